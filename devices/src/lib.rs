@@ -1,0 +1,1 @@
+//! Memory-mapped devices of the tile outside the coprocessor.

@@ -1,0 +1,1 @@
+//! Firmware, kernels and whole-tile tests.

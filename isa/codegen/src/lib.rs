@@ -1,0 +1,1 @@
+//! Reads, validates and expands the fact tables into Rust and Markdown.

@@ -1,0 +1,1 @@
+//! Tensix opcodes, configuration fields and RV32 instructions, as tables.

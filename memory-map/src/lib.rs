@@ -1,0 +1,1 @@
+//! Address map and registers of a Blackhole Tensix tile, as tables.

@@ -1,0 +1,1 @@
+//! One whole Tensix tile: the composition root.

@@ -1,0 +1,3 @@
+//! The `tilescope` command line.
+
+fn main() {}
