@@ -1,0 +1,107 @@
+//! What the run phase needs of a core, and what it lets the core see.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+
+use crate::ids::CoreId;
+use crate::l1::{L1, PAGE_BYTES, PAGE_COUNT};
+use crate::time::{Cycle, EpochLength};
+
+/// Something that advances on its own during a run phase.
+pub trait Agent: Send + 'static {
+    /// Advances to `until` or to the first access only the commit phase can answer.
+    ///
+    /// Sees `shared` as it was when the epoch began; must not change it.
+    fn run(&mut self, shared: &Shared, until: Cycle);
+
+    /// Advances over as many epochs as it likes, at most to `until`, while nobody else is
+    /// runnable. May write L1 directly where [`Shared::is_quiet`] says nobody looks; at the first
+    /// other effect it must stop at the end of the epoch that contains it.
+    fn run_alone(&mut self, shared: &Shared, until: Cycle, epoch: EpochLength);
+}
+
+/// What all cores of a tile see during a run phase. Only the commit phase (and a lone runner)
+/// writes it; everything inside is atomic so that host threads can share it.
+#[derive(Debug)]
+pub struct Shared {
+    /// The scratchpad RAM.
+    pub l1: L1,
+    page_flags: Box<[AtomicU8]>,
+    watched_words: AtomicU64,
+}
+
+/// Page flag: stores to the page are events.
+pub const PAGE_OBSERVED: u8 = 0x80;
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Shared {
+    /// Zeroed L1 with no page of interest.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            l1: L1::new(),
+            page_flags: (0..PAGE_COUNT).map(|_| AtomicU8::new(0)).collect(),
+            watched_words: AtomicU64::new(0),
+        }
+    }
+
+    /// Flags of the page that holds `addr`: bit *i* = core *i* decoded code from it, and
+    /// [`PAGE_OBSERVED`]. Zero outside L1.
+    #[inline]
+    #[must_use]
+    pub fn page_flags(&self, addr: u32) -> u8 {
+        match self.page_flags.get((addr / PAGE_BYTES) as usize) {
+            Some(flags) => flags.load(Relaxed),
+            None => 0,
+        }
+    }
+
+    /// Notes that `core` holds decoded instructions of the page with that number.
+    pub fn mark_code(&self, page: u16, core: CoreId) {
+        if let Some(flags) = self.page_flags.get(usize::from(page)) {
+            flags.store(flags.load(Relaxed) | 1 << core as u8, Relaxed);
+        }
+    }
+
+    /// Makes stores to pages that overlap `[start, end)` events (or not).
+    pub fn observe_range(&self, start: u32, end: u32, on: bool) {
+        for page in start / PAGE_BYTES..end.div_ceil(PAGE_BYTES) {
+            if let Some(flags) = self.page_flags.get(page as usize) {
+                let old = flags.load(Relaxed);
+                let new = if on { old | PAGE_OBSERVED } else { old & !PAGE_OBSERVED };
+                flags.store(new, Relaxed);
+            }
+        }
+    }
+
+    /// Bloom bit of the word that holds `addr`.
+    #[inline]
+    #[must_use]
+    pub const fn watch_bit(addr: u32) -> u64 {
+        1 << (addr >> 2 & 63)
+    }
+
+    /// Whether a store to `addr` might hit a word that a parked core or the host watches.
+    #[inline]
+    #[must_use]
+    pub fn maybe_watched(&self, addr: u32) -> bool {
+        self.watched_words.load(Relaxed) & Self::watch_bit(addr) != 0
+    }
+
+    /// Replaces the set of watched words, given as the union of their [`Shared::watch_bit`]s.
+    pub fn set_watched(&self, bits: u64) {
+        self.watched_words.store(bits, Relaxed);
+    }
+
+    /// Whether nobody but the storing core can notice a store to `addr` in L1 before the core's
+    /// own next effect.
+    #[inline]
+    #[must_use]
+    pub fn is_quiet(&self, addr: u32) -> bool {
+        self.page_flags(addr) == 0 && !self.maybe_watched(addr)
+    }
+}

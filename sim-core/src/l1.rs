@@ -1,0 +1,164 @@
+//! The tile's shared scratchpad RAM.
+//!
+//! 1,536 KiB, little-endian, byte addressable `[isa-bh: TensixTile/L1.md]`. Stored as relaxed
+//! atomic words: during a run phase cores only read it, the commit phase is its only writer, and
+//! atomics let host threads share it without `unsafe`. On the usual hosts a relaxed word access
+//! is a plain load or store.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use crate::batch::Width;
+
+/// Bytes of L1 in a Blackhole tile.
+pub const L1_BYTES: u32 = 1536 * 1024;
+/// Granule of the page flags that tell a store whether anybody cares.
+pub const PAGE_BYTES: u32 = 4096;
+/// Number of pages.
+pub const PAGE_COUNT: usize = (L1_BYTES / PAGE_BYTES) as usize;
+
+const WORDS: usize = (L1_BYTES / 4) as usize;
+
+/// The shared scratchpad RAM. Addresses are byte offsets from its start.
+pub struct L1 {
+    words: Box<[AtomicU32]>,
+}
+
+impl std::fmt::Debug for L1 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "L1({} KiB)", L1_BYTES / 1024)
+    }
+}
+
+impl Default for L1 {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl L1 {
+    /// L1 filled with zeroes.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { words: (0..WORDS).map(|_| AtomicU32::new(0)).collect() }
+    }
+
+    /// Whether `bytes` bytes from `addr` on lie inside.
+    #[must_use]
+    pub const fn contains(addr: u32, bytes: u32) -> bool {
+        addr < L1_BYTES && bytes <= L1_BYTES - addr
+    }
+
+    /// The aligned word that holds byte `addr`; zero outside L1.
+    #[inline]
+    #[must_use]
+    pub fn word(&self, addr: u32) -> u32 {
+        match self.words.get((addr >> 2) as usize) {
+            Some(word) => word.load(Relaxed),
+            None => 0,
+        }
+    }
+
+    /// Replaces the aligned word that holds byte `addr`; nothing happens outside L1.
+    #[inline]
+    pub fn set_word(&self, addr: u32, value: u32) {
+        if let Some(word) = self.words.get((addr >> 2) as usize) {
+            word.store(value, Relaxed);
+        }
+    }
+
+    /// Reads a naturally aligned value, zero-extended.
+    #[inline]
+    #[must_use]
+    pub fn read(&self, addr: u32, width: Width) -> u32 {
+        let shift = (addr & 3 & !(width.bytes() - 1)) * 8;
+        self.word(addr) >> shift & width.mask()
+    }
+
+    /// Writes a naturally aligned value; bits above the width are ignored.
+    #[inline]
+    pub fn write(&self, addr: u32, value: u32, width: Width) {
+        match width {
+            Width::Word => self.set_word(addr, value),
+            Width::Byte | Width::Half => {
+                let shift = (addr & 3 & !(width.bytes() - 1)) * 8;
+                let mask = width.mask() << shift;
+                self.set_word(addr, self.word(addr) & !mask | value << shift & mask);
+            }
+        }
+    }
+
+    /// Copies bytes out. Bytes beyond the end read as zero.
+    pub fn read_bytes(&self, addr: u32, into: &mut [u8]) {
+        for (offset, byte) in (0u32..).zip(into.iter_mut()) {
+            *byte = self.read(addr.wrapping_add(offset), Width::Byte) as u8;
+        }
+    }
+
+    /// Copies bytes in. Bytes beyond the end are dropped.
+    pub fn write_bytes(&self, addr: u32, bytes: &[u8]) {
+        let head = (addr.wrapping_neg() & 3).min(bytes.len() as u32);
+        let (first, rest) = bytes.split_at(head as usize);
+        let mut at = addr;
+        for &byte in first {
+            self.write(at, u32::from(byte), Width::Byte);
+            at = at.wrapping_add(1);
+        }
+        let mut words = rest.chunks_exact(4);
+        for chunk in &mut words {
+            self.set_word(at, u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]));
+            at = at.wrapping_add(4);
+        }
+        for &byte in words.remainder() {
+            self.write(at, u32::from(byte), Width::Byte);
+            at = at.wrapping_add(1);
+        }
+    }
+
+    /// Feeds the whole content into a hash.
+    pub fn hash_state(&self, hasher: &mut crate::hash::StateHasher) {
+        let mut buffer = [0u8; 4096];
+        for page in self.words.chunks(1024) {
+            for (slot, word) in buffer.chunks_exact_mut(4).zip(page) {
+                slot.copy_from_slice(&word.load(Relaxed).to_le_bytes());
+            }
+            hasher.bytes(&buffer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrow_write_keeps_neighbours() {
+        let l1 = L1::new();
+        l1.set_word(0x68, 0x4040_4040);
+        l1.write(0x69, 3, Width::Byte);
+        l1.write(0x6A, 0xBEEF, Width::Half);
+        assert_eq!(l1.word(0x68), 0xBEEF_0340);
+        assert_eq!(l1.read(0x69, Width::Byte), 3);
+        assert_eq!(l1.read(0x6A, Width::Half), 0xBEEF);
+    }
+
+    #[test]
+    fn unaligned_block_round_trips() {
+        let l1 = L1::new();
+        let data: Vec<u8> = (1..=23).collect();
+        l1.write_bytes(0x1003, &data);
+        let mut back = vec![0; 25];
+        l1.read_bytes(0x1002, &mut back);
+        assert_eq!(back[0], 0);
+        assert_eq!(&back[1..24], &data[..]);
+        assert_eq!(back[24], 0);
+    }
+
+    #[test]
+    fn accesses_past_the_end_are_inert() {
+        let l1 = L1::new();
+        l1.write_bytes(L1_BYTES - 2, &[1, 2, 3, 4]);
+        assert_eq!(l1.word(L1_BYTES - 4), 0x0201_0000);
+        assert_eq!(l1.word(L1_BYTES), 0);
+        assert!(!L1::contains(L1_BYTES - 2, 4));
+    }
+}

@@ -1,0 +1,341 @@
+//! The one seam through which anything can be watched.
+//!
+//! Events are emitted by the commit phase only, in `(cycle, agent)` order, so the stream is the
+//! same whatever engine ran and whoever listens. Call sites are guarded by
+//! [`Observer::ENABLED`]: with [`NullObserver`] neither the call nor its arguments exist.
+
+use crate::batch::{Retire, Width};
+use crate::ids::{AgentId, CoreId, ThreadId};
+use crate::time::Cycle;
+use crate::wait::WaitReason;
+
+/// When, who and from where.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stamp {
+    /// When it took effect.
+    pub cycle: Cycle,
+    /// Who did it. For a Tensix instruction this is its thread.
+    pub agent: AgentId,
+    /// The RISC-V instruction that did it, or that pushed the Tensix instruction; 0 if none.
+    pub pc: u32,
+}
+
+/// Where an issued Tensix instruction came from, besides the push itself.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Slot {
+    /// Position in the expansion of a MOP, counted from 1; 0 if it did not come from a MOP.
+    pub mop: u32,
+    /// Replay buffer index plus 1; 0 if it did not come from the replay buffer.
+    pub replay: u8,
+}
+
+/// What a semaphore operation was.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs, reason = "the names are the mnemonics")]
+pub enum SemaphoreOp {
+    Init,
+    Post,
+    Get,
+}
+
+/// What happened. Each variant says exactly when it fires.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// A core's store to an observed L1 page was applied.
+    L1Store {
+        /// Byte address.
+        addr: u32,
+        /// Value in the low bits.
+        value: u32,
+        /// Bytes.
+        width: Width,
+    },
+    /// The host wrote L1 or a device; one event per call, with the first word.
+    HostWrite {
+        /// Byte address.
+        addr: u32,
+        /// First up to four bytes, little-endian.
+        value: u32,
+        /// Length of the write in bytes.
+        bytes: u32,
+    },
+    /// A core's atomic on L1 was applied.
+    L1Atomic {
+        /// Byte address.
+        addr: u32,
+        /// Old value.
+        before: u32,
+        /// New value.
+        after: u32,
+    },
+    /// A core's store to a device was applied. Instruction pushes are [`Event::Push`] instead.
+    DeviceStore {
+        /// Byte address as the core sees it.
+        addr: u32,
+        /// Value in the low bits.
+        value: u32,
+        /// Bytes.
+        width: Width,
+    },
+    /// A Tensix instruction entered a thread's FIFO.
+    Push {
+        /// The thread.
+        thread: ThreadId,
+        /// The instruction.
+        word: u32,
+        /// Whether it entered behind the MOP expander (BRISC, debug bus).
+        after_mop: bool,
+    },
+    /// A Tensix instruction left the wait gate for its unit.
+    Issue {
+        /// The thread.
+        thread: ThreadId,
+        /// The instruction.
+        word: u32,
+        /// How the expanders produced it.
+        slot: Slot,
+    },
+    /// An agent began to wait: a core's blocking access was not answered in its own cycle, or a
+    /// thread's front instruction could not issue. Polling loops do not fire this.
+    WaitBegin {
+        /// What for.
+        reason: WaitReason,
+    },
+    /// The wait ended.
+    WaitEnd {
+        /// What for.
+        reason: WaitReason,
+        /// When it began.
+        since: Cycle,
+    },
+    /// A semaphore operation executed, also when saturation made it do nothing.
+    Semaphore {
+        /// Semaphore number.
+        index: u8,
+        /// The operation.
+        op: SemaphoreOp,
+        /// Value before.
+        before: u8,
+        /// Value after.
+        after: u8,
+        /// Max after.
+        max: u8,
+    },
+    /// A mutex was acquired (or re-acquired) or released; releases by a non-holder do not fire.
+    Mutex {
+        /// Mutex index as encoded.
+        index: u8,
+        /// Acquired, else released.
+        acquired: bool,
+    },
+    /// A word entered the mailbox FIFO `from -> to`.
+    MailboxPush {
+        /// Writer.
+        from: CoreId,
+        /// Reader.
+        to: CoreId,
+        /// The word.
+        value: u32,
+        /// Entries afterwards.
+        depth: u8,
+    },
+    /// A word left the mailbox FIFO `from -> to`.
+    MailboxPop {
+        /// Writer.
+        from: CoreId,
+        /// Reader.
+        to: CoreId,
+        /// The word.
+        value: u32,
+        /// Entries afterwards.
+        depth: u8,
+    },
+    /// BRISC pushed a word into a PCBuf.
+    PcBufPush {
+        /// The reader's thread.
+        thread: ThreadId,
+        /// The word.
+        value: u32,
+        /// Entries afterwards.
+        depth: u8,
+    },
+    /// A TRISC popped a word from its PCBuf.
+    PcBufPop {
+        /// The reader's thread.
+        thread: ThreadId,
+        /// The word.
+        value: u32,
+        /// Entries afterwards.
+        depth: u8,
+    },
+    /// A blocking read of PCBuf by BRISC or of TTSync by a TRISC was answered.
+    SyncDone {
+        /// The thread that was waited for.
+        thread: ThreadId,
+        /// What had been waited for.
+        reason: WaitReason,
+    },
+    /// A backend configuration word changed through any path.
+    Config {
+        /// Configuration state 0 or 1, or 2 + thread for thread configuration.
+        state: u8,
+        /// Word index.
+        index: u16,
+        /// Value before.
+        before: u32,
+        /// Value after.
+        after: u32,
+    },
+    /// A core entered or left soft reset.
+    Reset {
+        /// The core.
+        core: CoreId,
+        /// Entered, else left.
+        asserted: bool,
+        /// Where it starts when it left.
+        pc: u32,
+    },
+    /// Somebody asked for instruction caches to be invalidated.
+    IcacheInvalidate {
+        /// Bit mask as written: 0 B, 1 T0, 2 T1, 3 T2, 4 NC.
+        mask: u8,
+    },
+    /// An NIU accepted a command.
+    NocIssue {
+        /// NoC 0 or 1.
+        noc: u8,
+        /// Initiator 0 to 3.
+        initiator: u8,
+        /// NOC_CTRL as written.
+        control: u32,
+        /// Address in the destination tile (for a read: the source).
+        addr: u64,
+        /// Coordinates as written, `y << 6 | x`.
+        coordinate: u32,
+        /// Bytes moved.
+        bytes: u32,
+    },
+    /// A NoC command's last effect became visible to its initiator.
+    NocDone {
+        /// NoC 0 or 1.
+        noc: u8,
+        /// Initiator 0 to 3.
+        initiator: u8,
+    },
+    /// An overlay stream register changed.
+    Stream {
+        /// Stream number.
+        stream: u8,
+        /// Register index.
+        register: u16,
+        /// Value before.
+        before: u32,
+        /// Value after.
+        after: u32,
+    },
+    /// A core halted at `ebreak` or for a debugger.
+    Halt {
+        /// The core.
+        core: CoreId,
+    },
+    /// The coprocessor finished something whose start was an `Issue` and that took longer than
+    /// its cycle.
+    UnitDone {
+        /// The thread.
+        thread: ThreadId,
+        /// The instruction.
+        word: u32,
+    },
+}
+
+/// A consumer of the event stream.
+pub trait Observer {
+    /// Whether events are wanted at all. With `false` every call site disappears.
+    const ENABLED: bool = true;
+
+    /// Called once per event, in `(cycle, agent)` order.
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        let _ = (stamp, event);
+    }
+
+    /// Whether [`Observer::retire`] is wanted for this core. Asked once per run slice.
+    fn wants_retires(&self, core: CoreId) -> bool {
+        let _ = core;
+        false
+    }
+
+    /// Called once per executed instruction of a core that was asked for, in program order; not
+    /// ordered against the events of other agents within an epoch. A core that is parked in a
+    /// polling loop retires nothing.
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        let _ = (core, retire);
+    }
+
+    /// L1 ranges `[start, end)` whose stores are wanted as [`Event::L1Store`].
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        Vec::new()
+    }
+}
+
+/// Listens to nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NullObserver;
+
+impl Observer for NullObserver {
+    const ENABLED: bool = false;
+}
+
+/// Two consumers of one stream.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    const ENABLED: bool = A::ENABLED || B::ENABLED;
+
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        self.0.event(stamp, event);
+        self.1.event(stamp, event);
+    }
+
+    fn wants_retires(&self, core: CoreId) -> bool {
+        self.0.wants_retires(core) || self.1.wants_retires(core)
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        if self.0.wants_retires(core) {
+            self.0.retire(core, retire);
+        }
+        if self.1.wants_retires(core) {
+            self.1.retire(core, retire);
+        }
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        let mut ranges = self.0.observed_l1();
+        ranges.extend(self.1.observed_l1());
+        ranges
+    }
+}
+
+/// An optional consumer.
+impl<O: Observer> Observer for Option<O> {
+    const ENABLED: bool = O::ENABLED;
+
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        if let Some(inner) = self {
+            inner.event(stamp, event);
+        }
+    }
+
+    fn wants_retires(&self, core: CoreId) -> bool {
+        self.as_ref().is_some_and(|inner| inner.wants_retires(core))
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        if let Some(inner) = self {
+            inner.retire(core, retire);
+        }
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        self.as_ref().map(Observer::observed_l1).unwrap_or_default()
+    }
+}
