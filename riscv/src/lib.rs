@@ -1,1 +1,32 @@
-//! The five baby RISCV cores.
+//! The five baby RISC-V cores of a Tensix tile: an interpreter of predecoded instructions.
+//!
+//! RV32IM, Zicsr, Zaamo, Zba, Zbb, `pack` and `brev8` of Zbkb, F and Zfh, and `.ttinsn`
+//! `[isa-bh: TensixTile/BabyRISCV/README.md]`.
+//!
+//! # Time
+//!
+//! One instruction per cycle. An access that only the commit phase can answer ends the core's
+//! epoch; its answer arrives with the next one.
+//!
+//! # Parking
+//!
+//! See [`park`]: a core that spins costs nothing until something it reads changes.
+//!
+//! # Not modelled
+//!
+//! Pipeline bubbles, the L0 data cache, the store queue's reordering, interrupts, the vector
+//! extension of TRISC2.
+
+pub mod core;
+pub mod csr;
+pub mod decode;
+pub mod exec;
+mod icache;
+pub mod op;
+pub mod park;
+mod rare;
+mod run;
+
+pub use crate::core::{Core, CoreConfig, Status};
+pub use crate::icache::IcacheModel;
+pub use crate::park::{Spin, WatchedLoad};

@@ -60,10 +60,11 @@ impl Shared {
         }
     }
 
-    /// Notes that `core` holds decoded instructions of the page with that number.
+    /// Notes that `core` holds decoded instructions of the page with that number. The one thing a
+    /// run phase may change here: nobody looks at it before the commit phase.
     pub fn mark_code(&self, page: u16, core: CoreId) {
         if let Some(flags) = self.page_flags.get(usize::from(page)) {
-            flags.store(flags.load(Relaxed) | 1 << core as u8, Relaxed);
+            flags.fetch_or(1 << core as u8, Relaxed);
         }
     }
 

@@ -142,8 +142,6 @@ pub struct Batch {
     pub request: Option<Request>,
     /// Instruction log, if it is switched on.
     pub retired: Vec<Retire>,
-    /// L1 pages (of [`crate::l1::PAGE_BYTES`]) from which the core decoded its first word.
-    pub decoded_pages: Vec<u16>,
     /// A mistake that ended the run phase.
     pub fault: Option<Box<crate::error::GuestError>>,
 }
@@ -160,6 +158,5 @@ impl Batch {
         self.stores.clear();
         self.device_stores = 0;
         self.retired.clear();
-        self.decoded_pages.clear();
     }
 }

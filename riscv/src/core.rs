@@ -1,0 +1,429 @@
+//! One core: its state and what the tile may do to it between run phases.
+
+use sim_core::{
+    Agent, Batch, Category, Context, CoreId, Cycle, EpochLength, GuestError, L1, Retire, Shared,
+    StateHasher, WaitReason, Width,
+};
+
+use crate::csr::CsrFile;
+use crate::icache::{Icache, IcacheModel};
+use crate::op::SINK;
+use crate::park::{Prober, Spin};
+
+/// Where a core sees its own local data RAM `[isa-bh: TensixTile/BabyRISCV/README.md]`.
+pub const LOCAL_BASE: u32 = 0xFFB0_0000;
+
+/// What of a core can be chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct CoreConfig {
+    /// Cycles per epoch.
+    pub epoch: EpochLength,
+    /// Whether polling loops are taken out of the schedule. Never changes a result.
+    pub parking: bool,
+    /// How instruction fetch sees stores to code.
+    pub icache: IcacheModel,
+    /// Whether `ebreak` halts for a debugger (else it is a diagnosed mistake).
+    pub debugger: bool,
+}
+
+impl Default for CoreConfig {
+    fn default() -> Self {
+        Self {
+            epoch: EpochLength::default(),
+            parking: true,
+            icache: IcacheModel::Coherent,
+            debugger: false,
+        }
+    }
+}
+
+/// What a core is doing.
+#[derive(Clone, Debug)]
+pub enum Status {
+    /// Held in soft reset.
+    Reset,
+    /// Executing.
+    Running,
+    /// Its [`Batch::request`] is not answered yet.
+    Waiting,
+    /// The next instruction pushes into a full FIFO, reached through that window (0 to 2).
+    PushBlocked(u8),
+    /// Spinning on words that do not change.
+    Parked(Box<Spin>),
+    /// Stopped by `ebreak` or a debugger.
+    Halted,
+    /// Made a mistake; see the diagnosis the tile reported.
+    Faulted,
+}
+
+/// What to do with the answer of an outstanding request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pending {
+    /// Nothing: a store or a load to `x0`.
+    Discard,
+    /// Integer register, sign-extended from the width if asked.
+    Integer { rd: u8, signed: bool },
+    /// Floating-point register.
+    Float { rd: u8, half: bool },
+    /// CSR read: the old value goes to `rd`.
+    Csr { rd: u8 },
+}
+
+/// One baby RISC-V core.
+#[derive(Debug)]
+pub struct Core {
+    pub(crate) id: CoreId,
+    pub(crate) config: CoreConfig,
+    /// `x0`..`x31`, then the sink for writes to `x0`; 64 long so that masking an index with 63
+    /// needs no bounds check.
+    pub(crate) x: [u32; 64],
+    pub(crate) pc: u32,
+    pub(crate) cycle: u64,
+    pub(crate) instructions: u64,
+    pub(crate) status: Status,
+    pub(crate) pending: Pending,
+    /// Union of [`Shared::watch_bit`]s of L1 words stored to in this epoch.
+    pub(crate) stored_words: u64,
+    /// How many instructions may still be pushed through each of the three windows.
+    pub(crate) push_credit: [u32; 3],
+    pub(crate) local: Box<[u32]>,
+    pub(crate) f: [u32; 32],
+    pub(crate) csr: CsrFile,
+    pub(crate) icache: Icache,
+    pub(crate) prober: Prober,
+    pub(crate) trace: bool,
+    reset_cycle: u64,
+    reset_instructions: u64,
+    /// What the core hands over at the end of its run phase.
+    pub batch: Batch,
+}
+
+impl Core {
+    /// A core in reset at cycle 0.
+    #[must_use]
+    pub fn new(id: CoreId, config: CoreConfig) -> Self {
+        Self {
+            id,
+            config,
+            x: [0; 64],
+            pc: 0,
+            cycle: 0,
+            instructions: 0,
+            status: Status::Reset,
+            pending: Pending::Discard,
+            stored_words: 0,
+            push_credit: [0; 3],
+            local: vec![0; id.local_ram_bytes() as usize / 4].into_boxed_slice(),
+            f: [0; 32],
+            csr: CsrFile::default(),
+            icache: Icache::new(config.icache),
+            prober: Prober::new(config.parking),
+            trace: false,
+            reset_cycle: 0,
+            reset_instructions: 0,
+            batch: Batch::default(),
+        }
+    }
+
+    /// Which core this is.
+    #[must_use]
+    pub fn id(&self) -> CoreId {
+        self.id
+    }
+
+    /// What it is doing.
+    #[must_use]
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// Whether it can use a run phase.
+    #[inline]
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        matches!(self.status, Status::Running)
+    }
+
+    /// Address of the next instruction; of the head of the loop while parked.
+    #[must_use]
+    pub fn pc(&self) -> u32 {
+        self.pc
+    }
+
+    /// The cycle up to which it has executed. Lags behind while it is not running.
+    #[must_use]
+    pub fn cycle(&self) -> Cycle {
+        Cycle(self.cycle)
+    }
+
+    /// Instructions retired since power-on. Rounds skipped while parked are counted when it is
+    /// woken.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    /// Integer register `x0`..`x31`.
+    #[must_use]
+    pub fn register(&self, index: u8) -> u32 {
+        self.x[usize::from(index & 31)]
+    }
+
+    /// Replaces an integer register; `x0` stays zero.
+    pub fn set_register(&mut self, index: u8, value: u32) {
+        if index & 31 != 0 {
+            self.x[usize::from(index & 31)] = value;
+        }
+    }
+
+    /// Floating-point register `f0`..`f31`.
+    #[must_use]
+    pub fn float_register(&self, index: u8) -> u32 {
+        self.f[usize::from(index & 31)]
+    }
+
+    /// The loop it is parked in.
+    #[must_use]
+    pub fn spin(&self) -> Option<&Spin> {
+        match &self.status {
+            Status::Parked(spin) => Some(spin),
+            _ => None,
+        }
+    }
+
+    /// Why it does not execute, as far as the core itself knows.
+    #[must_use]
+    pub fn own_wait(&self) -> Option<WaitReason> {
+        match self.status {
+            Status::Reset => Some(WaitReason::Reset),
+            Status::Halted => Some(WaitReason::Halted),
+            Status::Parked(_) => Some(WaitReason::Spin),
+            _ => None,
+        }
+    }
+
+    /// Leaves soft reset: registers, CSRs and local RAM are cleared, execution starts at `pc`.
+    ///
+    /// `keep_local_ram` is the DISABLE_RESET bit of this core
+    /// `[isa-bh: TensixTile/SoftReset.md]`. The up to 2,048 cycles during which the hardware
+    /// clears the RAM are not modelled.
+    pub fn release(&mut self, pc: u32, now: Cycle, keep_local_ram: bool) {
+        self.x = [0; 64];
+        self.f = [0; 32];
+        self.csr = CsrFile::default();
+        if !keep_local_ram {
+            self.local.fill(0);
+        }
+        self.icache.invalidate_all();
+        self.pc = pc;
+        self.cycle = now.0;
+        self.reset_cycle = now.0;
+        self.reset_instructions = self.instructions;
+        self.status = Status::Running;
+        self.batch.request = None;
+        self.prober.restart(now.0);
+    }
+
+    /// Enters soft reset at once. Posted effects that are still in the batch are dropped.
+    pub fn hold(&mut self) {
+        self.status = Status::Reset;
+        self.batch.request = None;
+        self.clear_posted();
+    }
+
+    /// Sets how many instructions may be pushed through `window` (0 = own or T0, 1, 2) and lets a
+    /// push that found the FIFO full be tried again.
+    pub fn grant_push(&mut self, window: u8, credit: u32, now: Cycle) {
+        self.push_credit[usize::from(window % 3)] = credit;
+        if let Status::PushBlocked(blocked) = self.status
+            && blocked == window
+            && credit > 0
+        {
+            self.status = Status::Running;
+            self.cycle = now.0;
+        }
+    }
+
+    /// Answers the outstanding request. `steady` says that the value is a pure function of device
+    /// state, so that a loop around it may be parked.
+    pub fn complete(&mut self, shared: &Shared, value: u32, steady: bool, now: Cycle) {
+        let Some(request) = self.batch.request.take() else { return };
+        let value = value & request.width.mask();
+        self.deliver(self.pending, value, request.width);
+        if steady {
+            let load = crate::park::WatchedLoad {
+                addr: request.addr,
+                value,
+                width: request.width,
+                pc: request.pc,
+                device: true,
+            };
+            self.prober.load(load, now.0);
+        } else {
+            self.prober.side_effect(now.0);
+        }
+        if self.trace {
+            let rd = match self.pending {
+                Pending::Integer { rd, .. } | Pending::Csr { rd } if rd < SINK => rd,
+                _ => 0,
+            };
+            self.batch.retired.push(Retire {
+                cycle: request.cycle,
+                pc: request.pc,
+                word: shared.l1.word(request.pc),
+                rd,
+                value,
+            });
+        }
+        self.instructions += 1;
+        self.cycle = now.0;
+        self.status = Status::Running;
+    }
+
+    /// Takes a parked core out of its loop as of `now`, an epoch boundary: it will be exactly
+    /// where it would be had it spun. Nothing happens if it is not parked.
+    pub fn wake(&mut self, shared: &Shared, now: Cycle) {
+        let status = std::mem::replace(&mut self.status, Status::Running);
+        let Status::Parked(spin) = status else {
+            self.status = status;
+            return;
+        };
+        if now.0 > spin.parked_at {
+            let elapsed = now.0 - spin.parked_at;
+            let rounds = elapsed / spin.period_cycles;
+            self.instructions += rounds * spin.period_instructions;
+            self.cycle = spin.parked_at + rounds * spin.period_cycles;
+            self.replay(shared, &spin, now.0);
+        }
+        self.prober.restart(now.0);
+    }
+
+    /// Whether every L1 word the parked loop reads still has the value it had.
+    #[must_use]
+    pub fn spin_holds(&self, l1: &L1) -> bool {
+        self.spin().is_none_or(|spin| {
+            spin.loads
+                .iter()
+                .all(|load| load.device || l1.read(load.addr, load.width) == load.value)
+        })
+    }
+
+    /// Reads local RAM through the slow path, by byte offset; `None` outside.
+    #[must_use]
+    pub fn read_local(&self, offset: u32, width: Width) -> Option<u32> {
+        let word = *self.local.get((offset >> 2) as usize)?;
+        Some(word >> ((offset & 3 & !(width.bytes() - 1)) * 8) & width.mask())
+    }
+
+    /// Writes local RAM through the slow path; `false` outside. The core must not be parked.
+    pub fn write_local(&mut self, offset: u32, value: u32, width: Width) -> bool {
+        let Some(word) = self.local.get_mut((offset >> 2) as usize) else { return false };
+        let shift = (offset & 3 & !(width.bytes() - 1)) * 8;
+        let mask = width.mask() << shift;
+        *word = *word & !mask | value << shift & mask;
+        self.prober.side_effect(self.cycle);
+        true
+    }
+
+    /// A store changed the word at `addr`, from which this core may hold decoded code.
+    pub fn invalidate_code(&mut self, addr: u32) {
+        self.icache.invalidate_word(addr);
+    }
+
+    /// The instruction-cache-invalidate register was written for this core.
+    pub fn invalidate_icache(&mut self) {
+        self.icache.invalidate_all();
+    }
+
+    /// Switches the instruction log on or off. While it is on the core is never parked, so that
+    /// the log is complete.
+    pub fn set_trace(&mut self, on: bool) {
+        self.trace = on;
+        self.prober.enabled = self.config.parking && !on;
+    }
+
+    /// Stops the core for a debugger.
+    pub fn halt(&mut self) {
+        if matches!(self.status, Status::Running) {
+            self.status = Status::Halted;
+        }
+    }
+
+    /// Lets a halted core go on from `pc`.
+    pub fn resume(&mut self, now: Cycle) {
+        if matches!(self.status, Status::Halted) {
+            self.status = Status::Running;
+            self.cycle = now.0;
+        }
+    }
+
+    /// Forgets the posted effects after the commit phase applied them.
+    pub fn clear_posted(&mut self) {
+        self.batch.clear_posted();
+        self.stored_words = 0;
+    }
+
+    /// Ends the run phase with a diagnosis of the instruction at `pc`.
+    #[cold]
+    pub(crate) fn fault(
+        &mut self,
+        category: Category,
+        id: &'static str,
+        message: String,
+        pc: u32,
+        word: Option<u32>,
+    ) {
+        let at = Context {
+            cycle: Cycle(self.cycle),
+            agent: sim_core::AgentId::Core(self.id),
+            pc: Some(pc),
+            word,
+        };
+        self.batch.fault = Some(Box::new(GuestError::new(category, id, message, at)));
+        self.pc = pc;
+        self.status = Status::Faulted;
+    }
+
+    pub(crate) fn cycles_since_reset(&self) -> u64 {
+        self.cycle - self.reset_cycle
+    }
+
+    pub(crate) fn instructions_since_reset(&self) -> u64 {
+        self.instructions - self.reset_instructions
+    }
+
+    /// Feeds the architectural state into a hash. The core must not be parked, or the hash
+    /// depends on parking.
+    pub fn hash_state(&self, hasher: &mut StateHasher) {
+        hasher.u8(match self.status {
+            Status::Reset => 0,
+            Status::Running | Status::Parked(_) => 1,
+            Status::Waiting => 2,
+            Status::PushBlocked(_) => 3,
+            Status::Halted => 4,
+            Status::Faulted => 5,
+        });
+        hasher.words(&self.x[..32]);
+        hasher.words(&self.f);
+        hasher.u32(self.pc);
+        hasher.u64(self.instructions);
+        self.csr.hash_state(hasher);
+        hasher.words(&self.local);
+    }
+}
+
+impl Agent for Core {
+    #[inline]
+    fn run(&mut self, shared: &Shared, until: Cycle) {
+        if self.is_running() {
+            self.run_slice(shared, until.0, false);
+        }
+    }
+
+    fn run_alone(&mut self, shared: &Shared, until: Cycle, epoch: EpochLength) {
+        debug_assert_eq!(epoch, self.config.epoch);
+        if self.is_running() {
+            self.run_slice(shared, until.0, true);
+        }
+    }
+}
