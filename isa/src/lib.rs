@@ -10,8 +10,11 @@
 //! Every row names its sources; `docs/sources.md` resolves the keys.
 
 pub mod config;
+pub mod csr;
+pub mod disasm;
 pub mod names;
 pub mod op;
+pub mod rv32;
 
 /// Readers of operand fields: one module per instruction, one function per field.
 pub mod fields {

@@ -2,9 +2,11 @@
 //! that include it.
 
 pub mod config;
+pub mod csrs;
 pub mod map;
 pub mod names;
 pub mod ops;
+pub mod rv32;
 
 use std::path::Path;
 
@@ -28,7 +30,10 @@ pub fn isa(tables_dir: &Path, out: &Path) -> Result<(), TableError> {
         let lists = tables::names::parse(&file, &text(&file)?)?;
         files::write(&out.join(format!("{name}.rs")), &names::emit(&lists))?;
     }
-    Ok(())
+    let instructions = tables::rv32::parse("rv32.toml", &text("rv32.toml")?)?;
+    files::write(&out.join("rv32.rs"), &rv32::emit(&instructions))?;
+    let csrs = tables::csrs::parse("csrs.toml", &text("csrs.toml")?)?;
+    files::write(&out.join("csrs.rs"), &csrs::emit(&csrs))
 }
 
 /// Expands the tables of crate `memory-map` into `out`.

@@ -3,11 +3,13 @@
 //! Each module has a `parse(file_name, text)` that returns checked rows or every broken rule.
 
 pub mod config;
+pub mod csrs;
 pub mod l1;
 pub mod names;
 pub mod ops;
 pub mod regions;
 pub mod registers;
+pub mod rv32;
 
 use serde::de::DeserializeOwned;
 
