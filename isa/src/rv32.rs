@@ -61,6 +61,8 @@ pub enum Format {
     XToFRm,
     /// frd, frs1, rounding mode.
     FToFRm,
+    /// frd, frs1; the rounding mode has no effect.
+    FToF,
 }
 
 /// How well it is known that the cores have an instruction.

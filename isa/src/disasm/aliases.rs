@@ -37,9 +37,9 @@ fn control(instr: Instr, word: u32, pc: u32) -> Option<String> {
     match instr {
         Instr::Beq if b == 0 => left("beqz"),
         Instr::Bne if b == 0 => left("bnez"),
+        Instr::Bge if a == 0 => right("blez"),
         Instr::Bge if b == 0 => left("bgez"),
         Instr::Blt if b == 0 => left("bltz"),
-        Instr::Bge if a == 0 => right("blez"),
         Instr::Blt if a == 0 => right("bgtz"),
         Instr::Jal if d == 0 => Some(format!("j {:#x}", jump_target(word, pc))),
         Instr::Jal if d == 1 => Some(format!("jal {:#x}", jump_target(word, pc))),
@@ -62,7 +62,6 @@ fn system(instr: Instr, word: u32) -> Option<String> {
     let (d, a, csr) = (rd(word), rs1(word), word >> 20);
     match instr {
         Instr::Fence if word == 0x0FF0_000F => Some("fence".to_owned()),
-        Instr::Csrrw if word == 0xC000_1073 => Some("unimp".to_owned()),
         Instr::Csrrs if a == 0 => Some(match csr {
             0x003 => format!("frcsr {}", xreg(d)),
             0xC00 | 0xC02 | 0xC80 | 0xC82 => format!("rd{} {}", csr_name(csr), xreg(d)),

@@ -85,8 +85,12 @@ fn rounding(word: u32) -> &'static str {
 }
 
 fn fence_set(bits: u32) -> String {
-    let set: String =
-        "iorw".chars().enumerate().filter(|(i, _)| bits >> (3 - i) & 1 == 1).map(|(_, c)| c).collect();
+    let set: String = "iorw"
+        .chars()
+        .enumerate()
+        .filter(|(i, _)| bits >> (3 - i) & 1 == 1)
+        .map(|(_, c)| c)
+        .collect();
     if set.is_empty() { "unknown".to_owned() } else { set }
 }
 
@@ -136,6 +140,7 @@ fn operands(format: Format, word: u32, pc: u32) -> String {
         Format::FToXRm => format!("{d},{fa}{rm}"),
         Format::XToF => format!("{fd},{a}"),
         Format::XToFRm => format!("{fd},{a}{rm}"),
+        Format::FToF => format!("{fd},{fa}"),
         Format::FToFRm => format!("{fd},{fa}{rm}"),
     }
 }

@@ -88,7 +88,7 @@ fn check_field(section: &Section, field: &Field, words: u32, problems: &mut Prob
     if !text::is_snake(&name.to_ascii_lowercase()) {
         problems.add(format!("{name}: cannot be an identifier"));
     }
-    let whole_words = field.lo == 0 && field.width != 0 && field.width % 32 == 0;
+    let whole_words = field.lo == 0 && field.width != 0 && field.width.is_multiple_of(32);
     let inside = field.width != 0 && field.lo.saturating_add(field.width) <= 32;
     if !whole_words && !inside {
         problems.add(format!("{name}: bits {}+{} leave the word", field.lo, field.width));

@@ -78,11 +78,10 @@ pub fn parse(table: &str, toml: &str) -> Result<AddressMap, TableError> {
         if file.region[..i].iter().any(|other| other.name == region.name) {
             problems.add(format!("{}: name is used twice", region.name));
         }
-        if let Some(before) = i.checked_sub(1).map(|j| &file.region[j]) {
-            if before.limit >= region.base {
+        if let Some(before) = i.checked_sub(1).map(|j| &file.region[j])
+            && before.limit >= region.base {
                 problems.add(format!("{}: overlaps {}", region.name, before.name));
             }
-        }
     }
     for target in &file.target {
         if !file.region.iter().any(|r| r.views.contains(&target.name)) {
@@ -98,7 +97,7 @@ fn check_region(region: &Region, targets: &[Target], problems: &mut Problems) {
     if region.base > region.limit {
         problems.add(format!("{name}: base is above limit"));
     }
-    if region.base % 4 != 0 || region.limit % 4 != 3 {
+    if !region.base.is_multiple_of(4) || region.limit % 4 != 3 {
         problems.add(format!("{name}: not made of whole words"));
     }
     if text::snake(name) == *name {

@@ -105,11 +105,10 @@ pub fn parse(table: &str, toml: &str) -> Result<Block, TableError> {
             problems.add(format!("{}: name is used twice", register.name));
         }
         for offset in register.offsets() {
-            if let Some(other) = taken.insert(offset, &register.name) {
-                if register.shares.is_empty() {
+            if let Some(other) = taken.insert(offset, &register.name)
+                && register.shares.is_empty() {
                     problems.add(format!("{}: offset {offset:#x} is {other}", register.name));
                 }
-            }
         }
     }
     problems.finish(table)?;
@@ -128,7 +127,7 @@ fn check_register(register: &Register, bytes: u32, problems: &mut Problems) {
     if register.reset.is_some_and(|v| v & !text::low_mask(register.width) != 0) {
         problems.add(format!("{name}: reset value is wider than the register"));
     }
-    if register.offset % 4 != 0 || register.stride % 4 != 0 {
+    if !register.offset.is_multiple_of(4) || !register.stride.is_multiple_of(4) {
         problems.add(format!("{name}: not aligned to a word"));
     }
     if register.count == 0 || (register.count > 1 && register.stride == 0) {

@@ -7,9 +7,33 @@ use crate::{source, text};
 
 /// Operand layouts that the disassembler knows.
 pub const FORMATS: &[&str] = &[
-    "none", "u", "jal", "jalr", "branch", "load", "store", "imm", "shamt", "r", "unary", "fence",
-    "csr", "csri", "amo", "fload", "fstore", "fr", "fr_rm", "fr4", "fcmp", "f_to_x", "f_to_x_rm",
-    "x_to_f", "x_to_f_rm", "f_to_f_rm",
+    "none",
+    "u",
+    "jal",
+    "jalr",
+    "branch",
+    "load",
+    "store",
+    "imm",
+    "shamt",
+    "r",
+    "unary",
+    "fence",
+    "csr",
+    "csri",
+    "amo",
+    "fload",
+    "fstore",
+    "fr",
+    "fr_rm",
+    "fr4",
+    "fcmp",
+    "f_to_x",
+    "f_to_x_rm",
+    "x_to_f",
+    "x_to_f_rm",
+    "f_to_f_rm",
+    "f_to_f",
 ];
 
 /// How well a row is known.
@@ -129,15 +153,15 @@ mod tests {
 
     #[test]
     fn rv32_overlap_stated_passes() {
-        let rows = row("a", 0x707F, 0x33, "")
-            + &row("b", 0xFE00_707F, 0x33, "special_case_of = \"a\"");
+        let rows =
+            row("a", 0x707F, 0x33, "") + &row("b", 0xFE00_707F, 0x33, "special_case_of = \"a\"");
         assert_eq!(parse("t.toml", &rows).map(|r| r.len()), Ok(2));
     }
 
     #[test]
     fn rv32_special_case_of_disjoint_row_is_refused() {
-        let rows = row("a", 0x707F, 0x1033, "")
-            + &row("b", 0xFE00_707F, 0x33, "special_case_of = \"a\"");
+        let rows =
+            row("a", 0x707F, 0x1033, "") + &row("b", 0xFE00_707F, 0x33, "special_case_of = \"a\"");
         assert!(refusal(&rows).contains("b: is no special case of a"));
     }
 
