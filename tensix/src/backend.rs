@@ -1,0 +1,292 @@
+//! The back end as a whole: the units' state, what is in flight, and what the gates ask it.
+
+use sim_core::observer::{Event, Stamp};
+use sim_core::{AgentId, Cycle, ThreadId, UnitId, WaitReason};
+
+use crate::decode::Decoded;
+use crate::env::Env;
+use crate::gate::{Condition, Latch};
+use crate::opcode::{Opcode, Unit};
+use crate::timing::Cost;
+use crate::units::Issued;
+use crate::units::config::ConfigUnit;
+use crate::units::matrix::MatrixUnit;
+use crate::units::scalar::ScalarUnit;
+use crate::units::src_banks::SrcBanks;
+use crate::units::sync::{SyncUnit, ops};
+use crate::units::vector::VectorUnit;
+
+/// Units with state of their own in the arrays below; `Unit` as an index.
+pub(crate) const UNITS: usize = 10;
+
+/// Overlay registers that STREAMWAIT compares `[hdr: noc_overlay_parameters.h]`.
+const STREAM_CURR_PHASE: u16 = 29;
+const STREAM_NUM_MSGS_RECEIVED: u16 = 259;
+
+/// Bits of SOFT_RESET_0 that concern the back end `[isa-bh: TensixTile/SoftReset.md]`.
+pub(crate) mod soft_reset {
+    pub(crate) const UNPACKERS: u32 = 0x83;
+    pub(crate) const PACKERS: u32 = 0x3C;
+    pub(crate) const GLUE: u32 = 1 << 8;
+    pub(crate) const THCON: u32 = 1 << 9;
+    pub(crate) const MATH: u32 = 1 << 10;
+    pub(crate) const SRC_A_CLIENT: u32 = 1 << 15;
+    pub(crate) const SRC_B_CLIENT: u32 = 1 << 16;
+    pub(crate) const ZEROACC: u32 = 1 << 17;
+}
+
+/// An instruction that takes longer than the cycle it issued in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct InFlight {
+    /// First cycle in which it is gone.
+    pub(crate) done: Cycle,
+    pub(crate) issued: Issued,
+    pub(crate) unit: Unit,
+}
+
+/// The back end.
+#[derive(Clone, Debug)]
+pub(crate) struct Backend {
+    pub(crate) sync: SyncUnit,
+    pub(crate) config: ConfigUnit,
+    pub(crate) scalar: ScalarUnit,
+    pub(crate) matrix: MatrixUnit,
+    pub(crate) vector: VectorUnit,
+    /// SrcA, SrcB.
+    pub(crate) src: [SrcBanks; 2],
+    /// SOFT_RESET_0 as last written.
+    pub(crate) held: u32,
+    /// First cycle in which a unit takes another instruction.
+    pub(crate) unit_free: [Cycle; UNITS],
+    /// First cycle in which a thread may issue again.
+    pub(crate) thread_free: [Cycle; 3],
+    /// Thread that a unit served last; the next one has priority.
+    pub(crate) last_served: [u8; UNITS],
+    /// Empty in the unit timing model.
+    pub(crate) in_flight: Vec<InFlight>,
+}
+
+impl Backend {
+    pub(crate) fn new() -> Self {
+        Self {
+            sync: SyncUnit::default(),
+            config: ConfigUnit::new(),
+            scalar: ScalarUnit::new(),
+            matrix: MatrixUnit::new(),
+            vector: VectorUnit::new(),
+            src: [SrcBanks::default(); 2],
+            held: 0,
+            unit_free: [Cycle::ZERO; UNITS],
+            thread_free: [Cycle::ZERO; 3],
+            last_served: [2; UNITS],
+            in_flight: Vec::new(),
+        }
+    }
+
+    /// Retires what is done by `now`, in thread order; whether anything was.
+    pub(crate) fn complete<E: Env>(&mut self, now: Cycle, env: &mut E) -> bool {
+        if self.in_flight.is_empty() {
+            return false;
+        }
+        let before = self.in_flight.len();
+        if E::OBSERVED {
+            for thread in ThreadId::ALL {
+                let done = |entry: &&InFlight| entry.done <= now && entry.issued.thread == thread;
+                for entry in self.in_flight.iter().filter(done) {
+                    let agent = AgentId::Thread(thread);
+                    let at = Stamp { cycle: now, agent, pc: entry.issued.origin.pc };
+                    env.event(at, Event::UnitDone { thread, word: entry.issued.word });
+                }
+            }
+        }
+        self.in_flight.retain(|entry| entry.done > now);
+        self.in_flight.len() != before
+    }
+
+    /// Books what an issued instruction costs.
+    pub(crate) fn occupy(&mut self, issued: &Issued, unit: Unit, cost: Cost) {
+        let now = issued.now;
+        self.unit_free[unit as usize] = now + u64::from(cost.unit);
+        self.thread_free[issued.thread.index()] = now + u64::from(cost.thread);
+        if cost.latency > 1 {
+            let done = now + u64::from(cost.latency);
+            self.in_flight.push(InFlight { done, issued: *issued, unit });
+        }
+    }
+
+    /// Whether time alone will still change something after `now`.
+    pub(crate) fn has_timers(&self, now: Cycle) -> bool {
+        let next = now + 1;
+        !self.in_flight.is_empty()
+            || self.unit_free.iter().any(|&free| free > next)
+            || self.thread_free.iter().any(|&free| free > next)
+    }
+
+    fn runs(&self, unit: Unit, thread: Option<ThreadId>) -> bool {
+        self.in_flight
+            .iter()
+            .any(|entry| entry.unit == unit && thread.is_none_or(|t| entry.issued.thread == t))
+    }
+
+    /// Whether `thread` has anything in any unit.
+    pub(crate) fn has_in_flight(&self, thread: ThreadId, now: Cycle) -> bool {
+        self.in_flight.iter().any(|entry| entry.issued.thread == thread && entry.done > now)
+    }
+
+    /// Units of `thread` (or of all) with something in flight.
+    pub(crate) fn busy_units(&self, thread: Option<ThreadId>) -> impl Iterator<Item = Unit> {
+        self.in_flight
+            .iter()
+            .filter(move |entry| thread.is_none_or(|t| entry.issued.thread == t))
+            .map(|entry| entry.unit)
+    }
+
+    /// Why a unit cannot take `front` of `thread`, apart from other threads wanting it too.
+    #[inline]
+    pub(crate) fn refuses(
+        &self,
+        decoded: &Decoded,
+        word: u32,
+        thread: ThreadId,
+        now: Cycle,
+    ) -> Option<WaitReason> {
+        let unit = decoded.unit as usize;
+        // SETC16 is not part of the configuration unit's pipeline.
+        let unit_busy = self.unit_free[unit] > now && decoded.opcode != Opcode::Setc16;
+        if unit_busy || self.thread_free[thread.index()] > now {
+            return Some(busy(decoded.unit));
+        }
+        if self.held & HOLDING != 0 && self.is_held(decoded) {
+            return Some(busy(decoded.unit));
+        }
+        match decoded.opcode {
+            Opcode::Atgetm | Opcode::Atrelm => self.mutex_refuses(decoded, word, thread),
+            Opcode::Flushdma => {
+                let mask = match word & 0xF {
+                    0 => 0xF,
+                    mask => mask as u16,
+                };
+                let unmet = self.unmet_low_conditions(mask, thread);
+                (unmet != 0).then_some(WaitReason::Stall { conditions: unmet })
+            }
+            _ => None,
+        }
+    }
+
+    fn mutex_refuses(
+        &self,
+        decoded: &Decoded,
+        word: u32,
+        thread: ThreadId,
+    ) -> Option<WaitReason> {
+        let index = word & 0xFFFF;
+        let available = match SyncUnit::mutex_slot(index) {
+            Some(slot) => {
+                decoded.opcode == Opcode::Atrelm || self.sync.mutex_available(slot, thread)
+            }
+            // An index without a mutex waits for ever.
+            None => false,
+        };
+        let index = index.min(0xFF) as u8;
+        (!available).then_some(WaitReason::Mutex { index })
+    }
+
+    /// Whether soft reset keeps the instruction from starting.
+    fn is_held(&self, decoded: &Decoded) -> bool {
+        use soft_reset::{GLUE, MATH, PACKERS, THCON, UNPACKERS};
+        let holders = match decoded.unit {
+            Unit::Matrix | Unit::Vector => MATH,
+            Unit::Scalar => match decoded.opcode {
+                Opcode::Dmanop | Opcode::Setdmareg => GLUE,
+                _ => GLUE | THCON,
+            },
+            Unit::Packer => GLUE | PACKERS,
+            Unit::Unpacker => GLUE | UNPACKERS,
+            Unit::Mover => GLUE,
+            Unit::Sync | Unit::Config | Unit::Misc | Unit::Frontend => 0,
+        };
+        self.held & holders != 0
+    }
+
+    /// What keeps a latched wait instruction of `thread` waiting; `None` if nothing does.
+    pub(crate) fn unmet<E: Env>(
+        &self,
+        latch: &Latch,
+        thread: ThreadId,
+        env: &E,
+    ) -> Option<WaitReason> {
+        match latch.condition {
+            Condition::Stall { mask } => {
+                let unmet = self.unmet_conditions(mask, thread, env);
+                (unmet != 0).then_some(WaitReason::Stall { conditions: unmet })
+            }
+            Condition::Semaphores { mask, condition } => {
+                let unmet = ops::unmet(&self.sync.semaphores, mask, condition);
+                (unmet != 0).then_some(WaitReason::Semaphore { mask: unmet, condition })
+            }
+            Condition::Stream { select, target, messages } => {
+                let stream = self.config.selected_stream(thread.index(), u32::from(select));
+                let register =
+                    if messages { STREAM_NUM_MSGS_RECEIVED } else { STREAM_CURR_PHASE };
+                (env.stream_register(stream, register) < target)
+                    .then_some(WaitReason::Stream { stream, target, messages })
+            }
+        }
+    }
+
+    fn unmet_conditions<E: Env>(&self, mask: u16, thread: ThreadId, env: &E) -> u16 {
+        let mut unmet = self.unmet_low_conditions(mask, thread);
+        let mut check = |bit: u32, waits: bool| {
+            unmet |= mask & u16::from(waits) << bit;
+        };
+        check(4, self.runs(Unit::Matrix, Some(thread)));
+        check(5, self.src[0].unpacker_waits());
+        check(6, self.src[1].unpacker_waits());
+        check(7, self.src[0].matrix_waits());
+        check(8, self.src[1].matrix_waits());
+        check(9, env.mover_busy());
+        // C10 is never unmet: a core's access is processed in the cycle that emits it.
+        check(11, self.runs(Unit::Vector, Some(thread)));
+        check(12, self.runs(Unit::Config, None));
+        unmet
+    }
+
+    /// Conditions C0 to C3, which FLUSHDMA shares with STALLWAIT. C0, outstanding memory requests
+    /// of the scalar unit, cannot be unmet while it has no memory operations.
+    fn unmet_low_conditions(&self, mask: u16, thread: ThreadId) -> u16 {
+        if self.in_flight.is_empty() {
+            return 0;
+        }
+        let unpacking = |select: u32| {
+            self.in_flight.iter().any(|entry| {
+                entry.unit == Unit::Unpacker
+                    && entry.issued.thread == thread
+                    && entry.issued.word >> 23 & 1 == select
+            })
+        };
+        let packing = self.runs(Unit::Packer, Some(thread));
+        mask & (u16::from(unpacking(0)) << 1 | u16::from(unpacking(1)) << 2 | u16::from(packing) << 3)
+    }
+}
+
+/// Soft reset bits that can hold instructions.
+const HOLDING: u32 = {
+    use soft_reset::{GLUE, MATH, PACKERS, THCON, UNPACKERS};
+    GLUE | MATH | PACKERS | THCON | UNPACKERS
+};
+
+/// The reason for waiting for a unit.
+pub(crate) const fn busy(unit: Unit) -> WaitReason {
+    let unit = match unit {
+        Unit::Sync => UnitId::Sync,
+        Unit::Unpacker => UnitId::Unpacker,
+        Unit::Matrix => UnitId::Matrix,
+        Unit::Packer => UnitId::Packer,
+        Unit::Vector => UnitId::Vector,
+        Unit::Scalar => UnitId::Scalar,
+        Unit::Config => UnitId::Config,
+        Unit::Mover => UnitId::Mover,
+        Unit::Misc | Unit::Frontend => UnitId::Misc,
+    };
+    WaitReason::UnitBusy { unit }
+}

@@ -1,0 +1,138 @@
+//! The coprocessor's MMIO front doors and reset lines.
+
+use sim_core::observer::Stamp;
+use sim_core::ThreadId;
+
+use crate::backend::soft_reset;
+use crate::coprocessor::Coprocessor;
+use crate::env::Env;
+use crate::error::DoorError;
+use crate::units::scalar::GPRS;
+use crate::units::src_banks::SrcBanks;
+
+impl Coprocessor {
+    /// Writes a word of the MOP expander configuration of `thread`.
+    ///
+    /// # Errors
+    /// [`DoorError::NoMopWord`] for an index above 8.
+    pub fn write_mop_config(
+        &mut self,
+        thread: ThreadId,
+        index: u32,
+        value: u32,
+    ) -> Result<(), DoorError> {
+        let words = &mut self.threads[thread.index()].mop_config;
+        *words.get_mut(index as usize).ok_or(DoorError::NoMopWord(index))? = value;
+        self.asleep = false;
+        Ok(())
+    }
+
+    /// General purpose register `index` (modulo 64) of `thread`. BRISC's window of 192 words is
+    /// `thread * 64 + index`.
+    #[must_use]
+    pub fn read_gpr(&self, thread: ThreadId, index: u32) -> u32 {
+        self.backend.scalar.gprs[thread.index()][index as usize % GPRS]
+    }
+
+    /// Writes general purpose register `index` (modulo 64) of `thread`.
+    pub fn write_gpr(&mut self, thread: ThreadId, index: u32, value: u32) {
+        self.backend.scalar.gprs[thread.index()][index as usize % GPRS] = value;
+        self.asleep = false;
+    }
+
+    /// Word `word` (byte offset / 4) of the configuration window; `None` beyond its end.
+    ///
+    /// The dual-write part reads as state 0, as silicon does; the documents do not support it.
+    #[must_use]
+    pub fn read_config(&self, word: u32) -> Option<u32> {
+        self.backend.config.read_window(word)
+    }
+
+    /// Writes word `word` (byte offset / 4) of the configuration window.
+    ///
+    /// # Errors
+    /// Beyond the end of the window, or in `ThreadConfig`, which cores cannot write.
+    pub fn write_config<E: Env>(
+        &mut self,
+        word: u32,
+        value: u32,
+        at: Stamp,
+        env: &mut E,
+    ) -> Result<(), DoorError> {
+        let effects = self.backend.config.write_window(word, value, at, env)?;
+        self.backend.apply(effects);
+        self.asleep = false;
+        Ok(())
+    }
+
+    /// Value of semaphore `index` (modulo 8).
+    #[must_use]
+    pub fn read_semaphore(&self, index: u32) -> u32 {
+        u32::from(self.backend.sync.semaphores[index as usize & 7].value)
+    }
+
+    /// A core's store to semaphore `index` (modulo 8): an even value posts, an odd one gets.
+    pub fn write_semaphore<E: Env>(&mut self, index: u32, value: u32, at: Stamp, env: &mut E) {
+        self.backend.sync.write(index, value, at, env);
+        self.asleep = false;
+    }
+
+    /// The TRISC of `thread` enters reset: its MOP expander and the FIFO before it are discarded.
+    pub fn reset_thread_frontend(&mut self, thread: ThreadId) {
+        self.threads[thread.index()].discard_input();
+        self.asleep = false;
+    }
+
+    /// SOFT_RESET_0 changes from `old` to `new`: acts on the bits of back-end units
+    /// `[isa-bh: TensixTile/SoftReset.md]`. Reset lines of cores are the tile's business.
+    pub fn apply_soft_reset(&mut self, old: u32, new: u32) {
+        use soft_reset::{MATH, SRC_A_CLIENT, SRC_B_CLIENT, THCON, ZEROACC};
+        let entered = new & !old;
+        let left = old & !new;
+        let backend = &mut self.backend;
+        backend.held = new;
+        if entered & THCON != 0 {
+            backend.config.reset_thcon();
+        }
+        backend.config.thcon_held = new & THCON != 0;
+        for (bit, banks) in [SRC_A_CLIENT, SRC_B_CLIENT].into_iter().zip(&mut backend.src) {
+            if entered & bit != 0 {
+                *banks = SrcBanks::default();
+            }
+        }
+        if entered & ZEROACC != 0 {
+            backend.matrix.revert_all();
+        }
+        backend.matrix.zeroacc_held = new & ZEROACC != 0;
+        if left & MATH != 0 {
+            backend.vector.leave_reset();
+        }
+        self.asleep = false;
+    }
+
+    /// INSTRN_BUF_STATUS (0xFFB120A8): bits 2:0 the FIFO before the replay expander is not full,
+    /// bits 6:4 it is empty, one bit per thread.
+    #[must_use]
+    pub fn instrn_buf_status(&self) -> u32 {
+        self.threads.iter().enumerate().fold(0, |status, (thread, frontend)| {
+            let fifo = &frontend.second;
+            status
+                | u32::from(!fifo.is_full()) << thread
+                | u32::from(fifo.is_empty()) << (4 + thread)
+        })
+    }
+
+    /// Whether stepping would change nothing until somebody pushes, writes, or changes a stream
+    /// register or the mover's state.
+    #[must_use]
+    #[inline]
+    pub const fn is_asleep(&self) -> bool {
+        self.asleep
+    }
+
+    /// Something outside changed that the coprocessor may look at.
+    #[inline]
+    pub const fn wake(&mut self) {
+        self.asleep = false;
+    }
+}

@@ -1,0 +1,54 @@
+//! Mistakes a core can make at the coprocessor's MMIO front doors.
+
+use std::fmt;
+
+use sim_core::{Category, Context, GuestError};
+
+/// A write that no register takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DoorError {
+    /// `ThreadConfig` cannot be written by a core, only by `SETC16`
+    /// `[isa-bh: TensixCoprocessor/BackendConfiguration.md]`. Holds the window word.
+    ThreadConfigReadOnly(u32),
+    /// The configuration window ends before that word.
+    NoConfigWord(u32),
+    /// The MOP expander has nine configuration words
+    /// `[isa-wh: TensixCoprocessor/MOPExpander.md]`. Holds the index.
+    NoMopWord(u32),
+}
+
+impl DoorError {
+    /// Stable name of the check.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::ThreadConfigReadOnly(_) => "tensix-thread-config-store",
+            Self::NoConfigWord(_) => "tensix-config-unmapped",
+            Self::NoMopWord(_) => "tensix-mop-config-unmapped",
+        }
+    }
+
+    /// As a diagnosis of whoever stored.
+    #[must_use]
+    pub fn into_guest_error(self, at: Context) -> GuestError {
+        GuestError::new(Category::UndefinedBehavior, self.id(), self.to_string(), at)
+    }
+}
+
+impl fmt::Display for DoorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ThreadConfigReadOnly(word) => {
+                write!(f, "store to word {word} of the configuration window: cores cannot write ThreadConfig, only SETC16 can")
+            }
+            Self::NoConfigWord(word) => {
+                write!(f, "word {word} is beyond the configuration window")
+            }
+            Self::NoMopWord(index) => {
+                write!(f, "MOP expander configuration has words 0 to 8, not {index}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for DoorError {}

@@ -1,0 +1,293 @@
+//! One thread's frontend up to the wait gate.
+//!
+//! ```text
+//! TRISC push -> FIFO 32 -> MOP expander -+-> FIFO 8 -> replay expander -> FIFO 2 -> wait gate
+//! BRISC push ----------------------------+
+//! ```
+//!
+//! Every stage moves at most one instruction per cycle and is stepped back to front, so an
+//! instruction spends at least one cycle in each. Depths: `[isa-bh:
+//! TensixTile/BabyRISCV/PushTensixInstruction.md]`, `[spec: boot-and-sync 5.1]`.
+
+pub(crate) mod mop;
+pub(crate) mod replay;
+#[cfg(test)]
+mod tests;
+
+use sim_core::{CoreId, Cycle};
+
+use crate::gate::Gate;
+use crate::queue::{Origin, Queued, Ring};
+use mop::{CONFIG_WORDS, Expansion, Unexpandable};
+use replay::Replay;
+
+const MOP: u32 = 0x01;
+const MOP_CFG: u32 = 0x03;
+const REPLAY: u32 = 0x04;
+
+/// Entries the first FIFO can hold.
+pub(crate) const FIRST_FIFO: usize = 32;
+/// The first FIFO takes a store (a bundle of up to four) while it holds at most this many.
+pub(crate) const FIRST_FIFO_ACCEPTS: usize = 28;
+/// Entries of the FIFO before the replay expander.
+pub(crate) const REPLAY_FIFO: usize = 8;
+
+/// Why the frontend cannot go on. The word that caused it comes along.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FrontendFault {
+    /// `MOP` that cannot be expanded.
+    Mop(Unexpandable),
+    /// `REPLAY` with more than 32 instructions.
+    ReplayTooLong,
+    /// BRISC and the TRISC (or its MOP expander) reached the mux in the same cycle.
+    Collision,
+}
+
+/// What the MOP expander is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum MopState {
+    Idle,
+    /// Expanding the `MOP` pushed by `origin`; `emitted` instructions are out.
+    Expanding { expansion: Expansion, origin: Origin, emitted: u32 },
+}
+
+impl MopState {
+    /// The state as numbers, for the state hash.
+    pub(crate) fn state_words(&self) -> [u32; 8] {
+        let Self::Expanding { expansion, origin, emitted } = self else { return [0; 8] };
+        match *expansion {
+            Expansion::Masked { mask, left, stage } => {
+                [1, origin.pc, *emitted, mask, left, u32::from(stage), 0, 0]
+            }
+            Expansion::Nested { outer, inner, j, i, alternates, stage } => [
+                2 | u32::from(alternates) << 2 | (stage as u32) << 3,
+                origin.pc,
+                *emitted,
+                outer,
+                inner,
+                j,
+                i,
+                0,
+            ],
+        }
+    }
+}
+
+/// One thread's frontend.
+#[derive(Clone, Debug)]
+pub(crate) struct Frontend {
+    pub(crate) first: Ring<FIRST_FIFO>,
+    pub(crate) mop: MopState,
+    pub(crate) mop_config: [u32; CONFIG_WORDS],
+    pub(crate) mask_high: u32,
+    pub(crate) second: Ring<REPLAY_FIFO>,
+    pub(crate) replay: Replay,
+    pub(crate) third: Ring<2>,
+    pub(crate) gate: Gate,
+    /// Instructions the TRISC pushed that have neither reached the back end nor been consumed by
+    /// an expander. They, not the first FIFO alone, limit what is accepted
+    /// `[isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md]`.
+    pub(crate) tracked: u32,
+    /// The last cycle in which BRISC's side of the mux delivered an instruction.
+    pub(crate) brisc_mux: Cycle,
+    /// The last cycle in which the TRISC's side did.
+    pub(crate) trisc_mux: Cycle,
+}
+
+impl Frontend {
+    pub(crate) const fn new() -> Self {
+        Self {
+            first: Ring::new(),
+            mop: MopState::Idle,
+            mop_config: [0; CONFIG_WORDS],
+            mask_high: 0,
+            second: Ring::new(),
+            replay: Replay::new(),
+            third: Ring::new(),
+            gate: Gate::new(),
+            tracked: 0,
+            brisc_mux: Cycle::NEVER,
+            trisc_mux: Cycle::NEVER,
+        }
+    }
+
+    /// Nothing queued, expanding, playing or latched. A recording that waits for instructions is
+    /// idle.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.third.is_empty()
+            && self.second.is_empty()
+            && self.first.is_empty()
+            && matches!(self.mop, MopState::Idle)
+            && !self.replay.is_playing()
+            && self.gate.latch.is_none()
+    }
+
+    /// One cycle of the replay expander and then the MOP expander; whether anything moved.
+    ///
+    /// # Errors
+    /// A fault together with the entry that caused it.
+    #[inline]
+    pub(crate) fn step_expanders(&mut self, now: Cycle) -> Result<bool, (FrontendFault, Queued)> {
+        let replayed = self.step_replay()?;
+        let expanded = self.step_mop(now)?;
+        Ok(replayed | expanded)
+    }
+
+    #[inline]
+    fn step_replay(&mut self) -> Result<bool, (FrontendFault, Queued)> {
+        if self.replay.is_playing() {
+            return Ok(self.play_one());
+        }
+        let Some(&entry) = self.second.front() else { return Ok(false) };
+        if let replay::Mode::Record { execute, .. } = self.replay.mode {
+            if execute && self.third.is_full() {
+                return Ok(false);
+            }
+            self.second.drop_front();
+            if self.replay.record(entry.word) {
+                self.third.push(entry);
+            } else {
+                self.untrack(&entry);
+            }
+            return Ok(true);
+        }
+        if entry.word >> 24 == REPLAY {
+            self.second.drop_front();
+            self.untrack(&entry);
+            self.replay.begin(entry).map_err(|_| (FrontendFault::ReplayTooLong, entry))?;
+            // A playback emits its first instruction in the cycle that takes the REPLAY in.
+            self.play_one();
+            return Ok(true);
+        }
+        if self.third.is_full() {
+            return Ok(false);
+        }
+        self.second.drop_front();
+        self.third.push(entry);
+        Ok(true)
+    }
+
+    fn play_one(&mut self) -> bool {
+        if self.third.is_full() {
+            return false;
+        }
+        match self.replay.play() {
+            Some(entry) => {
+                self.third.push(entry);
+                true
+            }
+            None => false,
+        }
+    }
+
+    #[inline]
+    fn step_mop(&mut self, now: Cycle) -> Result<bool, (FrontendFault, Queued)> {
+        if let MopState::Expanding { .. } = self.mop {
+            return self.step_expansion(now);
+        }
+        let Some(&entry) = self.first.front() else { return Ok(false) };
+        match entry.word >> 24 {
+            MOP => self.begin_mop(entry, now),
+            MOP_CFG => {
+                self.first.drop_front();
+                self.untrack(&entry);
+                self.mask_high = entry.word & 0xFFFF;
+                Ok(true)
+            }
+            _ => {
+                if self.second.is_full() {
+                    return Ok(false);
+                }
+                self.first.drop_front();
+                self.deliver(entry, now)?;
+                Ok(true)
+            }
+        }
+    }
+
+    fn begin_mop(&mut self, entry: Queued, now: Cycle) -> Result<bool, (FrontendFault, Queued)> {
+        self.first.drop_front();
+        self.untrack(&entry);
+        let expansion = Expansion::begin(entry.word, self.mask_high, &self.mop_config)
+            .map_err(|why| (FrontendFault::Mop(why), entry))?;
+        self.mop = MopState::Expanding { expansion, origin: entry.origin(), emitted: 0 };
+        // The first instruction leaves in the cycle that takes the MOP in.
+        self.emit_expanded(now)?;
+        Ok(true)
+    }
+
+    fn step_expansion(&mut self, now: Cycle) -> Result<bool, (FrontendFault, Queued)> {
+        if self.second.is_full() {
+            return Ok(false);
+        }
+        if !self.emit_expanded(now)? {
+            // The expansion is over. Another MOP begins in this cycle; anything else has to let
+            // one cycle pass [isa-wh: TensixCoprocessor/MOPExpander.md].
+            if let Some(&entry) = self.first.front()
+                && entry.word >> 24 == MOP
+            {
+                self.begin_mop(entry, now)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Emits one instruction of the expansion if there is room; `false` when it has ended.
+    #[inline]
+    fn emit_expanded(&mut self, now: Cycle) -> Result<bool, (FrontendFault, Queued)> {
+        let MopState::Expanding { expansion, origin, emitted } = &mut self.mop else {
+            return Ok(false);
+        };
+        if self.second.is_full() {
+            return Ok(true);
+        }
+        match expansion.next(&self.mop_config) {
+            Some(word) => {
+                *emitted = emitted.wrapping_add(1);
+                let entry =
+                    Queued { word, pc: origin.pc, mop: *emitted, core: origin.core, replay: 0 };
+                self.deliver(entry, now)?;
+                Ok(true)
+            }
+            None => {
+                self.mop = MopState::Idle;
+                Ok(false)
+            }
+        }
+    }
+
+    /// The TRISC's side of the mux.
+    #[inline]
+    fn deliver(&mut self, entry: Queued, now: Cycle) -> Result<(), (FrontendFault, Queued)> {
+        if self.brisc_mux == now {
+            return Err((FrontendFault::Collision, entry));
+        }
+        self.trisc_mux = now;
+        self.second.push(entry);
+        Ok(())
+    }
+
+    /// An instruction left the tracked part of the frontend.
+    #[inline]
+    pub(crate) fn untrack(&mut self, entry: &Queued) {
+        if entry.is_unexpanded() && entry.core != CoreId::Brisc {
+            self.tracked = self.tracked.saturating_sub(1);
+        }
+    }
+
+    /// Whether a `MOP` is queued before the MOP expander or being expanded.
+    pub(crate) fn mop_busy(&self) -> bool {
+        matches!(self.mop, MopState::Expanding { .. })
+            || self.first.iter().any(|entry| entry.word >> 24 == MOP)
+    }
+
+    /// The TRISC enters reset: the MOP expander and the FIFO before it are emptied
+    /// `[isa-bh: TensixTile/SoftReset.md]`. Its configuration and the MOP_CFG mask stay.
+    pub(crate) fn discard_input(&mut self) {
+        let dropped = self.first.len() as u32;
+        self.first.clear();
+        self.tracked = self.tracked.saturating_sub(dropped);
+        self.mop = MopState::Idle;
+    }
+}

@@ -1,0 +1,106 @@
+//! The replay expander of one thread: records instructions and plays them back.
+//!
+//! Sources: `[isa-wh: TensixCoprocessor/REPLAY.md]` (newest version: a count of 0 is 32, counts
+//! above 32 are not supported); the Blackhole page calls it similar.
+
+use crate::queue::{Origin, Queued};
+
+/// Instructions a replay buffer holds.
+pub(crate) const SLOTS: usize = 32;
+
+/// What the expander is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    /// Passing instructions on.
+    Pass,
+    /// Recording the next `left` instructions from slot `index` on.
+    Record { index: u8, left: u8, execute: bool },
+    /// Emitting `left` instructions from slot `index` on, on behalf of the `REPLAY` of `origin`.
+    Play { index: u8, left: u8, origin: Origin, mop: u32 },
+}
+
+/// A `REPLAY` with more instructions than the buffer has slots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TooLong;
+
+/// The expander's state: its buffer and what it is doing.
+#[derive(Clone, Debug)]
+pub(crate) struct Replay {
+    pub(crate) buffer: [u32; SLOTS],
+    pub(crate) mode: Mode,
+}
+
+impl Replay {
+    pub(crate) const fn new() -> Self {
+        Self { buffer: [0; SLOTS], mode: Mode::Pass }
+    }
+
+    /// Takes a `REPLAY` instruction.
+    pub(crate) fn begin(&mut self, entry: Queued) -> Result<(), TooLong> {
+        let word = entry.word;
+        // Ten bits by the vendor's macro, six by the page; anything above 32 is refused, so the
+        // difference cannot matter [llk: instructions/assembly.yaml].
+        let left = match word >> 4 & 0x3FF {
+            0 => SLOTS as u8,
+            count if count <= SLOTS as u32 => count as u8,
+            _ => return Err(TooLong),
+        };
+        let index = (word >> 14) as u8 & (SLOTS as u8 - 1);
+        self.mode = if word & 1 != 0 {
+            Mode::Record { index, left, execute: word & 2 != 0 }
+        } else {
+            Mode::Play { index, left, origin: entry.origin(), mop: entry.mop }
+        };
+        Ok(())
+    }
+
+    /// Stores an instruction while recording; says whether it is also passed on.
+    #[inline]
+    pub(crate) fn record(&mut self, word: u32) -> bool {
+        let Mode::Record { index, left, execute } = self.mode else { return true };
+        self.buffer[usize::from(index)] = word;
+        self.mode = if left == 1 {
+            Mode::Pass
+        } else {
+            Mode::Record { index: (index + 1) % SLOTS as u8, left: left - 1, execute }
+        };
+        execute
+    }
+
+    /// The next instruction of a playback.
+    #[inline]
+    pub(crate) fn play(&mut self) -> Option<Queued> {
+        let Mode::Play { index, left, origin, mop } = self.mode else { return None };
+        self.mode = if left == 1 {
+            Mode::Pass
+        } else {
+            Mode::Play { index: (index + 1) % SLOTS as u8, left: left - 1, origin, mop }
+        };
+        Some(Queued {
+            word: self.buffer[usize::from(index)],
+            pc: origin.pc,
+            mop,
+            core: origin.core,
+            replay: index + 1,
+        })
+    }
+
+    /// Whether a playback has instructions left.
+    #[inline]
+    pub(crate) const fn is_playing(&self) -> bool {
+        matches!(self.mode, Mode::Play { .. })
+    }
+
+    /// The mode as numbers, for the state hash.
+    pub(crate) fn mode_words(&self) -> [u32; 4] {
+        match self.mode {
+            Mode::Pass => [0; 4],
+            Mode::Record { index, left, execute } => {
+                [1, u32::from(index), u32::from(left), u32::from(execute)]
+            }
+            Mode::Play { index, left, origin, mop } => {
+                [2 | mop << 2, u32::from(index), u32::from(left), origin.pc]
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The wait gate of one thread: the latched wait instruction and what the front waits for.
+//!
+//! A wait instruction is latched in one cycle and is re-evaluated from the next one on. It holds
+//! matching instructions back in every cycle in which it is latched, and is forgotten at the end
+//! of the first cycle in which its conditions are met: hence the instruction behind a wait always
+//! loses at least one cycle.
+//!
+//! Sources: `[isa-bh: TensixCoprocessor/STALLWAIT.md]`, `SEMWAIT.md`, `STREAMWAIT.md`.
+
+use sim_core::{Cycle, WaitReason};
+
+use crate::queue::{Origin, Queued};
+
+/// All nine block bits.
+pub(crate) const BLOCK_ALL: u16 = 0x1FF;
+
+/// The condition a latched wait instruction re-evaluates.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Condition {
+    /// STALLWAIT: all selected conditions C0 to C12 must be clear at once.
+    Stall { mask: u16 },
+    /// SEMWAIT: no selected semaphore may be zero (bit 0) or at its maximum (bit 1).
+    Semaphores { mask: u8, condition: u8 },
+    /// STREAMWAIT: a register of the selected stream must reach the target.
+    Stream { select: u8, target: u32, messages: bool },
+}
+
+/// A latched wait instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Latch {
+    pub(crate) condition: Condition,
+    pub(crate) block: u16,
+    pub(crate) word: u32,
+    pub(crate) origin: Origin,
+    pub(crate) since: Cycle,
+    /// What was not met at the last evaluation; `None` before the first one.
+    pub(crate) unmet: Option<WaitReason>,
+}
+
+/// What a thread's front instruction, or its latched wait instruction, waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ThreadWait {
+    /// The resource and the condition.
+    pub reason: WaitReason,
+    /// First cycle of waiting for exactly that.
+    pub since: Cycle,
+    /// The waiting instruction.
+    pub word: u32,
+    /// Who pushed it.
+    pub origin: Origin,
+}
+
+/// The wait gate of one thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate {
+    pub(crate) latch: Option<Latch>,
+    /// The front instruction's wait, if it could not issue in the last cycle.
+    pub(crate) wait: Option<ThreadWait>,
+}
+
+impl Gate {
+    pub(crate) const fn new() -> Self {
+        Self { latch: None, wait: None }
+    }
+
+    /// Why the latched wait instruction holds the front instruction back, if it does. `blocked_by`
+    /// are the block bits of its opcode; plain `NOP` is held only by all nine together.
+    #[inline]
+    pub(crate) fn holds(&self, blocked_by: u16, is_nop: bool) -> Option<WaitReason> {
+        let latch = self.latch.as_ref()?;
+        let held = if is_nop { latch.block == BLOCK_ALL } else { latch.block & blocked_by != 0 };
+        if !held {
+            return None;
+        }
+        // Met already: this is the release lag.
+        Some(latch.unmet.unwrap_or(WaitReason::WaitGateOccupied))
+    }
+
+    /// The wait that a diagnosis should show: the front instruction's, else the latched one's.
+    pub(crate) fn visible_wait(&self) -> Option<ThreadWait> {
+        self.wait.or_else(|| {
+            let latch = self.latch.as_ref()?;
+            Some(ThreadWait {
+                reason: latch.unmet?,
+                since: latch.since,
+                word: latch.word,
+                origin: latch.origin,
+            })
+        })
+    }
+}
+
+/// The front instruction together with its wait.
+pub(crate) fn wait_of(front: &Queued, reason: WaitReason, since: Cycle) -> ThreadWait {
+    ThreadWait { reason, since, word: front.word, origin: front.origin() }
+}

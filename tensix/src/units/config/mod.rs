@@ -1,0 +1,276 @@
+//! The configuration unit: two states of thread-agnostic configuration, three of thread
+//! configuration, and every path that writes them.
+//!
+//! Words keep only the bits that carry a field; the rest reads as zero, as the reference does.
+//!
+//! Sources: `[isa-bh: TensixCoprocessor/BackendConfiguration.md]`, `ConfigurationUnit.md` and the
+//! instruction pages; sizes `[hdr: cfg_defines.h]`.
+
+pub(crate) mod ops;
+#[cfg(test)]
+mod tests;
+
+use sim_core::observer::{Event, Stamp};
+use sim_core::{Category, GuestError};
+
+use super::Issued;
+use crate::config_bits::CONFIG_BITS;
+use crate::env::Env;
+use crate::error::DoorError;
+
+/// Words per configuration state: `CFG_STATE_SIZE` (56) times four.
+pub(crate) const STATE_WORDS: usize = 224;
+/// 16-bit entries of thread configuration per thread: `THD_STATE_SIZE`.
+pub(crate) const THREAD_WORDS: usize = 68;
+/// First word that both states share.
+pub(crate) const GLOBAL_BASE: usize = 180;
+/// First word of the fields named `THCON_`.
+pub(crate) const THCON_BASE: usize = 64;
+
+/// `STATE_RESET_EN`: writing anything zeroes the state below [`GLOBAL_BASE`].
+const STATE_RESET_EN: usize = 4;
+/// `RISCV_IC_INVALIDATE`.
+const IC_INVALIDATE: usize = 185;
+/// `PRNG_SEED`.
+pub(crate) const PRNG_SEED: usize = 186;
+/// `SCRATCH_SEC0`; sections 1 and 2 follow.
+const SCRATCH: usize = 209;
+
+/// `CFG_STATE_ID_StateID` in thread configuration.
+const STATE_ID: usize = 0;
+/// `TENSIX_TRISC_SYNC`.
+const TRISC_SYNC: u32 = 56;
+/// `STREAMWAIT_PHASE_HI` and `STREAMWAIT_NUM_MSGS_HI`.
+const STREAMWAIT_HIGH: [(usize, u32); 2] = [(57, 0x3FF), (58, 0x7F)];
+/// `STREAM_ID_SYNC_SEC0`; sections 1 to 3 follow.
+const STREAM_ID_SYNC: usize = 59;
+
+/// What a configuration write asks other units to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[must_use]
+pub(crate) struct SideEffects {
+    /// New seed for every pseudo-random number generator.
+    pub(crate) seed: Option<u32>,
+}
+
+/// The configuration unit's state.
+#[derive(Clone, Debug)]
+pub(crate) struct ConfigUnit {
+    pub(crate) states: [[u32; STATE_WORDS]; 2],
+    pub(crate) threads: [[u16; THREAD_WORDS]; 3],
+    /// THCON configuration is held in soft reset: writes to it are discarded.
+    pub(crate) thcon_held: bool,
+}
+
+impl ConfigUnit {
+    pub(crate) const fn new() -> Self {
+        Self {
+            states: [[0; STATE_WORDS]; 2],
+            threads: [[0; THREAD_WORDS]; 3],
+            thcon_held: false,
+        }
+    }
+
+    /// The state that instructions of `thread` use.
+    #[inline]
+    pub(crate) fn state_id(&self, thread: usize) -> usize {
+        usize::from(self.threads[thread][STATE_ID] & 1)
+    }
+
+    /// Bits of a thread-agnostic word in the state of `thread`.
+    #[inline]
+    pub(crate) fn bits(&self, thread: usize, word: usize, lo: u32, width: u32) -> u32 {
+        self.states[self.state_id(thread)][word] >> lo & ((1 << width) - 1)
+    }
+
+    /// Overlay stream that `STREAM_ID_SYNC_SEC[select]` of `thread` names.
+    pub(crate) fn selected_stream(&self, thread: usize, select: u32) -> u8 {
+        (self.threads[thread][STREAM_ID_SYNC + (select & 3) as usize] & 0x3F) as u8
+    }
+
+    /// STREAMWAIT's target: ten low bits from the instruction, the rest from thread configuration.
+    pub(crate) fn stream_target(&self, thread: usize, messages: bool, low: u32) -> u32 {
+        let (word, mask) = STREAMWAIT_HIGH[usize::from(messages)];
+        (u32::from(self.threads[thread][word]) & mask) << 10 | low
+    }
+
+    pub(crate) fn setc16<E: Env>(
+        &mut self,
+        issued: &Issued,
+        env: &mut E,
+    ) -> Result<(), GuestError> {
+        let index = issued.field(16, 8);
+        let value = issued.field(0, 16) as u16;
+        let thread = issued.thread.index();
+        let Some(slot) = self.threads[thread].get_mut(index as usize) else {
+            return Err(issued.error(
+                Category::UndefinedBehavior,
+                "tensix-setc16-index",
+                format!("SETC16 of thread configuration word {index}; there are {THREAD_WORDS}"),
+            ));
+        };
+        if index == TRISC_SYNC && ops::enables_auto_ttsync(value) {
+            return Err(issued.error(
+                Category::Unimplemented,
+                "tensix-auto-ttsync",
+                format!("SETC16 of TENSIX_TRISC_SYNC = {value:#x} switches Auto TTSync on"),
+            ));
+        }
+        let before = u32::from(std::mem::replace(slot, value));
+        let after = u32::from(value);
+        if E::OBSERVED && before != after {
+            let state = 2 + thread as u8;
+            env.event(
+                issued.stamp(),
+                Event::Config { state, index: index as u16, before, after },
+            );
+        }
+        Ok(())
+    }
+
+    /// Checks a word index of an instruction.
+    pub(crate) fn checked(issued: &Issued, name: &str, index: u32) -> Result<usize, GuestError> {
+        if (index as usize) < STATE_WORDS {
+            return Ok(index as usize);
+        }
+        Err(issued.error(
+            Category::UndefinedBehavior,
+            "tensix-config-index",
+            format!("{name} of configuration word {index}; there are {STATE_WORDS}"),
+        ))
+    }
+
+    /// RMWCIB: replaces the bits of `mask` in one byte of a word. The only writer that does not
+    /// trigger `STATE_RESET_EN`.
+    pub(crate) fn rmwcib<E: Env>(
+        &mut self,
+        issued: &Issued,
+        byte: u32,
+        env: &mut E,
+    ) -> Result<SideEffects, GuestError> {
+        let word = Self::checked(issued, "RMWCIB", issued.field(0, 8))?;
+        let state = self.state_id(issued.thread.index());
+        let mask = issued.field(16, 8) << (8 * byte);
+        let data = issued.field(8, 8) << (8 * byte);
+        let value = ops::replace(self.states[state][word], mask, data);
+        Ok(self.store(1 << state, word, value, false, issued.stamp(), env))
+    }
+
+    pub(crate) fn cfgshiftmask<E: Env>(
+        &mut self,
+        issued: &Issued,
+        env: &mut E,
+    ) -> Result<SideEffects, GuestError> {
+        let word = Self::checked(issued, "CFGSHIFTMASK", issued.field(0, 8))?;
+        let thread = issued.thread.index();
+        let state = self.state_id(thread);
+        let section = match issued.field(8, 2) as usize {
+            3 => thread,
+            section => section,
+        };
+        let scratch = self.states[0][SCRATCH + section];
+        let value = ops::shift_mask(self.states[state][word], scratch, issued.word);
+        Ok(self.write(state, word, value, issued.stamp(), env))
+    }
+
+    pub(crate) fn streamwrcfg<E: Env>(
+        &mut self,
+        issued: &Issued,
+        env: &mut E,
+    ) -> Result<SideEffects, GuestError> {
+        let word = Self::checked(issued, "STREAMWRCFG", issued.field(0, 11))?;
+        let thread = issued.thread.index();
+        let stream = self.selected_stream(thread, issued.field(21, 2));
+        let value = env.stream_register(stream, issued.field(11, 10) as u16);
+        Ok(self.write(self.state_id(thread), word, value, issued.stamp(), env))
+    }
+
+    /// Writes one word of one state, with all side effects.
+    pub(crate) fn write<E: Env>(
+        &mut self,
+        state: usize,
+        word: usize,
+        value: u32,
+        at: Stamp,
+        env: &mut E,
+    ) -> SideEffects {
+        self.store(1 << state, word, value, true, at, env)
+    }
+
+    /// `states` is a bit mask; `word` is below [`STATE_WORDS`].
+    fn store<E: Env>(
+        &mut self,
+        states: u8,
+        word: usize,
+        value: u32,
+        may_reset: bool,
+        at: Stamp,
+        env: &mut E,
+    ) -> SideEffects {
+        let states = if word >= GLOBAL_BASE { 3 } else { states };
+        if self.thcon_held && (THCON_BASE..GLOBAL_BASE).contains(&word) {
+            return SideEffects::default();
+        }
+        for state in (0..2).filter(|state| states >> state & 1 != 0) {
+            if word == STATE_RESET_EN && may_reset {
+                for index in 0..GLOBAL_BASE {
+                    self.set(state, index, 0, at, env);
+                }
+            } else {
+                self.set(state, word, value & CONFIG_BITS[word], at, env);
+            }
+        }
+        match word {
+            IC_INVALIDATE => {
+                let mask = (value & 0x1F) as u8;
+                if E::OBSERVED {
+                    env.event(at, Event::IcacheInvalidate { mask });
+                }
+                env.invalidate_icache(mask, at);
+                SideEffects::default()
+            }
+            PRNG_SEED => SideEffects { seed: Some(self.states[0][PRNG_SEED]) },
+            _ => SideEffects::default(),
+        }
+    }
+
+    #[inline]
+    fn set<E: Env>(&mut self, state: usize, word: usize, after: u32, at: Stamp, env: &mut E) {
+        let before = std::mem::replace(&mut self.states[state][word], after);
+        if E::OBSERVED && before != after {
+            let (state, index) = (state as u8, word as u16);
+            env.event(at, Event::Config { state, index, before, after });
+        }
+    }
+
+    /// A core's load from the window; `None` beyond its end. The dual-write part reads as state 0.
+    pub(crate) fn read_window(&self, word: u32) -> Option<u32> {
+        match ops::window(word)? {
+            ops::Window::State { state, word } => Some(self.states[state][word]),
+            ops::Window::Dual { word } => Some(self.states[0][word]),
+            ops::Window::Thread { thread, word } => Some(u32::from(self.threads[thread][word])),
+        }
+    }
+
+    /// A core's store to the window.
+    pub(crate) fn write_window<E: Env>(
+        &mut self,
+        word: u32,
+        value: u32,
+        at: Stamp,
+        env: &mut E,
+    ) -> Result<SideEffects, DoorError> {
+        match ops::window(word).ok_or(DoorError::NoConfigWord(word))? {
+            ops::Window::State { state, word } => Ok(self.write(state, word, value, at, env)),
+            ops::Window::Dual { word } => Ok(self.store(3, word, value, true, at, env)),
+            ops::Window::Thread { .. } => Err(DoorError::ThreadConfigReadOnly(word)),
+        }
+    }
+
+    /// THCON configuration enters soft reset.
+    pub(crate) fn reset_thcon(&mut self) {
+        for state in &mut self.states {
+            state[THCON_BASE..GLOBAL_BASE].fill(0);
+        }
+    }
+}

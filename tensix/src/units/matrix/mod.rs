@@ -1,0 +1,144 @@
+//! The matrix unit (FPU): so far Dst, the register window counters, and `ZEROACC`.
+//!
+//! Sources: `[isa-bh: TensixCoprocessor/Dst.md]`, `[isa-wh: TensixCoprocessor/ZEROACC.md]`,
+//! `[isa-wh: TensixCoprocessor/RWCs.md]`.
+
+pub(crate) mod ops;
+#[cfg(test)]
+mod tests;
+
+use sim_core::{Category, GuestError};
+
+use super::Issued;
+use super::config::ConfigUnit;
+pub(crate) use ops::Rwc;
+
+/// 16-bit rows of Dst.
+pub(crate) const DST_ROWS: usize = 1024;
+/// Columns of Dst.
+pub(crate) const DST_COLUMNS: usize = 16;
+
+/// First words of `ADDR_MOD_AB_SEC` and `ADDR_MOD_DST_SEC` in thread configuration, eight each.
+const ADDR_MOD_AB: usize = 12;
+const ADDR_MOD_DST: usize = 28;
+
+/// The matrix unit's state.
+#[derive(Clone, Debug)]
+pub(crate) struct MatrixUnit {
+    /// Dst as 16-bit cells; a row that is not valid holds whatever it held before.
+    pub(crate) dst: Box<[[u16; DST_COLUMNS]; DST_ROWS]>,
+    /// Valid bit per physical row, 64 rows per word.
+    pub(crate) valid: [u64; DST_ROWS / 64],
+    /// Register window counters per thread.
+    pub(crate) rwcs: [Rwc; 3],
+    /// `ZEROACC` is held in soft reset: it does nothing.
+    pub(crate) zeroacc_held: bool,
+}
+
+impl MatrixUnit {
+    pub(crate) fn new() -> Self {
+        Self {
+            dst: Box::new([[0; DST_COLUMNS]; DST_ROWS]),
+            valid: [u64::MAX; DST_ROWS / 64],
+            rwcs: [Rwc::default(); 3],
+            zeroacc_held: false,
+        }
+    }
+
+    /// All rows valid again: `ZEROACC` soft reset.
+    pub(crate) fn revert_all(&mut self) {
+        self.valid = [u64::MAX; DST_ROWS / 64];
+    }
+
+    pub(crate) fn zeroacc(
+        &mut self,
+        issued: &Issued,
+        config: &ConfigUnit,
+    ) -> Result<(), GuestError> {
+        let mode = issued.field(19, 2);
+        if self.zeroacc_held {
+            return Ok(());
+        }
+        if mode != ops::ONE_ROW && issued.field(17, 1) != 0 {
+            return Err(issued.error(
+                Category::UndefinedBehavior,
+                "tensix-zeroacc-revert",
+                "ZEROACC with clear_zero_flags set in a mode other than one row",
+            ));
+        }
+        let thread = issued.thread.index();
+        let remap = Adjust::of(config);
+        let where_ = issued.field(0, 10);
+        let use_32_bit = issued.field(18, 1) != 0;
+        match mode {
+            ops::ONE_ROW => {
+                let base = u32::from(config.threads[thread][1]) & 0xFFF;
+                let row = where_
+                    .wrapping_add(base)
+                    .wrapping_add(u32::from(self.rwcs[thread].dst))
+                    .wrapping_add(config.bits(thread, 6, 0, 16));
+                // ALU_ACC_CTRL: Fp32_enabled is bit 29, INT8_math_enabled bit 31.
+                let wide = config.bits(thread, 1, 29, 1) | config.bits(thread, 1, 31, 1) != 0;
+                self.invalidate(row, wide, remap);
+            }
+            ops::ROWS_16 => {
+                let block = where_ & 0xFF;
+                let blocks = if use_32_bit { 32 } else { 64 };
+                if block < blocks {
+                    for row in block * 16..block * 16 + 16 {
+                        self.invalidate(row, use_32_bit, remap);
+                    }
+                }
+            }
+            ops::HALF => {
+                let half = (where_ & 1) as usize * 8;
+                self.valid[half..half + 8].fill(0);
+            }
+            _ => self.valid.fill(0),
+        }
+        if mode == ops::ONE_ROW || mode == ops::ROWS_16 {
+            self.apply_addr_mod(issued.field(14, 3), thread, config);
+        }
+        Ok(())
+    }
+
+    fn invalidate(&mut self, row: u32, wide: bool, adjust: Adjust) {
+        let row = row & (DST_ROWS as u32 - 1);
+        if wide {
+            let high = ops::adj32(row, adjust.remap, adjust.swizzle);
+            self.clear(high);
+            self.clear(high + 8);
+        } else {
+            self.clear(ops::adj16(row, adjust.remap));
+        }
+    }
+
+    fn clear(&mut self, row: u32) {
+        let row = row as usize % DST_ROWS;
+        self.valid[row / 64] &= !(1 << (row % 64));
+    }
+
+    /// Advances the counters of `thread` as its address modifier says. Blackhole encodes all three
+    /// bits of the modifier in the instruction, so the Wormhole bit that `ADDR_MOD_SET` and
+    /// `ADDR_MOD_BIAS` provide is not needed [inferred: field `addr_mode` is three bits wide].
+    pub(crate) fn apply_addr_mod(&mut self, addr_mod: u32, thread: usize, config: &ConfigUnit) {
+        let words = &config.threads[thread];
+        let index = addr_mod as usize & 7;
+        self.rwcs[thread] =
+            self.rwcs[thread].advanced(words[ADDR_MOD_AB + index], words[ADDR_MOD_DST + index]);
+    }
+}
+
+/// How rows of Dst map to physical rows: word 220 of the configuration.
+#[derive(Clone, Copy, Debug)]
+struct Adjust {
+    remap: bool,
+    swizzle: bool,
+}
+
+impl Adjust {
+    fn of(config: &ConfigUnit) -> Self {
+        let word = config.states[0][220];
+        Self { remap: word & 2 != 0, swizzle: word & 1 != 0 }
+    }
+}

@@ -1,0 +1,72 @@
+//! Pure functions of the matrix unit.
+
+/// ZEROACC modes `[isa-wh: TensixCoprocessor/ZEROACC.md]`; mode 3 is all of Dst.
+pub(crate) const ONE_ROW: u32 = 0;
+pub(crate) const ROWS_16: u32 = 1;
+pub(crate) const HALF: u32 = 2;
+
+/// Physical row of a 16-bit row `[isa-bh: TensixCoprocessor/Dst.md]`.
+pub(crate) const fn adj16(row: u32, remap: bool) -> u32 {
+    if remap { (row & 0x3C7) ^ (row & 0x030) >> 1 ^ (row & 0x008) << 2 } else { row }
+}
+
+/// Physical row of the high half of a 32-bit row; the low half is 8 rows further.
+pub(crate) const fn adj32(row: u32, remap: bool, swizzle: bool) -> u32 {
+    let mut row = adj16(row, remap);
+    if swizzle {
+        row = (row & 0x3F3) ^ (row & 0x018) >> 1 ^ (row & 0x004) << 1;
+    }
+    (row & 0x1F8) << 1 | row & 0x207
+}
+
+/// Register window counters of one thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Rwc {
+    pub(crate) dst: u16,
+    pub(crate) dst_cr: u16,
+    pub(crate) src_a: u8,
+    pub(crate) src_a_cr: u8,
+    pub(crate) src_b: u8,
+    pub(crate) src_b_cr: u8,
+    pub(crate) fidelity: u8,
+}
+
+impl Rwc {
+    /// The counters after one application of an address modifier, given as its two
+    /// configuration words `[isa-wh: TensixCoprocessor/RWCs.md]`.
+    pub(crate) fn advanced(mut self, ab: u16, dst: u16) -> Self {
+        (self.src_a, self.src_a_cr) = advance_src(self.src_a, self.src_a_cr, ab as u8);
+        (self.src_b, self.src_b_cr) = advance_src(self.src_b, self.src_b_cr, (ab >> 8) as u8);
+        let increment = dst & 0x3FF;
+        if dst & 0x800 != 0 {
+            (self.dst, self.dst_cr) = (0, 0);
+        } else if dst & 0x1000 != 0 {
+            self.dst = (self.dst + increment) & 0x3FF;
+            self.dst_cr = self.dst;
+        } else if dst & 0x400 != 0 {
+            self.dst_cr = (self.dst_cr + increment) & 0x3FF;
+            self.dst = self.dst_cr;
+        } else {
+            self.dst = (self.dst + increment) & 0x3FF;
+        }
+        self.fidelity = if dst & 0x8000 != 0 {
+            0
+        } else {
+            (self.fidelity + (dst >> 13 & 3) as u8) & 3
+        };
+        self
+    }
+}
+
+/// One source counter: bits 5:0 increment, 6 use the carriage-return copy, 7 clear.
+const fn advance_src(counter: u8, cr: u8, word: u8) -> (u8, u8) {
+    let increment = word & 0x3F;
+    if word & 0x80 != 0 {
+        (0, 0)
+    } else if word & 0x40 != 0 {
+        let cr = (cr + increment) & 0x3F;
+        (cr, cr)
+    } else {
+        ((counter + increment) & 0x3F, cr)
+    }
+}

@@ -1,0 +1,61 @@
+//! The back end: one folder per execution unit, and what they share.
+//!
+//! A unit's folder has the same rooms everywhere: `mod.rs` holds its state and takes its
+//! instructions, `ops.rs` the pure functions, `tests.rs` their tests. [`execute`] has one arm per
+//! opcode and no wildcard, so an opcode nobody thought of does not compile.
+
+pub(crate) mod config;
+pub(crate) mod execute;
+pub(crate) mod matrix;
+pub(crate) mod misc;
+pub(crate) mod scalar;
+pub(crate) mod src_banks;
+pub(crate) mod sync;
+pub(crate) mod vector;
+
+use sim_core::observer::Stamp;
+use sim_core::{AgentId, Category, Context, Cycle, GuestError, ThreadId};
+
+use crate::queue::{Origin, Queued};
+
+/// One instruction on its way into a unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Issued {
+    pub(crate) word: u32,
+    pub(crate) thread: ThreadId,
+    pub(crate) origin: Origin,
+    pub(crate) now: Cycle,
+}
+
+impl Issued {
+    pub(crate) fn new(entry: &Queued, thread: ThreadId, now: Cycle) -> Self {
+        Self { word: entry.word, thread, origin: entry.origin(), now }
+    }
+
+    /// Bits `lo..lo + width` of the instruction.
+    #[inline]
+    pub(crate) const fn field(&self, lo: u32, width: u32) -> u32 {
+        self.word >> lo & ((1 << width) - 1)
+    }
+
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp { cycle: self.now, agent: AgentId::Thread(self.thread), pc: self.origin.pc }
+    }
+
+    /// A diagnosis of this instruction.
+    #[cold]
+    pub(crate) fn error(
+        &self,
+        category: Category,
+        id: &'static str,
+        message: impl Into<String>,
+    ) -> GuestError {
+        let at = Context {
+            cycle: self.now,
+            agent: AgentId::Thread(self.thread),
+            pc: Some(self.origin.pc),
+            word: Some(self.word),
+        };
+        GuestError::new(category, id, message, at)
+    }
+}

@@ -1,0 +1,135 @@
+//! The sync unit: eight semaphores and four mutexes.
+//!
+//! Sources: `[isa-bh: TensixCoprocessor/SyncUnit.md]`, `ATGETM.md`, `SEMINIT.md`, `SEMPOST.md`,
+//! `SEMGET.md`, `SEMWAIT.md`; `[isa-wh: TensixCoprocessor/ATRELM.md]`.
+
+pub(crate) mod ops;
+#[cfg(test)]
+mod tests;
+
+use sim_core::ThreadId;
+use sim_core::observer::{Event, SemaphoreOp, Stamp};
+
+use super::Issued;
+use crate::env::Env;
+pub(crate) use ops::Semaphore;
+
+/// Number of mutex slots by encoded index; slot 1 does not exist.
+const MUTEX_SLOTS: usize = 5;
+
+/// A mutex: its holder, and who released it last (for fairness).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Mutex {
+    pub(crate) holder: Option<ThreadId>,
+    pub(crate) last: u8,
+}
+
+/// The sync unit's state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SyncUnit {
+    pub(crate) semaphores: [Semaphore; 8],
+    pub(crate) mutexes: [Mutex; MUTEX_SLOTS],
+}
+
+impl SyncUnit {
+    /// Slot of a mutex index as encoded: 0, 2, 3 and 4 exist.
+    #[inline]
+    pub(crate) const fn mutex_slot(index: u32) -> Option<usize> {
+        match index {
+            0 | 2 | 3 | 4 => Some(index as usize),
+            _ => None,
+        }
+    }
+
+    /// Whether `thread` could acquire the mutex in that slot now.
+    #[inline]
+    pub(crate) fn mutex_available(&self, slot: usize, thread: ThreadId) -> bool {
+        self.mutexes[slot].holder.is_none_or(|holder| holder == thread)
+    }
+
+    pub(crate) fn atgetm<E: Env>(&mut self, issued: &Issued, env: &mut E) {
+        let index = issued.field(0, 16);
+        if let Some(slot) = Self::mutex_slot(index) {
+            self.mutexes[slot].holder = Some(issued.thread);
+            Self::mutex_event(issued, index, true, env);
+        }
+    }
+
+    pub(crate) fn atrelm<E: Env>(&mut self, issued: &Issued, env: &mut E) {
+        let index = issued.field(0, 16);
+        if let Some(slot) = Self::mutex_slot(index) {
+            let mutex = &mut self.mutexes[slot];
+            if mutex.holder == Some(issued.thread) {
+                *mutex = Mutex { holder: None, last: issued.thread as u8 };
+                Self::mutex_event(issued, index, false, env);
+            }
+        }
+    }
+
+    fn mutex_event<E: Env>(issued: &Issued, index: u32, acquired: bool, env: &mut E) {
+        if E::OBSERVED {
+            env.event(issued.stamp(), Event::Mutex { index: index as u8, acquired });
+        }
+    }
+
+    #[inline]
+    pub(crate) fn seminit<E: Env>(&mut self, issued: &Issued, env: &mut E) {
+        let after =
+            Semaphore { value: issued.field(16, 4) as u8, max: issued.field(20, 4) as u8 };
+        self.each(issued.field(2, 8), SemaphoreOp::Init, issued, |_| after, env);
+    }
+
+    #[inline]
+    pub(crate) fn sempost<E: Env>(&mut self, issued: &Issued, env: &mut E) {
+        self.each(issued.field(2, 8), SemaphoreOp::Post, issued, ops::post, env);
+    }
+
+    #[inline]
+    pub(crate) fn semget<E: Env>(&mut self, issued: &Issued, env: &mut E) {
+        self.each(issued.field(2, 8), SemaphoreOp::Get, issued, ops::get, env);
+    }
+
+    #[inline]
+    fn each<E: Env>(
+        &mut self,
+        mut mask: u32,
+        op: SemaphoreOp,
+        issued: &Issued,
+        function: impl Fn(Semaphore) -> Semaphore,
+        env: &mut E,
+    ) {
+        while mask != 0 {
+            let index = mask.trailing_zeros() as u8 & 7;
+            mask &= mask - 1;
+            self.update(index, op, issued.stamp(), &function, env);
+        }
+    }
+
+    #[inline]
+    fn update<E: Env>(
+        &mut self,
+        index: u8,
+        op: SemaphoreOp,
+        at: Stamp,
+        function: impl Fn(Semaphore) -> Semaphore,
+        env: &mut E,
+    ) {
+        let semaphore = &mut self.semaphores[usize::from(index & 7)];
+        let before = semaphore.value;
+        *semaphore = function(*semaphore);
+        if E::OBSERVED {
+            let (after, max) = (semaphore.value, semaphore.max);
+            env.event(at, Event::Semaphore { index, op, before, after, max });
+        }
+    }
+
+    /// A core's store to the semaphore window: an odd value gets, an even one posts.
+    pub(crate) fn write<E: Env>(&mut self, index: u32, value: u32, at: Stamp, env: &mut E) {
+        let index = (index & 7) as u8;
+        if value & 1 != 0 {
+            self.update(index, SemaphoreOp::Get, at, ops::get, env);
+        } else {
+            self.update(index, SemaphoreOp::Post, at, ops::post, env);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Pure functions on semaphores.
+
+/// A semaphore: two four-bit counters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Semaphore {
+    pub(crate) value: u8,
+    pub(crate) max: u8,
+}
+
+/// SEMPOST: one more, at most 15. `max` plays no part.
+#[inline]
+pub(crate) const fn post(semaphore: Semaphore) -> Semaphore {
+    let value = if semaphore.value < 15 { semaphore.value + 1 } else { 15 };
+    Semaphore { value, max: semaphore.max }
+}
+
+/// SEMGET: one less, at least 0.
+#[inline]
+pub(crate) const fn get(semaphore: Semaphore) -> Semaphore {
+    Semaphore { value: semaphore.value.saturating_sub(1), max: semaphore.max }
+}
+
+/// SEMWAIT: the semaphores of `mask` that keep it waiting. Bit 0 of `condition` waits while a
+/// value is zero, bit 1 while it is at least its maximum.
+pub(crate) fn unmet(semaphores: &[Semaphore; 8], mask: u8, condition: u8) -> u8 {
+    let mut unmet = 0;
+    for (index, semaphore) in semaphores.iter().enumerate() {
+        let zero = condition & 1 != 0 && semaphore.value == 0;
+        let full = condition & 2 != 0 && semaphore.value >= semaphore.max;
+        unmet |= u8::from(zero || full) << index;
+    }
+    unmet & mask
+}

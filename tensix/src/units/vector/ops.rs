@@ -1,0 +1,80 @@
+//! Pure functions of the vector unit.
+
+use super::{LANES, LREG_DEFAULTS};
+
+/// Lane numbers of a lane set.
+pub(crate) fn lanes(set: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| set >> lane & 1 != 0)
+}
+
+/// `old` with the lanes of `set` all set or all cleared.
+pub(crate) const fn blend(old: u32, set: u32, value: bool) -> u32 {
+    if value { old | set } else { old & !set }
+}
+
+/// Content of a vector register after soft reset, including the read-only ones
+/// `[isa-wh: TensixCoprocessor/LReg.md]`: 0.8373, 0, 1.0 and twice the lane number.
+pub(crate) const fn reset_value(lreg: usize, lane: usize) -> u32 {
+    match lreg {
+        8 => 0x3F56_594B,
+        10 => 0x3F80_0000,
+        11..=14 => LREG_DEFAULTS[lreg - 11],
+        15 => lane as u32 * 2,
+        _ => 0,
+    }
+}
+
+/// Whether SFPLOADI defines the mode.
+pub(crate) const fn is_load_mode(mode: u32) -> bool {
+    matches!(mode, 0 | 1 | 2 | 4 | 8 | 10)
+}
+
+/// SFPLOADI on one lane `[isa-wh: TensixCoprocessor/SFPLOADI.md]`.
+pub(crate) const fn load_immediate(mode: u32, imm: u16, old: u32) -> u32 {
+    let bits = imm as u32;
+    match mode {
+        0 => bits << 16,
+        1 => fp16_widened(bits),
+        2 => bits,
+        4 => imm.cast_signed() as i32 as u32,
+        8 => bits << 16 | old & 0xFFFF,
+        _ => old & 0xFFFF_0000 | bits,
+    }
+}
+
+/// FP16 with its exponent rebiased and nothing else: no denormals, no infinities.
+const fn fp16_widened(bits: u32) -> u32 {
+    let exponent = (bits >> 10 & 0x1F) + 112;
+    bits >> 15 << 31 | exponent << 23 | (bits & 0x3FF) << 13
+}
+
+/// SFPCONFIG's ways to combine: bits 2:1 of Mod1 replace, or, and, xor.
+pub(crate) const fn combine(mod1: u32, old: u32, value: u32) -> u32 {
+    match mod1 & 6 {
+        0 => value,
+        2 => old | value,
+        4 => old & value,
+        _ => old ^ value,
+    }
+}
+
+/// One step of a lane's generator `[isa-bh: TensixCoprocessor/VectorUnit.md]`.
+pub(crate) const fn prng_step(state: u32) -> u32 {
+    let taps = (state & 0x8020_0003).count_ones();
+    (!taps & 1) << 31 | state >> 1
+}
+
+/// Generator states after seeding: 32 steps, then two more per lane from lane 31 down
+/// `[spec: numerics, PRNG]`.
+pub(crate) fn seeded(seed: u32) -> [u32; LANES] {
+    let mut state = seed;
+    for _ in 0..LANES {
+        state = prng_step(state);
+    }
+    let mut states = [0; LANES];
+    for lane in states.iter_mut().rev() {
+        state = prng_step(prng_step(state));
+        *lane = state;
+    }
+    states
+}
