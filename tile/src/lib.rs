@@ -1,1 +1,25 @@
-//! One whole Tensix tile: the composition root.
+//! One whole Tensix tile: five cores, L1, devices and the coprocessor, and the epochs in which
+//! they advance together.
+//!
+//! This is the composition root: the only crate that knows all machines. Cores know nothing of
+//! devices, devices nothing of the coprocessor; everything that crosses goes through here.
+//!
+//! * [`Tile`] is the machine and what a host may do to it.
+//! * `epoch` advances time; `commit` applies what the cores did, in `(cycle, agent)` order;
+//!   `route` finds the device behind an address; `noc` carries out loop-back transfers.
+//! * [`Quiescence`] says who waits for what once nothing moves any more.
+
+mod commit;
+mod config;
+mod epoch;
+mod fabric;
+mod host;
+mod quiesce;
+mod route;
+mod tensix_env;
+mod tile;
+
+pub use config::TileConfig;
+pub use epoch::{HostWait, Stop};
+pub use quiesce::{AgentWait, Quiescence, Verdict};
+pub use tile::Tile;

@@ -1,0 +1,295 @@
+//! The commit phase: everything the cores did takes effect, in `(cycle, agent)` order,
+//! interleaved with the coprocessor and the NoC.
+
+use sim_core::agent::PAGE_OBSERVED;
+use sim_core::{
+    AgentId, Context, CoreId, Cycle, Event, GuestError, Observer, Request, Stamp, Store, Width,
+};
+
+use riscv::Status;
+
+use crate::tile::Tile;
+
+/// Posted stores of the five cores while they are being applied.
+type Posted = [Vec<Store>; CoreId::COUNT];
+
+impl<O: Observer> Tile<O> {
+    /// Applies the epoch `[start, end)`.
+    pub(crate) fn commit(&mut self, start: Cycle, end: Cycle) {
+        let mut touched = self.retry_requests
+            || !self.tensix.is_asleep()
+            || !self.fabric.is_idle();
+        let mut posted = false;
+        for (_, core) in self.cores.iter() {
+            let batch = &core.batch;
+            touched |= batch.device_stores != 0
+                || batch.fault.is_some()
+                || batch.request.is_some_and(|request| request.cycle >= start);
+            posted |= !batch.stores.is_empty();
+        }
+        if touched {
+            self.rouse_device_watchers(start, end);
+            self.commit_cycles(start, end);
+        } else if posted {
+            self.commit_memory(start, end);
+        }
+        if self.watch_hit {
+            self.watch_hit = false;
+            for id in CoreId::ALL {
+                if !self.cores[id].spin_holds(&self.shared.l1) {
+                    self.cores[id].wake(&self.shared, end);
+                }
+            }
+        }
+        self.now = end;
+        self.finish_cores(end);
+    }
+
+    /// Cores parked on device registers run this epoch like everybody else: something that may
+    /// change those registers happens in it.
+    fn rouse_device_watchers(&mut self, start: Cycle, end: Cycle) {
+        use sim_core::Agent as _;
+        for id in CoreId::ALL {
+            if self.cores[id].spin().is_some_and(riscv::Spin::watches_devices) {
+                self.cores[id].wake(&self.shared, start);
+                self.cores[id].run(&self.shared, end);
+            }
+        }
+    }
+
+    fn take_posted(&mut self) -> Posted {
+        CoreId::ALL.map(|id| std::mem::take(&mut self.cores[id].batch.stores))
+    }
+
+    fn give_back(&mut self, posted: Posted) {
+        for (id, stores) in CoreId::ALL.into_iter().zip(posted) {
+            self.cores[id].batch.stores = stores;
+        }
+    }
+
+    /// Nothing but L1 stores happened.
+    fn commit_memory(&mut self, start: Cycle, end: Cycle) {
+        // Watches of cores that parked in this very epoch must be known first.
+        self.refresh_watches();
+        let posted = self.take_posted();
+        let busy = posted.iter().filter(|stores| !stores.is_empty()).count();
+        if busy == 1 {
+            for (id, stores) in CoreId::ALL.into_iter().zip(&posted) {
+                for store in stores {
+                    self.apply_l1_store(id, store, end);
+                }
+            }
+        } else {
+            let mut next = [0; CoreId::COUNT];
+            let mut cycle = start;
+            while cycle < end {
+                for id in CoreId::ALL {
+                    let stores = &posted[id.index()];
+                    while let Some(store) = stores.get(next[id.index()])
+                        && store.cycle <= cycle
+                    {
+                        next[id.index()] += 1;
+                        self.apply_l1_store(id, store, end);
+                    }
+                }
+                cycle += 1;
+            }
+        }
+        self.give_back(posted);
+    }
+
+    /// Something else happened: cycle by cycle.
+    fn commit_cycles(&mut self, start: Cycle, end: Cycle) {
+        self.refresh_watches();
+        let posted = self.take_posted();
+        let mut next = [0; CoreId::COUNT];
+        let mut cycle = start;
+        while cycle < end {
+            self.device_change = false;
+            self.deliver_noc(cycle, end);
+            for id in CoreId::ALL {
+                let stores = &posted[id.index()];
+                while let Some(store) = stores.get(next[id.index()])
+                    && store.cycle <= cycle
+                {
+                    next[id.index()] += 1;
+                    // A core that was put into reset meanwhile has not done the rest.
+                    if !matches!(self.cores[id].status(), Status::Reset) {
+                        self.apply_store(id, store, end);
+                    }
+                }
+                self.try_request(id, cycle, end);
+            }
+            if !self.tensix.is_asleep() {
+                self.step_tensix(cycle, end);
+            }
+            cycle += 1;
+        }
+        self.retry_requests = self.device_change;
+        self.credits_stale = true;
+        self.give_back(posted);
+    }
+
+    /// After everything took effect: answers, faults, logs.
+    fn finish_cores(&mut self, end: Cycle) {
+        for id in CoreId::ALL {
+            if let Some(answer) = self.answers[id.index()].take() {
+                self.cores[id].complete(&self.shared, answer.value, answer.steady, end);
+            }
+            let core = &mut self.cores[id];
+            if let Some(fault) = core.batch.fault.take() {
+                self.report(fault);
+            }
+            let core = &mut self.cores[id];
+            if matches!(core.status(), Status::Halted) && !self.known_halts.contains(id) {
+                self.known_halts.insert(id);
+                self.halted.get_or_insert(id);
+                let pc = core.pc();
+                self.emit(end, AgentId::Core(id), pc, || Event::Halt { core: id });
+            }
+            self.track_push_block(id, end);
+            let core = &mut self.cores[id];
+            if O::ENABLED && !core.batch.retired.is_empty() {
+                let retired = std::mem::take(&mut core.batch.retired);
+                for retire in &retired {
+                    self.observer.retire(id, retire);
+                }
+                self.cores[id].batch.retired = retired;
+            }
+            self.cores[id].clear_posted();
+        }
+    }
+
+    /// Remembers the first mistake in `(cycle, agent)` order.
+    pub(crate) fn report(&mut self, fault: Box<GuestError>) {
+        let earlier = self.fault.as_ref().is_some_and(|old| {
+            (old.at.cycle, old.at.agent.code()) <= (fault.at.cycle, fault.at.agent.code())
+        });
+        if !earlier {
+            self.fault = Some(fault);
+        }
+    }
+
+    /// Emits an event; the closure is not even built when nobody listens.
+    #[inline]
+    pub(crate) fn emit(
+        &mut self,
+        cycle: Cycle,
+        agent: AgentId,
+        pc: u32,
+        event: impl FnOnce() -> Event,
+    ) {
+        if O::ENABLED {
+            self.observer.event(Stamp { cycle, agent, pc }, &event());
+        }
+    }
+
+    fn apply_store(&mut self, id: CoreId, store: &Store, end: Cycle) {
+        if store.addr < sim_core::l1::L1_BYTES {
+            self.apply_l1_store(id, store, end);
+            return;
+        }
+        self.device_change = true;
+        if let Err(fault) = self.device_store(id, store, end) {
+            let at = Context {
+                cycle: store.cycle,
+                agent: AgentId::Core(id),
+                pc: Some(store.pc),
+                word: None,
+            };
+            self.report(Box::new(fault.at(at)));
+        }
+    }
+
+    #[inline]
+    fn apply_l1_store(&mut self, id: CoreId, store: &Store, end: Cycle) {
+        if self.write_l1(store.addr, store.value, store.width, end) {
+            let Store { cycle, addr, value, pc, width } = *store;
+            self.emit(cycle, AgentId::Core(id), pc, || Event::L1Store { addr, value, width });
+        }
+    }
+
+    /// The one way into L1 outside a lone runner: keeps decoded code and watches right. Returns
+    /// whether the page is observed.
+    #[inline]
+    pub(crate) fn write_l1(&mut self, addr: u32, value: u32, width: Width, end: Cycle) -> bool {
+        let flags = self.shared.page_flags(addr);
+        if flags & !PAGE_OBSERVED != 0 {
+            self.code_changed(addr, flags, end);
+        }
+        self.shared.l1.write(addr, value, width);
+        self.watch_hit |= self.shared.maybe_watched(addr);
+        flags & PAGE_OBSERVED != 0
+    }
+
+    #[cold]
+    fn code_changed(&mut self, addr: u32, holders: u8, end: Cycle) {
+        for id in CoreId::ALL {
+            if holders >> id as u8 & 1 == 1 {
+                // What it did until now it did with the old code.
+                self.cores[id].wake(&self.shared, end);
+                self.cores[id].invalidate_code(addr);
+            }
+        }
+    }
+
+    /// Tries to answer the outstanding request of a core.
+    fn try_request(&mut self, id: CoreId, cycle: Cycle, end: Cycle) {
+        let Some(request) = self.cores[id].batch.request else { return };
+        if request.cycle > cycle || self.answers[id.index()].is_some() {
+            return;
+        }
+        match self.serve(id, &request, cycle, end) {
+            Ok(Some(answer)) => {
+                self.device_change = true;
+                self.answers[id.index()] = Some(answer);
+                if let Some((reason, since)) = self.core_waits[id.index()].take() {
+                    self.emit(cycle, AgentId::Core(id), request.pc, || Event::WaitEnd {
+                        reason,
+                        since,
+                    });
+                }
+            }
+            Ok(None) => self.note_wait(id, &request, cycle),
+            Err(fault) => {
+                let at = Context {
+                    cycle: request.cycle,
+                    agent: AgentId::Core(id),
+                    pc: Some(request.pc),
+                    word: None,
+                };
+                self.report(Box::new(fault.at(at)));
+                self.cores[id].batch.request = None;
+            }
+        }
+    }
+
+    fn note_wait(&mut self, id: CoreId, request: &Request, cycle: Cycle) {
+        if self.core_waits[id.index()].is_none()
+            && let Some(reason) = self.wait_reason(id, request)
+        {
+            self.core_waits[id.index()] = Some((reason, cycle));
+            self.emit(cycle, AgentId::Core(id), request.pc, || Event::WaitBegin { reason });
+        }
+    }
+
+    /// Waits for room in an instruction FIFO begin and end between epochs.
+    fn track_push_block(&mut self, id: CoreId, end: Cycle) {
+        let blocked = match self.cores[id].status() {
+            Status::PushBlocked(window) => Some(self.pushed_thread(id, *window)),
+            _ => None,
+        };
+        let (pc, slot) = (self.cores[id].pc(), id.index());
+        match (blocked, self.push_waits[slot]) {
+            (Some(reason), None) => {
+                self.push_waits[slot] = Some((reason, end));
+                self.emit(end, AgentId::Core(id), pc, || Event::WaitBegin { reason });
+            }
+            (None, Some((reason, since))) => {
+                self.push_waits[slot] = None;
+                self.emit(end, AgentId::Core(id), pc, || Event::WaitEnd { reason, since });
+            }
+            _ => {}
+        }
+    }
+}

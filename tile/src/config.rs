@@ -1,0 +1,51 @@
+//! What of a tile can be chosen.
+
+use riscv::{CoreConfig, IcacheModel};
+use sim_core::EpochLength;
+use sim_core::engine::EngineKind;
+use tensix::TimingModel;
+
+/// What of a tile can be chosen. Engine and parking never change a result.
+#[derive(Clone, Copy, Debug)]
+pub struct TileConfig {
+    /// Cycles per epoch.
+    pub epoch: EpochLength,
+    /// Who runs on which host thread.
+    pub engine: EngineKind,
+    /// Whether polling cores are taken out of the schedule.
+    pub parking: bool,
+    /// How instruction fetch sees stores to code.
+    pub icache: IcacheModel,
+    /// Whether `ebreak` halts a core (else it is a diagnosed mistake).
+    pub debugger: bool,
+    /// What coprocessor instructions cost.
+    pub timing: TimingModel,
+    /// Translated NoC coordinates of the tile: what NOC_ID_LOGICAL shows. The first Tensix tile
+    /// of a Blackhole is (1, 2) `[spec: boot-and-sync 8.12]`.
+    pub coordinates: (u8, u8),
+}
+
+impl Default for TileConfig {
+    fn default() -> Self {
+        Self {
+            epoch: EpochLength::default(),
+            engine: EngineKind::Auto,
+            parking: true,
+            icache: IcacheModel::Coherent,
+            debugger: false,
+            timing: TimingModel::Unit,
+            coordinates: (1, 2),
+        }
+    }
+}
+
+impl TileConfig {
+    pub(crate) fn core(&self) -> CoreConfig {
+        CoreConfig {
+            epoch: self.epoch,
+            parking: self.parking,
+            icache: self.icache,
+            debugger: self.debugger,
+        }
+    }
+}

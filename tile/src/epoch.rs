@@ -1,0 +1,142 @@
+//! Time: one epoch after the other until there is a reason to stop.
+
+use sim_core::{CoreId, CoreSet, Cycle, GuestError, L1, Observer, ThreadId, Width};
+
+use crate::quiesce::Quiescence;
+use crate::tile::Tile;
+
+/// What the host waits for: a value in L1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HostWait {
+    /// Byte address, naturally aligned.
+    pub addr: u32,
+    /// How many bytes.
+    pub width: Width,
+    /// The value that ends the wait.
+    pub value: u32,
+}
+
+impl HostWait {
+    /// Whether the wait is over.
+    #[must_use]
+    pub fn is_met(&self, l1: &L1) -> bool {
+        l1.read(self.addr, self.width) == self.value
+    }
+}
+
+/// Why a run ended. Time always stops at an epoch boundary.
+#[derive(Debug)]
+pub enum Stop {
+    /// What the host waited for is there.
+    Met,
+    /// The cycle limit was reached.
+    Limit,
+    /// Nothing can move any more without the host.
+    Quiescent(Quiescence),
+    /// A guest mistake.
+    Fault(Box<GuestError>),
+    /// A core halted for the debugger.
+    Halted(CoreId),
+}
+
+impl<O: Observer> Tile<O> {
+    /// Advances to `limit` (rounded up to an epoch boundary), until `wait` is met, or until
+    /// nothing moves.
+    ///
+    /// With a `wait` the host is taken to do nothing until it is met: if the machine becomes
+    /// quiescent first, nobody ever will, and the verdict is a deadlock.
+    pub fn run(&mut self, limit: Cycle, wait: Option<HostWait>) -> Stop {
+        let limit = self.config.epoch.round_up(limit);
+        self.set_host_watch(wait);
+        loop {
+            if let Some(fault) = self.fault.take() {
+                return Stop::Fault(fault);
+            }
+            if wait.is_some_and(|wait| wait.is_met(&self.shared.l1)) {
+                return Stop::Met;
+            }
+            if let Some(core) = self.halted.take() {
+                return Stop::Halted(core);
+            }
+            if self.now >= limit {
+                return Stop::Limit;
+            }
+            if !self.advance(limit) {
+                return Stop::Quiescent(self.quiescence(wait));
+            }
+        }
+    }
+
+    /// Lets time pass up to `limit` although nothing moves.
+    pub fn pass_time(&mut self, limit: Cycle) {
+        self.now = self.now.max(self.config.epoch.round_up(limit));
+    }
+
+    /// One epoch, or as many as a lone core needs. `false`: nothing can move.
+    fn advance(&mut self, limit: Cycle) -> bool {
+        self.grant_pushes();
+        let mut running = CoreSet::EMPTY;
+        for (core, state) in self.cores.iter() {
+            if state.is_running() {
+                running.insert(core);
+            }
+        }
+        let others_sleep =
+            self.tensix.is_asleep() && self.fabric.is_idle() && !self.retry_requests;
+        if others_sleep {
+            if running.is_empty() {
+                return false;
+            }
+            if let Some(core) = running.single() {
+                self.run_alone(core, limit);
+                return true;
+            }
+        }
+        let (start, end) = (self.now, self.config.epoch.end_of_epoch(self.now));
+        self.engine.run_phase(&mut self.cores, running, &self.shared, end);
+        self.commit(start, end);
+        true
+    }
+
+    /// The only running core goes on until it does something others can see.
+    fn run_alone(&mut self, id: CoreId, limit: Cycle) {
+        let epoch = self.config.epoch;
+        if O::ENABLED && self.observer.wants_retires(id) {
+            // Keep the instruction log of a long slice bounded.
+            self.cores[id].run(&self.shared, epoch.end_of_epoch(self.now));
+        } else {
+            self.cores[id].run_alone(&self.shared, limit, epoch);
+        }
+        let core = &self.cores[id];
+        let cycle = core.cycle().max(self.now);
+        let end = if core.is_running() || core.spin().is_some() {
+            epoch.round_up(cycle).max(self.now)
+        } else {
+            epoch.end_of_epoch(cycle)
+        };
+        let start = Cycle(end.0.saturating_sub(epoch.cycles())).max(self.now);
+        self.commit(start, end);
+    }
+
+    /// Tells the cores how much room the instruction FIFOs have.
+    fn grant_pushes(&mut self) {
+        if !self.credits_stale {
+            return;
+        }
+        self.credits_stale = false;
+        for thread in ThreadId::ALL {
+            let own = self.tensix.push_credit(thread, false);
+            self.cores[thread.core()].grant_push(0, own, self.now);
+            let brisc = self.tensix.push_credit(thread, true);
+            self.cores[CoreId::Brisc].grant_push(thread as u8, brisc, self.now);
+        }
+        // Unmapped for NCRISC: let the store through, so that it is diagnosed.
+        self.cores[CoreId::Ncrisc].grant_push(0, u32::MAX, self.now);
+        self.cores[CoreId::Ncrisc].grant_push(1, u32::MAX, self.now);
+        self.cores[CoreId::Ncrisc].grant_push(2, u32::MAX, self.now);
+        for thread in ThreadId::ALL {
+            self.cores[thread.core()].grant_push(1, u32::MAX, self.now);
+            self.cores[thread.core()].grant_push(2, u32::MAX, self.now);
+        }
+    }
+}

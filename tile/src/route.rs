@@ -1,0 +1,665 @@
+//! From an address to the device behind it.
+
+use devices::{DeviceFault, ExternalRead, PcBufRead, ReadClass, TileControlEffect};
+use memory_map::{Hit, Target, View, lookup};
+use sim_core::{
+    AgentId, AmoOp, Category, CoreId, Cycle, Event, Observer, Request, RequestKind, Stamp, Store,
+    ThreadId, WaitReason, Width,
+};
+use tensix::Origin;
+
+use crate::tile::{Answer, Tile};
+
+/// CSR numbers the commit phase answers `[isa-bh: TensixTile/BabyRISCV/CSRs.md]`.
+const TT_CFG_QSTATUS: u32 = 0xBC0;
+const TT_CFG_BSTATUS: u32 = 0xBC1;
+
+/// How a core sees addresses.
+pub(crate) const fn view(core: CoreId) -> View {
+    match core {
+        CoreId::Brisc => View::B,
+        CoreId::Trisc0 => View::T0,
+        CoreId::Trisc1 => View::T1,
+        CoreId::Trisc2 => View::T2,
+        CoreId::Ncrisc => View::Nc,
+    }
+}
+
+/// A mistake at a device, or one with its own place.
+pub(crate) fn fault(
+    category: Category,
+    id: &'static str,
+    message: impl Into<String>,
+) -> DeviceFault {
+    DeviceFault::new(category, id, message)
+}
+
+/// Who accesses a device: a core, or something on the NoC.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asker {
+    pub(crate) view: View,
+    pub(crate) agent: AgentId,
+    pub(crate) core: Option<CoreId>,
+    pub(crate) pc: u32,
+    pub(crate) cycle: Cycle,
+    /// End of the epoch under way.
+    pub(crate) end: Cycle,
+}
+
+impl Asker {
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp { cycle: self.cycle, agent: self.agent, pc: self.pc }
+    }
+}
+
+fn unmapped(view: View, what: &str, addr: u32) -> DeviceFault {
+    let row = memory_map::REGIONS.iter().find(|row| addr >= row.base && addr <= row.limit);
+    let message = match row {
+        Some(row) => format!(
+            "{what} {addr:#010x} ({}): {} cannot reach it, only {}",
+            row.name,
+            view.name(),
+            View::ALL
+                .iter()
+                .filter(|other| row.views[other.index()].is_some())
+                .map(|other| other.name())
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+        None => format!("{what} {addr:#010x}: nothing is mapped there"),
+    };
+    fault(Category::UndefinedBehavior, "unmapped-access", message)
+}
+
+fn narrow(what: &str, addr: u32, width: Width) -> DeviceFault {
+    let message = format!(
+        "{}-byte {what} {addr:#010x}: this device takes aligned words only",
+        width.bytes()
+    );
+    fault(Category::UndefinedBehavior, "narrow-device-access", message)
+}
+
+impl<O: Observer> Tile<O> {
+    /// A posted store of a core to anything but L1.
+    pub(crate) fn device_store(
+        &mut self,
+        id: CoreId,
+        store: &Store,
+        end: Cycle,
+    ) -> Result<(), DeviceFault> {
+        let asker = Asker {
+            view: view(id),
+            agent: AgentId::Core(id),
+            core: Some(id),
+            pc: store.pc,
+            cycle: store.cycle,
+            end,
+        };
+        self.store_as(asker, store.addr, store.value, store.width)
+    }
+
+    /// A store to a device by whoever asks.
+    pub(crate) fn store_as(
+        &mut self,
+        asker: Asker,
+        addr: u32,
+        value: u32,
+        width: Width,
+    ) -> Result<(), DeviceFault> {
+        let hit =
+            lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "store to", addr))?;
+        if let Some((thread, after_mop)) = push_target(hit.target, asker.core) {
+            if width != Width::Word {
+                return Err(narrow("store to", addr, width));
+            }
+            let core = asker.core.unwrap_or(CoreId::Brisc);
+            let origin = Origin { core, pc: asker.pc };
+            if let Err(error) = self.push(thread, after_mop, value, origin, asker.cycle) {
+                self.report(error);
+            }
+            return Ok(());
+        }
+        if O::ENABLED {
+            self.observer.event(asker.stamp(), &Event::DeviceStore { addr, value, width });
+        }
+        if let Some((core, offset)) = local_ram(hit) {
+            self.cores[core].wake(&self.shared, asker.end);
+            return if self.cores[core].write_local(offset, value, width) {
+                Ok(())
+            } else {
+                Err(unmapped(asker.view, "store to", addr))
+            };
+        }
+        if width != Width::Word {
+            return Err(narrow("store to", addr, width));
+        }
+        self.word_store(asker, hit, addr, value)
+    }
+
+    /// An aligned word to a device register.
+    fn word_store(
+        &mut self,
+        asker: Asker,
+        hit: Hit,
+        addr: u32,
+        value: u32,
+    ) -> Result<(), DeviceFault> {
+        let offset = hit.offset;
+        let own = asker.core.and_then(CoreId::thread);
+        let at = asker.stamp();
+        let door = |error: tensix::DoorError| {
+            fault(Category::UndefinedBehavior, error.id(), error.to_string())
+        };
+        match (hit.target, own) {
+            (Target::TileControl, _) => self.control_store(asker, offset, value),
+            (Target::TdmaRisc, _) => {
+                self.tdma.write(offset, value, asker.core.unwrap_or(CoreId::Brisc))
+            }
+            (Target::Noc0, _) => self.noc_store(asker, 0, offset, value),
+            (Target::Noc1, _) => self.noc_store(asker, 1, offset, value),
+            (Target::Overlay, _) => self.overlay_store(asker, offset, value),
+            (Target::Pic, _) => self.pic.write(offset, value),
+            (Target::MopCfgOwn, Some(thread)) => {
+                self.tensix.write_mop_config(thread, offset / 4, value).map_err(door)
+            }
+            (Target::GprOwn, Some(thread)) => {
+                self.tensix.write_gpr(thread, offset / 4, value);
+                Ok(())
+            }
+            (Target::GprAll, _) => match ThreadId::from_index((offset / 4 / 64) as usize) {
+                Some(thread) => {
+                    self.tensix.write_gpr(thread, offset / 4 % 64, value);
+                    Ok(())
+                }
+                None => Err(unmapped(asker.view, "store to", addr)),
+            },
+            (Target::TensixCfg, _) => {
+                let stored =
+                    self.with_tensix(|tensix, env| tensix.write_config(offset / 4, value, at, env));
+                self.act_on_icache(asker.end);
+                stored.map_err(door)
+            }
+            (Target::Semaphores, _) => {
+                self.with_tensix(|tensix, env| {
+                    tensix.write_semaphore(offset / 4, value, at, env);
+                });
+                Ok(())
+            }
+            // Only the ordering counts, and accesses are ordered anyway
+            // [isa-bh: TensixTile/BabyRISCV/ManualTTSync.md].
+            (Target::TtSync | Target::PcBufOwn, _) => Ok(()),
+            (Target::Dst, _) => Err(fault(
+                Category::Unimplemented,
+                "dst-window",
+                format!("store to {addr:#010x}: the RISC-V window onto Dst is not simulated yet"),
+            )),
+            _ => Err(unmapped(asker.view, "store to", addr)),
+        }
+    }
+
+    fn overlay_store(
+        &mut self,
+        asker: Asker,
+        offset: u32,
+        value: u32,
+    ) -> Result<(), DeviceFault> {
+        let stream = (offset >> 12) as u8;
+        let changes = self.overlay.write(stream, (offset >> 2 & 0x3FF) as u16, value)?;
+        self.tensix.wake();
+        if O::ENABLED {
+            for change in changes.iter() {
+                let event = Event::Stream {
+                    stream,
+                    register: change.register,
+                    before: change.before,
+                    after: change.after,
+                };
+                self.observer.event(asker.stamp(), &event);
+            }
+        }
+        Ok(())
+    }
+
+    fn control_store(
+        &mut self,
+        asker: Asker,
+        offset: u32,
+        value: u32,
+    ) -> Result<(), DeviceFault> {
+        let before = self.control.soft_reset();
+        let effect = self.control.write(offset, value, asker.cycle)?;
+        match effect {
+            None => {}
+            Some(TileControlEffect::Reset { entered, left, .. }) => {
+                for core in entered.iter() {
+                    self.enter_reset(core, asker);
+                }
+                self.tensix.apply_soft_reset(before, self.control.soft_reset());
+                for core in left.iter() {
+                    self.leave_reset(core, asker);
+                }
+            }
+            Some(TileControlEffect::PcBufOverride(value)) => self.pcbufs.set_override(value),
+            Some(TileControlEffect::DebugPush { threads, word }) => {
+                let core = asker.core.unwrap_or(CoreId::Brisc);
+                let origin = Origin { core, pc: asker.pc };
+                for thread in ThreadId::ALL {
+                    if threads >> thread as u8 & 1 == 1
+                        && let Err(error) = self.push(thread, true, word, origin, asker.cycle)
+                    {
+                        self.report(error);
+                    }
+                }
+            }
+            Some(TileControlEffect::DebugBusControl { .. }) => {}
+        }
+        Ok(())
+    }
+
+    fn enter_reset(&mut self, core: CoreId, asker: Asker) {
+        self.cores[core].wake(&self.shared, asker.end);
+        self.cores[core].hold();
+        self.answers[core.index()] = None;
+        self.core_waits[core.index()] = None;
+        self.push_waits[core.index()] = None;
+        self.known_halts.remove(core);
+        if core != CoreId::Ncrisc {
+            self.mailboxes.clear_writer(core);
+        }
+        if let Some(thread) = core.thread() {
+            self.tensix.reset_thread_frontend(thread);
+        }
+        self.emit(asker.cycle, asker.agent, asker.pc, || Event::Reset {
+            core,
+            asserted: true,
+            pc: 0,
+        });
+    }
+
+    fn leave_reset(&mut self, core: CoreId, asker: Asker) {
+        let pc = self.control.entry_pc(core);
+        if let Some(thread) = core.thread() {
+            self.pcbufs.clear(thread);
+        }
+        let keep = !self.control.clears_local_ram(core);
+        self.cores[core].release(pc, asker.end, keep);
+        self.emit(asker.cycle, asker.agent, asker.pc, || Event::Reset {
+            core,
+            asserted: false,
+            pc,
+        });
+    }
+
+    /// Tries to answer a request of a core. `Ok(None)`: it has to wait.
+    pub(crate) fn serve(
+        &mut self,
+        id: CoreId,
+        request: &Request,
+        cycle: Cycle,
+        end: Cycle,
+    ) -> Result<Option<Answer>, DeviceFault> {
+        let asker = Asker {
+            view: view(id),
+            agent: AgentId::Core(id),
+            core: Some(id),
+            pc: request.pc,
+            cycle,
+            end,
+        };
+        match request.kind {
+            RequestKind::StatusCsr => self.status_csr(id, request.addr).map(Some),
+            RequestKind::Amo { op, operand } => {
+                self.atomic(asker, request.addr, op, operand).map(Some)
+            }
+            RequestKind::Load => self.load_for_core(asker, id, request.addr, request.width),
+            RequestKind::Store { value } => {
+                self.controlled_store(asker, id, request.addr, value, request.width)
+            }
+        }
+    }
+
+    fn status_csr(&self, id: CoreId, number: u32) -> Result<Answer, DeviceFault> {
+        let value = match number {
+            TT_CFG_QSTATUS => self.tensix.queue_status(id.thread()),
+            TT_CFG_BSTATUS => self.tensix.busy_status(id.thread()),
+            _ => {
+                let message = format!(
+                    "CSR {number:#x} shows an overlay stream; which one is not publicly documented"
+                );
+                return Err(fault(
+                    Category::MissingSpecification,
+                    "stream-status-csr",
+                    message,
+                ));
+            }
+        };
+        Ok(Answer { value, steady: false })
+    }
+
+    fn atomic(
+        &mut self,
+        asker: Asker,
+        addr: u32,
+        op: AmoOp,
+        operand: u32,
+    ) -> Result<Answer, DeviceFault> {
+        if addr >= sim_core::l1::L1_BYTES {
+            let message = format!("atomic at {addr:#010x}: atomics work on L1 only");
+            return Err(fault(Category::UndefinedBehavior, "atomic-outside-l1", message));
+        }
+        let before = self.shared.l1.word(addr);
+        let after = op.apply(before, operand);
+        self.write_l1(addr, after, Width::Word, asker.end);
+        self.emit(asker.cycle, asker.agent, asker.pc, || Event::L1Atomic { addr, before, after });
+        Ok(Answer { value: before, steady: false })
+    }
+
+    /// Stores that wait for room: mailboxes, PCBufs; TDMA registers share the path.
+    fn controlled_store(
+        &mut self,
+        asker: Asker,
+        id: CoreId,
+        addr: u32,
+        value: u32,
+        width: Width,
+    ) -> Result<Option<Answer>, DeviceFault> {
+        const DONE: Option<Answer> = Some(Answer { value: 0, steady: false });
+        let hit =
+            lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "store to", addr))?;
+        let (cycle, agent, pc) = (asker.cycle, asker.agent, asker.pc);
+        if width != Width::Word {
+            return Err(narrow("store to", addr, width));
+        }
+        match hit.target {
+            Target::Mailbox => {
+                let to = mailbox_peer(addr);
+                if !self.mailboxes.can_push(id, to)? {
+                    return Ok(None);
+                }
+                let depth = self.mailboxes.push(id, to, value)?;
+                self.emit(cycle, agent, pc, || Event::MailboxPush { from: id, to, value, depth });
+            }
+            Target::PcBufT0 | Target::PcBufT1 | Target::PcBufT2 => {
+                let thread = pcbuf_thread(hit.target);
+                if !self.pcbufs.can_push(thread) {
+                    return Ok(None);
+                }
+                let depth = self.pcbufs.push(thread, value)?;
+                self.emit(cycle, agent, pc, || Event::PcBufPush { thread, value, depth });
+            }
+            _ => self.store_as(asker, addr, value, width)?,
+        }
+        Ok(DONE)
+    }
+
+    /// A load by a core; some block.
+    fn load_for_core(
+        &mut self,
+        asker: Asker,
+        id: CoreId,
+        addr: u32,
+        width: Width,
+    ) -> Result<Option<Answer>, DeviceFault> {
+        let hit =
+            lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "load from", addr))?;
+        let (cycle, agent, pc) = (asker.cycle, asker.agent, asker.pc);
+        let popped = |value| Ok(Some(Answer { value, steady: false }));
+        match (hit.target, id.thread()) {
+            (Target::Mailbox, _) => {
+                let from = mailbox_peer(addr);
+                if addr & 4 != 0 {
+                    let value = self.mailboxes.status(from, id);
+                    return Ok(Some(Answer { value, steady: true }));
+                }
+                match self.mailboxes.pop(from, id)? {
+                    Some((value, depth)) => {
+                        self.emit(cycle, agent, pc, || Event::MailboxPop {
+                            from,
+                            to: id,
+                            value,
+                            depth,
+                        });
+                        popped(value)
+                    }
+                    None => Ok(None),
+                }
+            }
+            (Target::PcBufOwn, Some(thread)) => match self.pcbufs.pop(thread) {
+                PcBufRead::Popped { value, depth } => {
+                    self.emit(cycle, agent, pc, || Event::PcBufPop { thread, value, depth });
+                    popped(value)
+                }
+                PcBufRead::Overridden(value) => popped(value),
+                PcBufRead::Blocked => Ok(None),
+            },
+            (Target::TtSync, Some(thread)) => {
+                let done = self.pcbufs.releases_ttsync(thread)
+                    || if hit.offset == 0 {
+                        self.tensix.thread_idle(thread)
+                    } else {
+                        !self.tensix.mop_busy(thread)
+                    };
+                if !done {
+                    return Ok(None);
+                }
+                let reason = ttsync_reason(hit.offset, thread);
+                self.emit(cycle, agent, pc, || Event::SyncDone { thread, reason });
+                // The value is undefined [isa-bh: TensixTile/BabyRISCV/ManualTTSync.md].
+                popped(0)
+            }
+            (Target::PcBufT0 | Target::PcBufT1 | Target::PcBufT2, _) => {
+                let thread = pcbuf_thread(hit.target);
+                let reader_blocked = self.reads_pcbuf(thread);
+                let idle = self.tensix.thread_idle(thread);
+                if !self.pcbufs.drained(thread, reader_blocked, idle) {
+                    return Ok(None);
+                }
+                let reason = WaitReason::PcBufDrain { thread };
+                self.emit(cycle, agent, pc, || Event::SyncDone { thread, reason });
+                popped(0)
+            }
+            _ => self.load_as(asker, addr, width).map(Some),
+        }
+    }
+
+    /// Whether the TRISC of `thread` is blocked in a read of its PCBuf.
+    fn reads_pcbuf(&self, thread: ThreadId) -> bool {
+        let core = thread.core();
+        self.answers[core.index()].is_none()
+            && self.cores[core].batch.request.is_some_and(|request| {
+                request.kind == RequestKind::Load
+                    && lookup(view(core), request.addr)
+                        .is_some_and(|hit| hit.target == Target::PcBufOwn)
+            })
+    }
+
+    /// A load that never blocks, by whoever asks.
+    pub(crate) fn load_as(
+        &mut self,
+        asker: Asker,
+        addr: u32,
+        width: Width,
+    ) -> Result<Answer, DeviceFault> {
+        let hit =
+            lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "load from", addr))?;
+        if let Some((core, offset)) = local_ram(hit) {
+            // A parked core does not write its RAM.
+            return match self.cores[core].read_local(offset, width) {
+                Some(value) => Ok(Answer { value, steady: false }),
+                None => Err(unmapped(asker.view, "load from", addr)),
+            };
+        }
+        // Narrow loads of word registers get their bytes of the word.
+        let shift = (addr & 3) * 8;
+        let answer = self.word_load(asker, hit, addr & !3)?;
+        Ok(Answer { value: answer.value >> shift & width.mask(), steady: answer.steady })
+    }
+
+    fn word_load(
+        &mut self,
+        asker: Asker,
+        hit: Hit,
+        addr: u32,
+    ) -> Result<Answer, DeviceFault> {
+        let offset = hit.offset & !3;
+        let own = asker.core.and_then(CoreId::thread);
+        let steady = |value| Ok(Answer { value, steady: true });
+        let classed = |value, class| Ok(Answer { value, steady: class == ReadClass::Pure });
+        match (hit.target, own) {
+            (Target::TileControl, _) => {
+                let value = match self.control.external_read(offset) {
+                    Some(external) => self.debug_read(external, addr)?,
+                    None => self.control.read(offset, asker.cycle)?,
+                };
+                classed(value, devices::TileControl::read_class(offset))
+            }
+            (Target::TdmaRisc, _) => {
+                let core = asker.core.unwrap_or(CoreId::Brisc);
+                classed(self.tdma.read(offset, core)?, devices::Tdma::read_class(offset))
+            }
+            (Target::Noc0, _) => {
+                classed(self.nius[0].read(offset)?, devices::Niu::read_class(offset))
+            }
+            (Target::Noc1, _) => {
+                classed(self.nius[1].read(offset)?, devices::Niu::read_class(offset))
+            }
+            (Target::Overlay, _) => {
+                let (stream, register) = ((offset >> 12) as u8, (offset >> 2 & 0x3FF) as u16);
+                steady(self.overlay.read(stream, register)?)
+            }
+            (Target::Pic, _) => classed(self.pic.read(offset)?, devices::Pic::read_class(offset)),
+            (Target::PcSnapshot, _) => self.pc_snapshot(asker, offset, addr),
+            (Target::GprOwn, Some(thread)) => steady(self.tensix.read_gpr(thread, offset / 4)),
+            (Target::GprAll, _) => match ThreadId::from_index((offset / 4 / 64) as usize) {
+                Some(thread) => steady(self.tensix.read_gpr(thread, offset / 4 % 64)),
+                None => Err(unmapped(asker.view, "load from", addr)),
+            },
+            (Target::TensixCfg, _) => match self.tensix.read_config(offset / 4) {
+                Some(value) => steady(value),
+                None => Err(unmapped(asker.view, "load from", addr)),
+            },
+            (Target::Semaphores, _) => steady(self.tensix.read_semaphore(offset / 4)),
+            (Target::Dst, _) => Err(fault(
+                Category::Unimplemented,
+                "dst-window",
+                format!("load from {addr:#010x}: the RISC-V window onto Dst is not simulated yet"),
+            )),
+            _ if push_target(hit.target, asker.core).is_some()
+                || hit.target == Target::MopCfgOwn =>
+            {
+                let message = format!("load from {addr:#010x}: this window is write-only");
+                Err(fault(Category::UndefinedBehavior, "write-only-load", message))
+            }
+            _ => Err(unmapped(asker.view, "load from", addr)),
+        }
+    }
+
+    fn pc_snapshot(
+        &mut self,
+        asker: Asker,
+        offset: u32,
+        addr: u32,
+    ) -> Result<Answer, DeviceFault> {
+        let Some(core) = devices::Pic::snapshot_core(offset) else {
+            return Err(unmapped(asker.view, "load from", addr));
+        };
+        // Of a parked core the loop head would be shown; put it where it is.
+        self.cores[core].wake(&self.shared, asker.end);
+        Ok(Answer { value: self.cores[core].pc(), steady: false })
+    }
+
+    fn debug_read(&mut self, what: ExternalRead, addr: u32) -> Result<u32, DeviceFault> {
+        match what {
+            ExternalRead::InstructionFifoStatus => Ok(self.tensix.instrn_buf_status()),
+            ExternalRead::ConfigWord { index } => {
+                Ok(self.tensix.read_config(index).unwrap_or(0))
+            }
+            ExternalRead::Array { .. } | ExternalRead::DebugBus { .. } => Err(fault(
+                Category::Unimplemented,
+                "debug-bus",
+                format!("load from {addr:#010x}: debug bus and debug arrays are not simulated yet"),
+            )),
+        }
+    }
+
+    /// Why an unanswered request is unanswered.
+    pub(crate) fn wait_reason(&self, id: CoreId, request: &Request) -> Option<WaitReason> {
+        let hit = lookup(view(id), request.addr)?;
+        let store = matches!(request.kind, RequestKind::Store { .. });
+        Some(match (hit.target, id.thread()) {
+            (Target::Mailbox, _) if store => {
+                WaitReason::MailboxFull { from: id, to: mailbox_peer(request.addr) }
+            }
+            (Target::Mailbox, _) => {
+                WaitReason::MailboxEmpty { from: mailbox_peer(request.addr), to: id }
+            }
+            (Target::PcBufOwn, Some(thread)) => WaitReason::PcBufEmpty { thread },
+            (Target::TtSync, Some(thread)) => ttsync_reason(hit.offset, thread),
+            (Target::PcBufT0 | Target::PcBufT1 | Target::PcBufT2, _) => {
+                let thread = pcbuf_thread(hit.target);
+                if store {
+                    WaitReason::PcBufFull { thread }
+                } else {
+                    WaitReason::PcBufDrain { thread }
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    /// What a core waits for that cannot push through `window`.
+    pub(crate) fn pushed_thread(&self, id: CoreId, window: u8) -> WaitReason {
+        let own = id.thread().or_else(|| ThreadId::from_index(usize::from(window)));
+        WaitReason::InstructionFifoFull { thread: own.unwrap_or(ThreadId::T0) }
+    }
+}
+
+fn ttsync_reason(offset: u32, thread: ThreadId) -> WaitReason {
+    if offset == 0 {
+        WaitReason::CoprocessorBusy { thread }
+    } else {
+        WaitReason::MopBusy { thread }
+    }
+}
+
+/// The core at the other end of a mailbox window: 0 B, 1 to 3 T0 to T2, 4 KiB each
+/// `[isa-wh: TensixTile/BabyRISCV/Mailboxes.md]`.
+fn mailbox_peer(addr: u32) -> CoreId {
+    match addr >> 12 & 3 {
+        0 => CoreId::Brisc,
+        1 => CoreId::Trisc0,
+        2 => CoreId::Trisc1,
+        _ => CoreId::Trisc2,
+    }
+}
+
+fn pcbuf_thread(target: Target) -> ThreadId {
+    match target {
+        Target::PcBufT1 => ThreadId::T1,
+        Target::PcBufT2 => ThreadId::T2,
+        _ => ThreadId::T0,
+    }
+}
+
+fn push_target(target: Target, core: Option<CoreId>) -> Option<(ThreadId, bool)> {
+    match target {
+        Target::PushOwn => core.and_then(CoreId::thread).map(|thread| (thread, false)),
+        Target::PushT0AfterMop => Some((ThreadId::T0, true)),
+        Target::PushT1AfterMop => Some((ThreadId::T1, true)),
+        Target::PushT2AfterMop => Some((ThreadId::T2, true)),
+        _ => None,
+    }
+}
+
+/// The slow path into a core's local RAM.
+fn local_ram(hit: Hit) -> Option<(CoreId, u32)> {
+    let core = match hit.target {
+        Target::LocalRamB => CoreId::Brisc,
+        Target::LocalRamNc => CoreId::Ncrisc,
+        Target::LocalRamT0 => CoreId::Trisc0,
+        Target::LocalRamT1 => CoreId::Trisc1,
+        Target::LocalRamT2 => CoreId::Trisc2,
+        _ => return None,
+    };
+    Some((core, hit.offset))
+}

@@ -1,0 +1,214 @@
+//! The machine: who is in it, and what it shows of itself.
+
+use std::sync::Arc;
+
+use devices::{Mailboxes, Niu, Overlay, PcBufs, Pic, Tdma, TileControl};
+use riscv::Core;
+use sim_core::engine::{Engine, Slots};
+use sim_core::{
+    CoreId, CoreSet, Cycle, GuestError, L1, NullObserver, Observer, Shared, StateHasher,
+    WaitReason,
+};
+use tensix::Coprocessor;
+
+use crate::config::TileConfig;
+use crate::fabric::Fabric;
+
+/// The answer to a request, given to the core at the end of the epoch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    pub(crate) value: u32,
+    /// Whether it stays the same until some device changes.
+    pub(crate) steady: bool,
+}
+
+/// A wait and when it began.
+pub(crate) type Since = (WaitReason, Cycle);
+
+/// One Tensix tile.
+#[derive(Debug)]
+pub struct Tile<O: Observer = NullObserver> {
+    pub(crate) config: TileConfig,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) cores: Slots<Core>,
+    pub(crate) engine: Engine<Core>,
+    pub(crate) observer: O,
+    pub(crate) now: Cycle,
+
+    pub(crate) mailboxes: Mailboxes,
+    pub(crate) pcbufs: PcBufs,
+    pub(crate) control: TileControl,
+    pub(crate) tdma: Tdma,
+    pub(crate) nius: [Niu; 2],
+    pub(crate) overlay: Overlay,
+    pub(crate) pic: Pic,
+    pub(crate) tensix: Coprocessor,
+    pub(crate) fabric: Fabric,
+
+    /// Answers found in this commit.
+    pub(crate) answers: [Option<Answer>; CoreId::COUNT],
+    /// Blocked requests that have been announced.
+    pub(crate) core_waits: [Option<Since>; CoreId::COUNT],
+    /// Pushes into full FIFOs that have been announced.
+    pub(crate) push_waits: [Option<Since>; CoreId::COUNT],
+    /// Something changed in the current cycle that could answer a blocked request.
+    pub(crate) device_change: bool,
+    /// `device_change` of the last cycle of the last epoch.
+    pub(crate) retry_requests: bool,
+    /// FIFO occupancy may differ from what the cores were told.
+    pub(crate) credits_stale: bool,
+    /// A word that somebody watches was written in this commit.
+    pub(crate) watch_hit: bool,
+    pub(crate) host_watch: u64,
+    pub(crate) icache_invalidations: u8,
+    pub(crate) fault: Option<Box<GuestError>>,
+    pub(crate) halted: Option<CoreId>,
+    pub(crate) known_halts: CoreSet,
+}
+
+impl<O: Observer> Tile<O> {
+    /// A tile at power-on: L1 zero, all cores held in reset, cycle 0.
+    ///
+    /// # Errors
+    /// The host cannot start the engine's threads.
+    pub fn new(config: TileConfig, observer: O) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared::new());
+        for (start, end) in observer.observed_l1() {
+            shared.observe_range(start, end, true);
+        }
+        let mut cores = Slots::new(|id| Core::new(id, config.core()));
+        if O::ENABLED {
+            for id in CoreId::ALL {
+                cores[id].set_trace(observer.wants_retires(id));
+            }
+        }
+        let (x, y) = config.coordinates;
+        Ok(Self {
+            engine: Engine::start(config.engine, &shared)?,
+            config,
+            shared,
+            cores,
+            observer,
+            now: Cycle::ZERO,
+            mailboxes: Mailboxes::new(),
+            pcbufs: PcBufs::new(),
+            control: TileControl::new(),
+            tdma: Tdma::new(),
+            nius: [Niu::new(0, x, y), Niu::new(1, x, y)],
+            overlay: Overlay::new(),
+            pic: Pic::new(),
+            tensix: Coprocessor::new(config.timing),
+            fabric: Fabric::default(),
+            answers: [None; CoreId::COUNT],
+            core_waits: [None; CoreId::COUNT],
+            push_waits: [None; CoreId::COUNT],
+            device_change: false,
+            retry_requests: false,
+            credits_stale: true,
+            watch_hit: false,
+            host_watch: 0,
+            icache_invalidations: 0,
+            fault: None,
+            halted: None,
+            known_halts: CoreSet::EMPTY,
+        })
+    }
+
+    /// What was chosen.
+    #[must_use]
+    pub fn config(&self) -> &TileConfig {
+        &self.config
+    }
+
+    /// Cycles since power-on; always an epoch boundary.
+    #[must_use]
+    pub fn now(&self) -> Cycle {
+        self.now
+    }
+
+    /// A core.
+    #[must_use]
+    pub fn core(&self, id: CoreId) -> &Core {
+        &self.cores[id]
+    }
+
+    /// The scratchpad RAM.
+    #[must_use]
+    pub fn l1(&self) -> &L1 {
+        &self.shared.l1
+    }
+
+    /// The coprocessor.
+    #[must_use]
+    pub fn coprocessor(&self) -> &Coprocessor {
+        &self.tensix
+    }
+
+    /// The consumer of events.
+    #[must_use]
+    pub fn observer(&self) -> &O {
+        &self.observer
+    }
+
+    /// The consumer of events, to change what it does from now on. What it wants of L1 and of
+    /// instructions is asked once, when the tile is made.
+    pub fn observer_mut(&mut self) -> &mut O {
+        &mut self.observer
+    }
+
+    /// Instructions retired per core, in [`CoreId::ALL`] order, exact as of now.
+    pub fn instructions(&mut self) -> [u64; CoreId::COUNT] {
+        self.wake_all();
+        CoreId::ALL.map(|id| self.cores[id].instructions())
+    }
+
+    /// Takes every parked core out of its loop, so that its state is exact as of now.
+    pub(crate) fn wake_all(&mut self) {
+        for id in CoreId::ALL {
+            self.cores[id].wake(&self.shared, self.now);
+        }
+    }
+
+    /// A hash of everything that determines the future: equal for equal machines whatever engine
+    /// ran them, whether cores were parked, and whoever observed.
+    pub fn state_hash(&mut self) -> u64 {
+        self.wake_all();
+        let mut hasher = StateHasher::default();
+        hasher.u64(self.now.0);
+        self.shared.l1.hash_state(&mut hasher);
+        for (_, core) in self.cores.iter() {
+            core.hash_state(&mut hasher);
+        }
+        self.mailboxes.hash_state(&mut hasher);
+        self.pcbufs.hash_state(&mut hasher);
+        self.control.hash_state(&mut hasher);
+        self.tdma.hash_state(&mut hasher);
+        for niu in &self.nius {
+            niu.hash_state(&mut hasher);
+        }
+        self.overlay.hash_state(&mut hasher);
+        self.pic.hash_state(&mut hasher);
+        self.tensix.hash_state(&mut hasher);
+        self.fabric.hash_state(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Tells the lone runner which words are watched: by parked cores, and by the host.
+    pub(crate) fn refresh_watches(&mut self) {
+        let mut bits = self.host_watch;
+        for (_, core) in self.cores.iter() {
+            if let Some(spin) = core.spin() {
+                for load in spin.loads.iter().filter(|load| !load.device) {
+                    bits |= Shared::watch_bit(load.addr);
+                }
+            }
+        }
+        self.shared.set_watched(bits);
+    }
+
+    /// The host waits for that word from now on.
+    pub(crate) fn set_host_watch(&mut self, wait: Option<crate::epoch::HostWait>) {
+        self.host_watch = wait.map_or(0, |wait| Shared::watch_bit(wait.addr));
+        self.refresh_watches();
+    }
+}
