@@ -1,0 +1,213 @@
+//! Packets in flight: when each stage of a request is reached.
+//!
+//! Sources: `[isa-bh: NoC/README.md]` (flits, hop latencies), `[isa-bh: NoC/Counters.md]`
+//! (stages), `[spec: boot-and-sync 6]`.
+//!
+//! # Latency
+//!
+//! With `request` and `response` the flits of either packet (one header, plus the data flits of
+//! a write request or a read response), all in cycles:
+//!
+//! ```text
+//! accepted  = max(command + 1, first cycle the NIU's link to its router is free)
+//! sent      = accepted + request                         one flit per cycle
+//! performed = sent + niu_to_router + hops * hop + router_to_niu
+//! responded = performed + response + niu_to_router + hops * hop + router_to_niu
+//! ```
+//!
+//! A request to the own tile passes its own router and no other: no hops `[inferred]`. The link
+//! is free again `request` cycles after `accepted`, so requests of one NIU leave in the order in
+//! which they were started. Congestion in the network and L1 port conflicts are not modelled.
+//!
+//! # Use
+//!
+//! The tile calls [`Fabric::launch`] with each packet an NIU started, and then, for every cycle up
+//! to which it wants to be: [`Fabric::pop`], [`perform`] over its memory, [`crate::Niu::advance`],
+//! [`Fabric::push_back`]. Both NIUs share one fabric, ordered by `(cycle, launch order)`.
+
+mod effect;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use sim_core::{Cycle, StateHasher};
+
+pub use effect::{ForeignAccess, HostSink, MemoryPort, SunkWrite, perform};
+
+use crate::niu::{NocPacket, PacketKind, Stage};
+
+/// What moving a packet costs, in cycles.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct NocTiming {
+    /// From an NIU to its router.
+    pub niu_to_router: u32,
+    /// From a router to the next.
+    pub hop: u32,
+    /// From a router to its NIU.
+    pub router_to_niu: u32,
+    /// Per flit on the link between NIU and router.
+    pub flit: u32,
+}
+
+impl NocTiming {
+    /// The figures of `[isa-bh: NoC/README.md]`.
+    #[must_use]
+    pub const fn documented() -> Self {
+        Self { niu_to_router: 5, hop: 9, router_to_niu: 5, flit: 1 }
+    }
+
+    /// One cycle per stage, whatever is moved.
+    #[must_use]
+    pub const fn unit() -> Self {
+        Self { niu_to_router: 0, hop: 0, router_to_niu: 0, flit: 0 }
+    }
+
+    /// Cycles between two NIUs for a packet of `flits`; at least one.
+    fn travel(&self, hops: u8) -> u64 {
+        let way = u64::from(self.niu_to_router) + u64::from(self.router_to_niu);
+        (way + u64::from(hops) * u64::from(self.hop)).max(1)
+    }
+
+    /// Cycles a packet of `flits` occupies its link; at least one.
+    fn occupancy(&self, flits: u32) -> u64 {
+        (u64::from(flits) * u64::from(self.flit)).max(1)
+    }
+}
+
+/// One packet between two stages.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InFlight {
+    /// The packet; a part, if the request was split.
+    pub packet: NocPacket,
+    /// The stage it reaches when it is popped.
+    pub stage: Stage,
+    /// Launch order, for ties.
+    pub sequence: u64,
+    /// Data under way, once read: of a write from [`Stage::Sent`], of a read or atomic response
+    /// from [`Stage::Performed`].
+    pub payload: Vec<u8>,
+}
+
+impl InFlight {
+    /// The stage after this one, if there is one.
+    #[must_use]
+    pub fn next_stage(&self) -> Option<Stage> {
+        match self.stage {
+            Stage::Accepted => Some(Stage::Sent),
+            Stage::Sent => Some(Stage::Performed),
+            Stage::Performed if self.packet.nonposted => Some(Stage::Responded),
+            Stage::Performed | Stage::Responded => None,
+        }
+    }
+
+    /// Flits of request and response.
+    fn flits(&self) -> (u32, u32) {
+        let data = self.packet.data_flits();
+        match self.packet.kind {
+            PacketKind::Read { .. } => (1, 1 + data),
+            _ => (1 + data, 1),
+        }
+    }
+}
+
+/// All packets of a tile that are on their way.
+#[derive(Clone, Debug)]
+pub struct Fabric {
+    timing: NocTiming,
+    queue: BTreeMap<(Cycle, u64), InFlight>,
+    launched: u64,
+    /// First cycle each NIU's outgoing link is free.
+    link_free: [Cycle; 2],
+}
+
+impl Fabric {
+    /// Nothing in flight.
+    #[must_use]
+    pub fn new(timing: NocTiming) -> Self {
+        Self { timing, queue: BTreeMap::new(), launched: 0, link_free: [Cycle::ZERO; 2] }
+    }
+
+    /// Takes over a request that was started at `now`, split into packets if it is long.
+    pub fn launch(&mut self, request: &NocPacket, now: Cycle) {
+        for index in 0..request.parts() {
+            let packet = request.part(index);
+            let entry = InFlight {
+                packet,
+                stage: Stage::Accepted,
+                sequence: self.launched,
+                payload: Vec::new(),
+            };
+            self.launched += 1;
+            let link = &mut self.link_free[usize::from(packet.noc & 1)];
+            let accepted = (*link).max(now + 1);
+            *link = accepted + self.timing.occupancy(entry.flits().0);
+            self.queue.insert((accepted, entry.sequence), entry);
+        }
+    }
+
+    /// When the next stage of any packet is reached.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Cycle> {
+        self.queue.first_key_value().map(|(&(cycle, _), _)| cycle)
+    }
+
+    /// Takes the earliest packet that reaches its stage at or before `until`, with the cycle.
+    pub fn pop(&mut self, until: Cycle) -> Option<(Cycle, InFlight)> {
+        if self.next_due()? > until {
+            return None;
+        }
+        self.queue.pop_first().map(|((cycle, _), entry)| (cycle, entry))
+    }
+
+    /// Sends a popped packet, whose stage was reached at `at`, on to its next stage. Gives `false`
+    /// if that was its last, and the packet is gone.
+    pub fn push_back(&mut self, mut entry: InFlight, at: Cycle) -> bool {
+        let Some(next) = entry.next_stage() else { return false };
+        let (request, response) = entry.flits();
+        let (there, back) = entry.packet.hops;
+        let cycles = match next {
+            Stage::Accepted => 1,
+            Stage::Sent => self.timing.occupancy(request),
+            Stage::Performed => self.timing.travel(there),
+            Stage::Responded => {
+                // With a timing of zero cycles per flit the response costs its travel only.
+                let flits = u64::from(response) * u64::from(self.timing.flit);
+                flits + self.timing.travel(back)
+            }
+        };
+        entry.stage = next;
+        self.queue.insert((at + cycles, entry.sequence), entry);
+        true
+    }
+
+    /// Whether nothing is in flight.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Packets in flight in the order in which they reach their next stage.
+    pub fn iter(&self) -> impl Iterator<Item = (Cycle, &InFlight)> {
+        self.queue.iter().map(|(&(cycle, _), entry)| (cycle, entry))
+    }
+
+    /// Drops everything in flight.
+    pub fn reset(&mut self) {
+        *self = Self::new(self.timing);
+    }
+
+    /// Adds everything in flight to a state hash.
+    pub fn hash_state(&self, hasher: &mut StateHasher) {
+        hasher.u64(self.queue.len() as u64);
+        for (&(cycle, sequence), entry) in &self.queue {
+            hasher.u64(cycle.0);
+            hasher.u64(sequence);
+            hasher.u8(entry.stage as u8);
+            entry.packet.hash_state(hasher);
+            hasher.u64(entry.payload.len() as u64);
+            hasher.bytes(&entry.payload);
+        }
+        self.link_free.iter().for_each(|cycle| hasher.u64(cycle.0));
+    }
+}

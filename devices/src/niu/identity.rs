@@ -1,0 +1,118 @@
+//! Who an NIU is, and which tiles a coordinate means.
+//!
+//! Sources: `[isa-bh: NoC/MemoryMap.md]` (`NOC_NODE_ID`, `NOC_ID_LOGICAL`, broadcast rectangles),
+//! `[isa-wh: NoC/Coordinates.md]`, `[spec: boot-and-sync 8.12]`.
+//!
+//! NoC 0 counts columns rightwards and rows downwards from (0, 0) at the top left; NoC 1 counts
+//! the other way from the bottom right. With translation on, software uses one coordinate per
+//! tile for both: for Tensix tiles the NoC 0 coordinate, counted over the tiles that are not
+//! fused off.
+
+use super::packet::Coordinate;
+
+/// Columns of the NoC.
+pub(super) const WIDTH: u8 = 17;
+/// Rows of the NoC.
+pub(super) const HEIGHT: u8 = 12;
+
+/// Columns (NoC 0) without Tensix tiles: these never receive broadcasts `[ttsim: src/sim.h]`.
+const NON_TENSIX_COLUMNS: [u8; 3] = [0, 8, 9];
+/// Rows (NoC 0) without Tensix tiles.
+const NON_TENSIX_ROWS: [u8; 2] = [0, 1];
+
+/// Where an NIU sits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Identity {
+    /// NoC 0 or 1.
+    pub noc: u8,
+    /// Position in NoC 0 coordinates.
+    pub physical: Coordinate,
+    /// Position in translated coordinates; equals `physical` on a chip without fused-off tiles.
+    pub logical: Coordinate,
+}
+
+/// A NoC 0 coordinate as the given NoC counts it. Coordinates outside the grid stay.
+fn mirror(noc: u8, at: Coordinate) -> Coordinate {
+    if noc == 0 || at.x >= WIDTH || at.y >= HEIGHT {
+        return at;
+    }
+    Coordinate { x: WIDTH - 1 - at.x, y: HEIGHT - 1 - at.y }
+}
+
+impl Identity {
+    /// Own position in this NoC's raw coordinates.
+    #[must_use]
+    pub fn raw(&self) -> Coordinate {
+        mirror(self.noc, self.physical)
+    }
+
+    /// A coordinate as written, in this NoC's raw coordinates.
+    #[must_use]
+    pub fn to_raw(&self, written: Coordinate, translate: bool) -> Coordinate {
+        if !translate {
+            return written;
+        }
+        let noc0 = if written == self.logical { self.physical } else { written };
+        mirror(self.noc, noc0)
+    }
+
+    /// `NOC_NODE_ID`: own raw coordinates, grid size, and whether X is routed first. The dateline
+    /// bits are left 0 `[unknown: which routers carry them]`.
+    #[must_use]
+    pub fn node_id(&self) -> u32 {
+        let x_first = u32::from(self.noc == 0);
+        self.raw().to_bits() | u32::from(WIDTH) << 12 | u32::from(HEIGHT) << 19 | x_first << 28
+    }
+
+    /// Masks of columns and rows, in raw coordinates, that firmware excludes from broadcasts.
+    #[must_use]
+    pub fn broadcast_opt_out(&self) -> (u32, u32) {
+        let columns = NON_TENSIX_COLUMNS
+            .iter()
+            .fold(0, |mask, &x| mask | 1 << mirror(self.noc, Coordinate { x, y: 0 }).x);
+        let rows = NON_TENSIX_ROWS
+            .iter()
+            .fold(0, |mask, &y| mask | 1 << mirror(self.noc, Coordinate { x: 0, y }).y);
+        (columns, rows)
+    }
+
+    /// Routers passed on the way from this NIU to a raw coordinate and back. Packets only move in
+    /// the direction in which coordinates count up, around the torus `[isa-bh: NoC/README.md]`.
+    #[must_use]
+    pub fn hops(&self, to: Coordinate) -> (u8, u8) {
+        let from = self.raw();
+        let way = |a: u8, b: u8, size: u8| (b % size + size - a % size) % size;
+        let there = way(from.x, to.x, WIDTH) + way(from.y, to.y, HEIGHT);
+        let back = way(to.x, from.x, WIDTH) + way(to.y, from.y, HEIGHT);
+        (there, back)
+    }
+
+    /// Recipients of a broadcast to the raw rectangle: whether this NIU is one, and how many
+    /// others there are.
+    #[must_use]
+    pub fn broadcast(
+        &self,
+        start: Coordinate,
+        end: Coordinate,
+        include_source: bool,
+        opt_out: (u32, u32),
+    ) -> (bool, u16) {
+        let spans = |first: u8, last: u8, at: u8| {
+            if first <= last { first <= at && at <= last } else { at <= last || first <= at }
+        };
+        let receives = |x: u8, y: u8| {
+            spans(start.x, end.x, x)
+                && spans(start.y, end.y, y)
+                && opt_out.0 >> x & 1 == 0
+                && opt_out.1 >> y & 1 == 0
+        };
+        let own = self.raw();
+        let in_rectangle = receives(own.x.min(31), own.y.min(31));
+        let all = (0..HEIGHT)
+            .flat_map(|y| (0..WIDTH).map(move |x| (x, y)))
+            .filter(|&(x, y)| receives(x, y))
+            .count();
+        let all = u16::try_from(all).unwrap_or(u16::MAX);
+        (in_rectangle && include_source, all - u16::from(in_rectangle && all != 0))
+    }
+}

@@ -1,0 +1,370 @@
+//! What a NoC request is, once decoded.
+//!
+//! Sources: `[isa-bh: NoC/MemoryMap.md]`, `[isa-wh: NoC/Atomics.md]` (the Blackhole page on
+//! atomics is not public; opcodes agree with `[hdr: hw/inc/internal/tt-1xx/blackhole/noc/
+//! noc_parameters.h]`).
+
+use sim_core::StateHasher;
+
+/// Most data one packet carries: 256 flits of 64 bytes `[isa-bh: NoC/Counters.md]`.
+pub const MAX_PACKET_BYTES: u32 = 256 * FLIT_BYTES;
+
+/// Bytes of one flit `[isa-bh: NoC/README.md]`.
+pub const FLIT_BYTES: u32 = 64;
+
+/// Tile coordinates, six bits each.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Coordinate {
+    /// Column.
+    pub x: u8,
+    /// Row.
+    pub y: u8,
+}
+
+impl Coordinate {
+    /// The coordinate in the low 12 bits: x in 5:0, y in 11:6.
+    #[must_use]
+    pub const fn from_bits(bits: u32) -> Self {
+        Self { x: (bits & 0x3F) as u8, y: (bits >> 6 & 0x3F) as u8 }
+    }
+
+    /// x in bits 5:0, y in bits 11:6.
+    #[must_use]
+    pub const fn to_bits(self) -> u32 {
+        self.x as u32 & 0x3F | (self.y as u32 & 0x3F) << 6
+    }
+}
+
+/// Who receives a request.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Target {
+    /// One tile.
+    Unicast {
+        /// As written, before translation.
+        tile: Coordinate,
+        /// Whether it is the initiating tile.
+        own: bool,
+    },
+    /// All tiles of a rectangle that have not opted out.
+    Broadcast {
+        /// First corner in the direction of flow, as written.
+        start: Coordinate,
+        /// Last corner, as written.
+        end: Coordinate,
+        /// Whether the initiating tile is among the recipients.
+        own: bool,
+        /// How many other recipients there are.
+        others: u16,
+    },
+}
+
+impl Target {
+    /// Whether the initiating tile receives the request.
+    #[must_use]
+    pub const fn includes_own(self) -> bool {
+        match self {
+            Self::Unicast { own, .. } | Self::Broadcast { own, .. } => own,
+        }
+    }
+
+    /// How many other tiles receive the request.
+    #[must_use]
+    pub const fn foreign(self) -> u16 {
+        match self {
+            Self::Unicast { own: true, .. } => 0,
+            Self::Unicast { own: false, .. } => 1,
+            Self::Broadcast { others, .. } => others,
+        }
+    }
+
+    /// How many tiles receive the request, and so how many responses a marked request gets.
+    #[must_use]
+    pub const fn recipients(self) -> u16 {
+        self.foreign() + self.includes_own() as u16
+    }
+}
+
+/// An atomic operation on the aligned 16 bytes around its address.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AtomicOp {
+    /// Adds `value` to the low `width` + 1 bits of word `word`; higher bits stay.
+    Increment {
+        /// Word within the 16 bytes.
+        word: u8,
+        /// Width minus one, 0 to 31.
+        width: u8,
+        /// Addend.
+        value: u32,
+    },
+    /// Sets word `word` to `set` if it equals `compare`; both are four bits wide.
+    CompareSwap {
+        /// Word within the 16 bytes.
+        word: u8,
+        /// Expected value.
+        compare: u8,
+        /// New value.
+        set: u8,
+    },
+    /// Replaces the 16-bit lanes whose mask bit is set, even lanes by the low half of `value` and
+    /// odd ones by the high half.
+    SwapMask {
+        /// Lanes.
+        mask: u8,
+        /// New halves.
+        value: u32,
+    },
+    /// Replaces word `word`.
+    SwapIndex {
+        /// Word within the 16 bytes.
+        word: u8,
+        /// New value.
+        value: u32,
+    },
+}
+
+impl AtomicOp {
+    /// The 16 bytes after the operation, given as four words in address order.
+    #[must_use]
+    pub fn apply(self, mut block: [u32; 4]) -> [u32; 4] {
+        match self {
+            Self::Increment { word, width, value } => {
+                let cell = &mut block[usize::from(word & 3)];
+                let mask = (2_u32 << (width & 31)).wrapping_sub(1);
+                *cell = cell.wrapping_add(value) & mask | *cell & !mask;
+            }
+            Self::CompareSwap { word, compare, set } => {
+                let cell = &mut block[usize::from(word & 3)];
+                if *cell == u32::from(compare) {
+                    *cell = u32::from(set);
+                }
+            }
+            Self::SwapMask { mask, value } => {
+                for lane in (0..8_u32).filter(|lane| mask >> lane & 1 != 0) {
+                    let half = value >> (16 * (lane & 1)) & 0xFFFF;
+                    let cell = &mut block[(lane / 2) as usize];
+                    let shift = 16 * (lane & 1);
+                    *cell = *cell & !(0xFFFF << shift) | half << shift;
+                }
+            }
+            Self::SwapIndex { word, value } => block[usize::from(word & 3)] = value,
+        }
+        block
+    }
+}
+
+/// Which bytes a write replaces.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum WriteShape {
+    /// A contiguous span of that many bytes.
+    Span(u32),
+    /// Those of 64 bytes whose mask bit is set; both addresses are rounded down to 16.
+    Masked(u64),
+}
+
+/// The request proper. Addresses are byte addresses in the respective tile.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum PacketKind {
+    /// Data of the target comes back to the initiating tile.
+    Read {
+        /// Whom.
+        target: Target,
+        /// Where in the target.
+        address: u64,
+        /// Where in the initiating tile.
+        destination: u64,
+        /// How much.
+        bytes: u32,
+    },
+    /// Data of the initiating tile goes to the target.
+    Write {
+        /// Whom.
+        target: Target,
+        /// Where in the target.
+        address: u64,
+        /// Where in the initiating tile.
+        source: u64,
+        /// How much.
+        shape: WriteShape,
+        /// A second address for the first 16 bytes (header store).
+        header_copy: Option<u64>,
+    },
+    /// One word goes to a register of the target.
+    InlineWrite {
+        /// Whom.
+        target: Target,
+        /// Where in the target.
+        address: u64,
+        /// The word.
+        value: u32,
+    },
+    /// The target's memory is changed and its old value comes back.
+    Atomic {
+        /// Whom.
+        target: Target,
+        /// Where in the target; the old word at this address is the result.
+        address: u64,
+        /// What.
+        op: AtomicOp,
+        /// Where in the initiating tile the result goes, if a response is wanted.
+        result: u64,
+    },
+}
+
+/// A request on its way.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct NocPacket {
+    /// NoC 0 or 1.
+    pub noc: u8,
+    /// Initiator 0 to 3.
+    pub initiator: u8,
+    /// Transaction id 0 to 15.
+    pub transaction: u8,
+    /// Whether a response is wanted; always for reads.
+    pub nonposted: bool,
+    /// `NOC_CTRL` as written.
+    pub control: u32,
+    /// Routers between the initiator's and the (farthest) target's: request, response.
+    pub hops: (u8, u8),
+    /// The request.
+    pub kind: PacketKind,
+    /// Part of a split request with further parts to come.
+    pub more: bool,
+}
+
+impl NocPacket {
+    /// Who receives the request.
+    #[must_use]
+    pub const fn target(&self) -> Target {
+        match self.kind {
+            PacketKind::Read { target, .. }
+            | PacketKind::Write { target, .. }
+            | PacketKind::InlineWrite { target, .. }
+            | PacketKind::Atomic { target, .. } => target,
+        }
+    }
+
+    /// Address in the target.
+    #[must_use]
+    pub const fn address(&self) -> u64 {
+        match self.kind {
+            PacketKind::Read { address, .. }
+            | PacketKind::Write { address, .. }
+            | PacketKind::InlineWrite { address, .. }
+            | PacketKind::Atomic { address, .. } => address,
+        }
+    }
+
+    /// Coordinates of the target as written, `y << 6 | x`; for a broadcast also the start corner
+    /// in bits 23:12.
+    #[must_use]
+    pub const fn coordinate(&self) -> u32 {
+        match self.target() {
+            Target::Unicast { tile, .. } => tile.to_bits(),
+            Target::Broadcast { start, end, .. } => end.to_bits() | start.to_bits() << 12,
+        }
+    }
+
+    /// Bytes moved: of data, or 4 for inline writes and atomics.
+    #[must_use]
+    pub const fn bytes(&self) -> u32 {
+        match self.kind {
+            PacketKind::Read { bytes, .. } => bytes,
+            PacketKind::Write { shape: WriteShape::Span(bytes), .. } => bytes,
+            PacketKind::Write { shape: WriteShape::Masked(mask), .. } => mask.count_ones(),
+            PacketKind::InlineWrite { .. } | PacketKind::Atomic { .. } => 4,
+        }
+    }
+
+    /// Data flits of the request (writes) and of the response (reads).
+    #[must_use]
+    pub const fn data_flits(&self) -> u32 {
+        match self.kind {
+            PacketKind::Read { bytes, .. } => bytes.div_ceil(FLIT_BYTES),
+            PacketKind::Write { shape: WriteShape::Span(bytes), .. } => bytes.div_ceil(FLIT_BYTES),
+            PacketKind::Write { .. } => 1,
+            PacketKind::InlineWrite { .. } | PacketKind::Atomic { .. } => 0,
+        }
+    }
+
+    /// Whether another tile would have to answer with data, which nobody can invent.
+    #[must_use]
+    pub const fn needs_foreign_data(&self) -> bool {
+        let foreign = self.target().foreign() != 0;
+        match self.kind {
+            PacketKind::Read { .. } => foreign,
+            PacketKind::Atomic { .. } => foreign && self.nonposted,
+            PacketKind::Write { .. } | PacketKind::InlineWrite { .. } => false,
+        }
+    }
+
+    /// How many packets this request becomes.
+    #[must_use]
+    pub const fn parts(&self) -> u32 {
+        match self.kind {
+            PacketKind::Read { bytes, .. }
+            | PacketKind::Write { shape: WriteShape::Span(bytes), .. }
+                if bytes > MAX_PACKET_BYTES =>
+            {
+                bytes.div_ceil(MAX_PACKET_BYTES)
+            }
+            _ => 1,
+        }
+    }
+
+    /// Part `index` of a request that is split; the request itself if it is not.
+    #[must_use]
+    pub fn part(&self, index: u32) -> Self {
+        if self.parts() == 1 {
+            return *self;
+        }
+        let skip = index.saturating_mul(MAX_PACKET_BYTES);
+        let shift = u64::from(skip);
+        let left = |bytes: u32| bytes.saturating_sub(skip).min(MAX_PACKET_BYTES);
+        let mut part = *self;
+        part.more = index + 1 < self.parts();
+        match &mut part.kind {
+            PacketKind::Read { address, destination, bytes, .. } => {
+                *address = address.wrapping_add(shift);
+                *destination = destination.wrapping_add(shift);
+                *bytes = left(*bytes);
+            }
+            PacketKind::Write { address, source, shape, .. } => {
+                *address = address.wrapping_add(shift);
+                *source = source.wrapping_add(shift);
+                if let WriteShape::Span(bytes) = shape {
+                    *bytes = left(*bytes);
+                }
+            }
+            PacketKind::InlineWrite { .. } | PacketKind::Atomic { .. } => {}
+        }
+        part
+    }
+
+    /// Adds the request to a state hash.
+    pub fn hash_state(&self, hasher: &mut StateHasher) {
+        hasher.bytes(&[self.noc, self.initiator, self.transaction, self.hops.0, self.hops.1]);
+        hasher.bool(self.nonposted);
+        hasher.bool(self.more);
+        hasher.u32(self.control);
+        hasher.u32(self.coordinate());
+        hasher.u64(self.address());
+        hasher.u32(self.bytes());
+        match self.kind {
+            PacketKind::Read { destination, .. } => hasher.u64(destination),
+            PacketKind::Write { source, shape, header_copy, .. } => {
+                hasher.u64(source);
+                hasher.u64(header_copy.unwrap_or(u64::MAX));
+                hasher.u64(match shape {
+                    WriteShape::Span(bytes) => u64::from(bytes),
+                    WriteShape::Masked(mask) => mask,
+                });
+            }
+            PacketKind::InlineWrite { value, .. } => hasher.u32(value),
+            PacketKind::Atomic { op, result, .. } => {
+                hasher.u64(result);
+                hasher.words(&op.apply([0; 4]));
+                hasher.words(&op.apply([u32::MAX; 4]));
+            }
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! NoC overlay: stream registers, as far as idle streams have them.
+//!
+//! Sources: `[isa-wh: NoC/Overlay/AsGeneralUse.md]` (widths, side effects), `[isa-wh:
+//! NoC/Overlay/README.md]` (capabilities, state), `[hdr: hw/inc/internal/tt-1xx/blackhole/noc/
+//! noc_overlay_parameters.h]` (indices; the Blackhole pages are not public).
+//!
+//! Software uses idle streams as counters: circular buffers keep "tiles acknowledged" in register
+//! 8 and "tiles received" in register 10. Not modelled: the stream engine. Whatever would start a
+//! stream, push a message or load configuration from L1 faults.
+
+use sim_core::{Category, StateHasher};
+
+use crate::fault::{DeviceFault, ReadClass};
+
+/// Streams of a Tensix tile.
+pub const STREAMS: usize = 64;
+/// Register indices of one stream's 4 KiB.
+pub const REGISTERS: u16 = 1024;
+
+/// The named registers that behave in some way of their own.
+pub mod index {
+    #![allow(missing_docs, reason = "the names are the vendor's, without prefix and suffix")]
+    pub const SOURCE_ENDPOINT_NEW_MSG_INFO: u16 = 0;
+    pub const NUM_MSGS_RECEIVED_INC: u16 = 1;
+    pub const MISC_CFG: u16 = 3;
+    pub const REMOTE_SRC: u16 = 4;
+    pub const REMOTE_SRC_PHASE: u16 = 5;
+    pub const REMOTE_DEST_BUF_START: u16 = 8;
+    pub const REMOTE_DEST_BUF_SIZE: u16 = 10;
+    pub const REMOTE_DEST_WR_PTR: u16 = 11;
+    pub const BUF_START: u16 = 17;
+    pub const RD_PTR: u16 = 19;
+    pub const WR_PTR: u16 = 20;
+    pub const MSG_INFO_PTR: u16 = 22;
+    pub const MSG_INFO_WR_PTR: u16 = 23;
+    pub const CURR_PHASE_BASE: u16 = 28;
+    pub const CURR_PHASE: u16 = 29;
+    pub const PHASE_AUTO_CFG_PTR_BASE: u16 = 30;
+    pub const PHASE_AUTO_CFG_PTR: u16 = 31;
+    pub const PHASE_AUTO_CFG_HEADER: u16 = 34;
+    pub const WAIT_STATUS: u16 = 257;
+    pub const NUM_MSGS_RECEIVED: u16 = 259;
+    pub const NEXT_RECEIVED_MSG_ADDR: u16 = 262;
+    pub const NEXT_RECEIVED_MSG_SIZE: u16 = 263;
+    pub const PHASE_ADVANCE: u16 = 267;
+    pub const REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE: u16 = 270;
+    pub const RESET: u16 = 271;
+    pub const MSG_INFO_CAN_PUSH_NEW_MSG: u16 = 275;
+    pub const REMOTE_DEST_BUF_SPACE_AVAILABLE: u16 = 297;
+    pub const DEBUG_STATUS_2: u16 = 503;
+}
+use index as r;
+
+/// Words kept per stream: plain registers 0..=41, then the space-available counters.
+const PLAIN: usize = 42;
+const SPACE: usize = 32;
+
+/// `MISC_CFG` bit that makes a stream load configuration from L1
+/// `[isa-wh: NoC/Overlay/README.md]`.
+const PHASE_AUTO_CONFIG: u32 = 1 << 9;
+
+/// One register that changed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct RegisterChange {
+    /// Register index.
+    pub register: u16,
+    /// Value before, as it would have read.
+    pub before: u32,
+    /// Value after.
+    pub after: u32,
+}
+
+/// What a stream can do beyond the common set `[isa-wh: NoC/Overlay/README.md]`; on Blackhole the
+/// multicast-capable ones are 0 to 3 as well `[hdr: noc_overlay_parameters.h]`.
+#[derive(Clone, Copy)]
+struct Capabilities {
+    multicast: bool,
+    gather: bool,
+    dram: bool,
+}
+
+const fn capabilities(stream: usize) -> Capabilities {
+    Capabilities {
+        multicast: stream < 4,
+        gather: stream < 6,
+        dram: stream < 4 || matches!(stream, 8..=11),
+    }
+}
+
+/// How many space-available counters a stream has.
+const fn space_count(stream: usize) -> usize {
+    if capabilities(stream).multicast { SPACE } else { 1 }
+}
+
+/// Bits of a plain register that exist, 0 if it does not on this stream.
+fn width_mask(stream: usize, register: u16) -> u32 {
+    let can = capabilities(stream);
+    let bits = match register {
+        r::MISC_CFG | r::REMOTE_SRC => 24,
+        r::REMOTE_SRC_PHASE | r::CURR_PHASE_BASE | r::CURR_PHASE => 20,
+        6 | 16 => 4,
+        7 => 18,
+        9 | 14 if can.dram => 15,
+        36..=41 if can.dram => 24,
+        24 if can.multicast => 19,
+        25 if can.multicast => 6,
+        26 if can.gather => 4,
+        9 | 14 | 24 | 25 | 26 | 36..=41 => 0,
+        r::REMOTE_DEST_BUF_START
+        | r::REMOTE_DEST_BUF_SIZE
+        | r::REMOTE_DEST_WR_PTR
+        | 12
+        | 13
+        | r::BUF_START
+        | 18
+        | r::RD_PTR
+        | r::WR_PTR
+        | 21
+        | r::MSG_INFO_PTR
+        | r::MSG_INFO_WR_PTR
+        | r::PHASE_AUTO_CFG_PTR_BASE
+        | r::PHASE_AUTO_CFG_PTR => 17,
+        r::PHASE_AUTO_CFG_HEADER => return 0xFFFF_F000,
+        _ => return u32::MAX,
+    };
+    (1_u32 << bits).wrapping_sub(1)
+}
+
+#[derive(Clone, Debug)]
+struct Stream {
+    plain: [u32; PLAIN],
+    space: [u32; SPACE],
+}
+
+/// All streams of a tile.
+#[derive(Clone, Debug)]
+pub struct Overlay {
+    streams: Box<[Stream]>,
+}
+
+impl Default for Overlay {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn no_stream(stream: u8) -> DeviceFault {
+    let text = format!("overlay stream {stream} does not exist; there are {STREAMS}");
+    DeviceFault::new(Category::UndefinedBehavior, "overlay-unmapped", text)
+}
+
+fn engine(stream: u8, register: u16, what: &str) -> DeviceFault {
+    let text = format!("stream {stream} register {register}: {what}, which is not simulated");
+    DeviceFault::new(Category::Unsupported, "overlay-stream-engine", text)
+}
+
+impl Overlay {
+    /// All streams idle, all registers zero.
+    #[must_use]
+    pub fn new() -> Self {
+        let idle = Stream { plain: [0; PLAIN], space: [0; SPACE] };
+        Self { streams: vec![idle; STREAMS].into_boxed_slice() }
+    }
+
+    /// Stream and register index of a byte offset into the overlay's address range.
+    #[must_use]
+    pub fn locate(offset: u32) -> Option<(u8, u16)> {
+        let stream = u8::try_from(offset >> 12).ok().filter(|&s| usize::from(s) < STREAMS)?;
+        (offset & 3 == 0).then_some((stream, (offset >> 2 & 0x3FF) as u16))
+    }
+
+    /// How a polling core has to treat a register: all of them change only by writes.
+    #[must_use]
+    pub fn read_class(register: u16) -> ReadClass {
+        let _ = register;
+        ReadClass::Pure
+    }
+
+    fn stream(&self, stream: u8) -> Result<&Stream, DeviceFault> {
+        self.streams.get(usize::from(stream)).ok_or_else(|| no_stream(stream))
+    }
+
+    /// Reads a register of a stream.
+    ///
+    /// # Errors
+    /// `overlay-unmapped`: no such stream. `overlay-stream-engine`: shows a running stream's
+    /// state, which is not simulated. `overlay-write-only`: has no value.
+    pub fn read(&self, stream: u8, register: u16) -> Result<u32, DeviceFault> {
+        let state = self.stream(stream)?;
+        Ok(match register {
+            r::PHASE_ADVANCE => 0,
+            r::SOURCE_ENDPOINT_NEW_MSG_INFO
+            | r::NUM_MSGS_RECEIVED_INC
+            | r::REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE => {
+                let text = format!("stream {stream} register {register} is write-only");
+                let category = Category::UnpredictableValue;
+                return Err(DeviceFault::new(category, "overlay-write-only", text));
+            }
+            r::CURR_PHASE | r::REMOTE_SRC_PHASE => {
+                let base = state.plain[usize::from(r::CURR_PHASE_BASE)];
+                state.plain[usize::from(register)].wrapping_sub(base) & 0xF_FFFF
+            }
+            r::PHASE_AUTO_CFG_PTR => {
+                let base = state.plain[usize::from(r::PHASE_AUTO_CFG_PTR_BASE)];
+                state.plain[usize::from(register)].wrapping_sub(base) & 0x1_FFFF
+            }
+            0..42 => state.plain[usize::from(register)],
+            // Idle: waits for software to start it.
+            r::WAIT_STATUS => 1,
+            r::NUM_MSGS_RECEIVED | r::NEXT_RECEIVED_MSG_SIZE => 0,
+            r::NEXT_RECEIVED_MSG_ADDR => {
+                let start = state.plain[usize::from(r::BUF_START)];
+                start.wrapping_add(state.plain[usize::from(r::RD_PTR)]) & 0x1_FFFF
+            }
+            r::MSG_INFO_CAN_PUSH_NEW_MSG => {
+                let [a, b] = [r::MSG_INFO_PTR, r::MSG_INFO_WR_PTR].map(usize::from);
+                u32::from(state.plain[a] == state.plain[b])
+            }
+            r::DEBUG_STATUS_2 => {
+                let count = space_count(usize::from(stream));
+                u32::from(state.space[..count].iter().all(|&space| space != 0)) << 3
+            }
+            297..329 => match usize::from(register - r::REMOTE_DEST_BUF_SPACE_AVAILABLE) {
+                i if i < space_count(usize::from(stream)) => state.space[i],
+                _ => 0,
+            },
+            _ => return Err(engine(stream, register, "shows the stream engine's state")),
+        })
+    }
+
+    /// Phase (`CURR_PHASE`) and message count as `STREAMWAIT` sees them.
+    ///
+    /// # Errors
+    /// `overlay-unmapped`: no such stream.
+    pub fn progress(&self, stream: u8) -> Result<(u32, u32), DeviceFault> {
+        Ok((self.read(stream, r::CURR_PHASE)?, self.read(stream, r::NUM_MSGS_RECEIVED)?))
+    }
+
+    /// Writes a register of a stream; gives every register that has changed.
+    ///
+    /// # Errors
+    /// `overlay-unmapped`: no such stream. `overlay-stream-engine`: would start a stream or push a
+    /// message. `overlay-read-only`: the register cannot be written.
+    pub fn write(
+        &mut self,
+        stream: u8,
+        register: u16,
+        value: u32,
+    ) -> Result<Vec<RegisterChange>, DeviceFault> {
+        self.stream(stream)?;
+        let mut changes = Vec::new();
+        let number = usize::from(stream);
+        match register {
+            r::SOURCE_ENDPOINT_NEW_MSG_INFO | r::NUM_MSGS_RECEIVED_INC => {
+                return Err(engine(stream, register, "pushes a message"));
+            }
+            r::PHASE_ADVANCE => return Err(engine(stream, register, "starts the stream")),
+            r::MISC_CFG if value & PHASE_AUTO_CONFIG != 0 => {
+                return Err(engine(stream, register, "loads configuration from L1"));
+            }
+            r::PHASE_AUTO_CFG_HEADER => {
+                let phase = self.streams[number].plain[usize::from(r::CURR_PHASE)];
+                self.set(number, r::CURR_PHASE, phase.wrapping_add(value & 0xFFF), &mut changes);
+                self.set(number, register, value, &mut changes);
+            }
+            r::CURR_PHASE | r::REMOTE_SRC_PHASE => {
+                let base = self.streams[number].plain[usize::from(r::CURR_PHASE_BASE)];
+                self.set(number, register, value.wrapping_add(base), &mut changes);
+            }
+            r::PHASE_AUTO_CFG_PTR => {
+                let base = self.streams[number].plain[usize::from(r::PHASE_AUTO_CFG_PTR_BASE)];
+                self.set(number, register, value.wrapping_add(base), &mut changes);
+            }
+            r::REMOTE_DEST_BUF_SIZE => {
+                self.set(number, register, value, &mut changes);
+                for i in 0..space_count(number) {
+                    self.set_space(number, i, value, &mut changes);
+                }
+            }
+            r::REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE => {
+                let i = (value & 0x3F) as usize;
+                if i < space_count(number) {
+                    let sum = self.streams[number].space[i].wrapping_add(value >> 6);
+                    self.set_space(number, i, sum, &mut changes);
+                } else {
+                    let text = format!("stream {stream} has no space-available counter {i}");
+                    let category = Category::UndefinedBehavior;
+                    return Err(DeviceFault::new(category, "overlay-counter", text));
+                }
+            }
+            0..42 => {
+                self.set(number, register, value, &mut changes);
+                let cleared: &[u16] = match register {
+                    r::BUF_START => &[r::RD_PTR, r::WR_PTR],
+                    r::REMOTE_DEST_BUF_START => &[r::REMOTE_DEST_WR_PTR],
+                    _ => &[],
+                };
+                cleared.iter().for_each(|&other| self.set(number, other, 0, &mut changes));
+            }
+            r::RESET | 206 | 207 | 224..=226 | 254..=256 | 264..=269 | 272 | 276 | 291..=294 => {
+                return Err(engine(stream, register, "controls the stream engine"));
+            }
+            _ => {
+                let text = format!("stream {stream} register {register} is read-only or unused");
+                let category = Category::NonContractual;
+                return Err(DeviceFault::new(category, "overlay-read-only", text));
+            }
+        }
+        Ok(changes)
+    }
+
+    fn set(&mut self, stream: usize, register: u16, value: u32, changes: &mut Vec<RegisterChange>) {
+        let value = value & width_mask(stream, register);
+        let slot = &mut self.streams[stream].plain[usize::from(register)];
+        let before = std::mem::replace(slot, value);
+        if before != value {
+            changes.push(RegisterChange { register, before, after: value });
+        }
+    }
+
+    fn set_space(
+        &mut self,
+        stream: usize,
+        i: usize,
+        value: u32,
+        changes: &mut Vec<RegisterChange>,
+    ) {
+        let value = value & 0x1_FFFF;
+        let before = std::mem::replace(&mut self.streams[stream].space[i], value);
+        if before != value {
+            let register = r::REMOTE_DEST_BUF_SPACE_AVAILABLE + i as u16;
+            changes.push(RegisterChange { register, before, after: value });
+        }
+    }
+
+    /// All streams idle, all registers zero.
+    pub fn reset(&mut self) {
+        *self = Self::new();
+    }
+
+    /// Adds the registers to a state hash.
+    pub fn hash_state(&self, hasher: &mut StateHasher) {
+        for stream in &self.streams {
+            hasher.words(&stream.plain);
+            hasher.words(&stream.space);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
