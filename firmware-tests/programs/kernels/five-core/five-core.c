@@ -62,7 +62,8 @@ void kernel_main(void) {
 #ifdef ROLE_TRISC0
 void kernel_main(void) {
     u32 rounds = arg(0), start = arg(1);
-    push(TT_SEMINIT(15, 0, (1 << FORWARD) | (1 << BACKWARD)));
+    push(TT_SEMINIT(15, 0, 1 << FORWARD));
+    push(TT_SEMINIT(15, 0, 1 << BACKWARD));
     tensix_sync();
     for (u32 i = 0; i < rounds; i++) {
         MAILBOX(PEER_TRISC1) = start + i;

@@ -8,15 +8,13 @@
  * Sources: [isa-bh: ATGETM.md, RDCFG.md, WRCFG.md, STALLWAIT.md]; [isa-wh: LOADREG.md, STOREREG.md]. */
 #include "kernel.h"
 
-enum { MUTEX = 0, VALUE = 20, WORD = 209, STREAM = 40 };
+enum { MUTEX = 0, VALUE = 20, ONE = 21, WORD = 209, STREAM = 40 };
 #ifdef STREAM_VARIANT
-#define SHARED       STREAM_TILES_ACKED(STREAM)
 #define SHARED_ADDR  (NOC_OVERLAY_START_ADDR + 0x1000 * STREAM + 4 * 8)
 #define READ_SHARED  TT_LOADREG(VALUE, SHARED_ADDR)
 #define WRITE_SHARED TT_STOREREG(VALUE, SHARED_ADDR)
 #define WAIT_SHARED  WAIT_THCON
 #else
-#define SHARED       CFG_WORD(WORD)
 #define READ_SHARED  TT_RDCFG(VALUE, WORD)
 #define WRITE_SHARED TT_WRCFG(VALUE, WORD)
 #define WAIT_SHARED  WAIT_CFG
@@ -26,7 +24,7 @@ static void increment(void) {
     push(TT_ATGETM(MUTEX));
     push(READ_SHARED);
     push(TT_STALLWAIT(BLOCK_THCON, WAIT_SHARED));
-    push(TT_ADDDMAREG_IMM(VALUE, 1, VALUE));
+    push(TT_ADDDMAREG(VALUE, ONE, VALUE));
     push(TT_STALLWAIT(BLOCK_CFG | BLOCK_THCON, WAIT_THCON));
     push(WRITE_SHARED);
     push(TT_STALLWAIT(BLOCK_SYNC, WAIT_SHARED));
@@ -40,9 +38,14 @@ static void increment(void) {
 
 void kernel_main(void) {
     u32 count = arg(0);
+    GPR(ONE) = 1;
+    while (GPR(ONE) != 1) {} /* the store has been processed before any push that uses it */
 #if THREAD == 0
-    SHARED = 0;
-    while (SHARED != 0) {}
+    GPR(VALUE) = 0;
+    while (GPR(VALUE) != 0) {}
+    push(WRITE_SHARED);
+    push(TT_STALLWAIT(BLOCK_SYNC, WAIT_SHARED));
+    tensix_sync();
     MAILBOX(PEER_TRISC1) = 1;
     MAILBOX(PEER_TRISC2) = 1;
 #else
@@ -54,7 +57,10 @@ void kernel_main(void) {
     consume(MAILBOX(PEER_TRISC1));
     consume(MAILBOX(PEER_TRISC2));
     volatile u32 *result = (volatile u32 *)arg(1);
-    result[0] = SHARED;
+    push(READ_SHARED);
+    push(TT_STALLWAIT(BLOCK_SYNC, WAIT_SHARED));
+    tensix_sync();
+    result[0] = GPR(VALUE);
     result[1] = 1;
 #else
     MAILBOX(PEER_TRISC0) = 1;

@@ -50,14 +50,12 @@ static void round_trip(u32 noc) {
     set_addresses(noc, WRITER, source, written);
     NIU_CMD(noc, WRITER, NOC_CTRL) = NOC_CMD_WR | NOC_CMD_RESP_MARKED | NOC_CMD_VC_STATIC | NOC_CMD_STATIC_VC(1);
     NIU_CMD(noc, WRITER, NOC_AT_LEN_BE) = bytes;
-    NIU_CMD(noc, WRITER, NOC_AT_LEN_BE_1) = 0;
     start(noc, WRITER);
     await(noc, NIU_MST_WR_ACK_RECEIVED, acks + 1);
 
     set_addresses(noc, READER, written, read);
     NIU_CMD(noc, READER, NOC_CTRL) = NOC_CMD_RD | NOC_CMD_RESP_MARKED | NOC_CMD_VC_STATIC | NOC_CMD_STATIC_VC(1);
     NIU_CMD(noc, READER, NOC_AT_LEN_BE) = bytes;
-    NIU_CMD(noc, READER, NOC_AT_LEN_BE_1) = 0;
     start(noc, READER);
     await(noc, NIU_MST_RD_RESP_RECEIVED, reads + 1);
     result[0] = count_differences(source, written, bytes) + count_differences(source, read, bytes);
@@ -67,7 +65,6 @@ static void round_trip(u32 noc) {
     set_addresses(noc, ATOMIC, word, L1_ATOMIC_RETURN);
     NIU_CMD(noc, ATOMIC, NOC_CTRL) = NOC_CMD_AT | NOC_CMD_RESP_MARKED | NOC_CMD_VC_STATIC | NOC_CMD_STATIC_VC(1);
     NIU_CMD(noc, ATOMIC, NOC_AT_LEN_BE) = AT_INCREMENT;
-    NIU_CMD(noc, ATOMIC, NOC_AT_LEN_BE_1) = 0;
     NIU_CMD(noc, ATOMIC, NOC_AT_DATA) = 5;
     for (u32 i = 0; i < increments; i++) {
         start(noc, ATOMIC);
