@@ -2,7 +2,7 @@
  * where a page exists, otherwise of [isa-wh: TensixCoprocessor] with the opcode table `blackhole_opcodes.csv`. */
 #ifndef TENSIX_WORDS_H
 #define TENSIX_WORDS_H
-#define TT_WORD(opcode, operands) (((opcode) << 24) | (operands))
+#define TT_WORD(opcode, operands) ((((opcode) + 0u) << 24) | (operands))
 
 #define TT_NOP       TT_WORD(0x02, 0)
 #define TT_DMANOP    TT_WORD(0x60, 0)
@@ -71,6 +71,6 @@ static inline void tensix_sync(void) {
 }
 
 /* The same word as a `.ttinsn`: rotated left by two, executed in the instruction stream. */
-#define TTINSN(word) __asm__ volatile(".word %0" ::"i"((((word) << 2) | ((u32)(word) >> 30)) & 0xFFFFFFFFu) : "memory")
+#define TTINSN(word) __asm__ volatile(".word %0" ::"i"((((u32)(word) << 2) | ((u32)(word) >> 30)) & 0xFFFFFFFFu) : "memory")
 #endif
 #endif
