@@ -1,1 +1,21 @@
 //! Firmware, kernels and whole-tile tests.
+//!
+//! This library hands out what lies beside it: the embedded firmware ([`embedded`]), the folders of programs and
+//! instruction suites, their case files ([`cases`]) and the suites' rows ([`suites`]). It runs nothing and knows no
+//! simulator crate. How the programs are built: `programs/README.md`; where the suites come from: `suites/rv/README.md`.
+
+pub mod cases;
+pub mod embedded;
+pub mod suites;
+
+use std::path::PathBuf;
+
+/// Folder of the programs' sources, ELFs and case files in this checkout.
+pub fn programs_dir() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs")
+}
+
+/// Folder of the instruction-level suites in this checkout.
+pub fn suites_dir() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("suites")
+}
