@@ -1,6 +1,6 @@
 //! Time: one epoch after the other until there is a reason to stop.
 
-use sim_core::{CoreId, CoreSet, Cycle, GuestError, L1, Observer, ThreadId, Width};
+use sim_core::{Agent as _, CoreId, CoreSet, Cycle, GuestError, L1, Observer, ThreadId, Width};
 
 use crate::quiesce::Quiescence;
 use crate::tile::Tile;

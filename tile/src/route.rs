@@ -425,12 +425,12 @@ impl<O: Observer> Tile<O> {
                 }
             }
             (Target::PcBufOwn, Some(thread)) => match self.pcbufs.pop(thread) {
-                PcBufRead::Popped { value, depth } => {
+                PcBufRead::Value { value, depth } => {
                     self.emit(cycle, agent, pc, || Event::PcBufPop { thread, value, depth });
                     popped(value)
                 }
-                PcBufRead::Overridden(value) => popped(value),
-                PcBufRead::Blocked => Ok(None),
+                PcBufRead::Override(value) => popped(value),
+                PcBufRead::Wait => Ok(None),
             },
             (Target::TtSync, Some(thread)) => {
                 let done = self.pcbufs.releases_ttsync(thread)

@@ -9,7 +9,7 @@ use crate::tile::Tile;
 /// The parts of the tile the coprocessor may look at while it is stepped.
 pub(crate) struct TensixEnv<'a, O> {
     pub(crate) observer: &'a mut O,
-    pub(crate) overlay: &'a mut Overlay,
+    pub(crate) overlay: &'a Overlay,
     /// Collected; the tile acts on it after the step.
     pub(crate) icache_invalidations: &'a mut u8,
 }
@@ -22,7 +22,8 @@ impl<O: Observer> Env for TensixEnv<'_, O> {
     }
 
     fn stream_register(&self, stream: u8, register: u16) -> u32 {
-        self.overlay.peek(stream, register)
+        // Registers without a value read as zero here; a wait on one never ends.
+        self.overlay.read(stream, register).unwrap_or(0)
     }
 
     fn invalidate_icache(&mut self, mask: u8, _at: Stamp) {
@@ -42,7 +43,7 @@ impl<O: Observer> Tile<O> {
     ) -> R {
         let mut env = TensixEnv {
             observer: &mut self.observer,
-            overlay: &mut self.overlay,
+            overlay: &self.overlay,
             icache_invalidations: &mut self.icache_invalidations,
         };
         act(&mut self.tensix, &mut env)

@@ -1,0 +1,117 @@
+//! What a host may do between epochs. It sees the tile as the NoC does.
+
+use memory_map::View;
+use sim_core::{
+    AgentId, Context, CoreId, Event, GuestError, Observer, Width,
+};
+
+use devices::fabric::SunkWrite;
+
+use crate::route::Asker;
+use crate::tile::Tile;
+
+impl<O: Observer> Tile<O> {
+    fn host(&self) -> Asker {
+        Asker {
+            view: View::Noc,
+            agent: AgentId::Host,
+            core: None,
+            pc: 0,
+            cycle: self.now,
+            end: self.now,
+        }
+    }
+
+    fn host_error(&self, fault: devices::DeviceFault) -> Box<GuestError> {
+        let at = Context { cycle: self.now, agent: AgentId::Host, pc: None, word: None };
+        Box::new(fault.at(at))
+    }
+
+    /// Reads the tile's address space: L1, or registers (as whole words).
+    ///
+    /// # Errors
+    /// Nothing is mapped there for the NoC, or the device refuses.
+    pub fn host_read(&mut self, addr: u32, bytes: &mut [u8]) -> Result<(), Box<GuestError>> {
+        let host = self.host();
+        self.read_block(host, addr, bytes).map_err(|fault| self.host_error(fault))
+    }
+
+    /// Writes the tile's address space: L1, or registers (aligned words).
+    ///
+    /// # Errors
+    /// Nothing is mapped there for the NoC, or the device refuses.
+    pub fn host_write(&mut self, addr: u32, bytes: &[u8]) -> Result<(), Box<GuestError>> {
+        let host = self.host();
+        if O::ENABLED {
+            let mut first = [0; 4];
+            let count = bytes.len().min(4);
+            first[..count].copy_from_slice(&bytes[..count]);
+            let event = Event::HostWrite {
+                addr,
+                value: u32::from_le_bytes(first),
+                bytes: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+            };
+            self.observer.event(host.stamp(), &event);
+        }
+        self.refresh_watches();
+        let done = self.write_block(host, addr, bytes);
+        if addr >= sim_core::l1::L1_BYTES {
+            self.after_host_device_write();
+        }
+        if std::mem::take(&mut self.watch_hit) {
+            for id in CoreId::ALL {
+                if !self.cores[id].spin_holds(&self.shared.l1) {
+                    self.cores[id].wake(&self.shared, self.now);
+                }
+            }
+        }
+        done.map_err(|fault| self.host_error(fault))
+    }
+
+    /// A device register changed under parked pollers and blocked requests.
+    fn after_host_device_write(&mut self) {
+        self.credits_stale = true;
+        self.retry_requests = true;
+        for id in CoreId::ALL {
+            if self.cores[id].spin().is_some_and(riscv::Spin::watches_devices) {
+                self.cores[id].wake(&self.shared, self.now);
+            }
+        }
+    }
+
+    /// Reads an aligned word.
+    ///
+    /// # Errors
+    /// As [`Tile::host_read`].
+    pub fn host_read_word(&mut self, addr: u32) -> Result<u32, Box<GuestError>> {
+        let mut bytes = [0; 4];
+        self.host_read(addr, &mut bytes)?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    /// Writes an aligned word.
+    ///
+    /// # Errors
+    /// As [`Tile::host_write`].
+    pub fn host_write_word(&mut self, addr: u32, value: u32) -> Result<(), Box<GuestError>> {
+        self.host_write(addr, &value.to_le_bytes())
+    }
+
+    /// A byte, half or word of L1.
+    #[must_use]
+    pub fn l1_value(&self, addr: u32, width: Width) -> u32 {
+        self.shared.l1.read(addr, width)
+    }
+
+    /// Writes that left the tile for others, oldest first.
+    #[must_use]
+    pub fn sunk_writes(&self) -> &[SunkWrite] {
+        self.fabric.sink.writes()
+    }
+
+    /// Lets a core that halted for the debugger go on.
+    pub fn resume(&mut self, core: CoreId) {
+        self.known_halts.remove(core);
+        self.cores[core].resume(self.now);
+    }
+}

@@ -1,0 +1,214 @@
+//! Nothing moves any more: who waits for what, and can anybody still end it?
+//!
+//! The wait-for closure: an agent is *live* if somebody who could end its wait is live. The host
+//! is live unless it said that it does nothing until a word in L1 changes
+//! ([`crate::Tile::run`]). Whoever is not live will never move again.
+
+use std::fmt;
+
+use memory_map::{Target, lookup};
+use riscv::{Status, WatchedLoad};
+use sim_core::{AgentId, CoreId, Cycle, Observer, ThreadId, WaitReason};
+
+use crate::epoch::HostWait;
+use crate::route::view;
+use crate::tile::Tile;
+
+/// What a quiescent machine means.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Verdict {
+    /// Only the host can continue it.
+    HostWait,
+    /// Some agents can never move again, whatever the host may lawfully do.
+    Deadlock,
+}
+
+impl Verdict {
+    /// The name used in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::HostWait => "HOST-WAIT",
+            Self::Deadlock => "DEADLOCK",
+        }
+    }
+}
+
+/// An agent that does not move.
+#[derive(Clone, Debug)]
+pub struct AgentWait {
+    /// Who.
+    pub agent: AgentId,
+    /// What for.
+    pub reason: WaitReason,
+    /// Since when, if known.
+    pub since: Option<Cycle>,
+    /// The waiting instruction, or for a Tensix instruction the one that pushed it.
+    pub pc: Option<u32>,
+    /// The Tensix instruction that waits.
+    pub word: Option<u32>,
+    /// What a spinning core reads.
+    pub reads: Vec<WatchedLoad>,
+    /// Who could end the wait.
+    pub enders: Vec<AgentId>,
+    /// Whether it can never move again.
+    pub stuck: bool,
+}
+
+impl fmt::Display for AgentWait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.agent, self.reason)?;
+        if let Some(since) = self.since {
+            write!(f, " since cycle {since}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A machine in which nothing moves.
+#[derive(Clone, Debug)]
+pub struct Quiescence {
+    /// When it was found.
+    pub cycle: Cycle,
+    /// What it means.
+    pub verdict: Verdict,
+    /// Everybody who waits, in agent order. Cores held in reset are left out.
+    pub waits: Vec<AgentWait>,
+    /// What the host waits for, if it said so.
+    pub host: Option<HostWait>,
+}
+
+impl<O: Observer> Tile<O> {
+    /// Who waits for what right now. Meaningful at any time; complete when nothing moves.
+    #[must_use]
+    pub fn waits(&self) -> Vec<AgentWait> {
+        let mut waits: Vec<AgentWait> =
+            CoreId::ALL.into_iter().filter_map(|id| self.core_wait(id)).collect();
+        for thread in ThreadId::ALL {
+            if let Some(wait) = self.tensix.wait_state(thread) {
+                let agent = AgentId::Thread(thread);
+                waits.push(AgentWait {
+                    agent,
+                    reason: wait.reason,
+                    since: Some(wait.since),
+                    pc: Some(wait.origin.pc),
+                    word: Some(wait.word),
+                    reads: Vec::new(),
+                    enders: wait.reason.enders(agent),
+                    stuck: false,
+                });
+            }
+        }
+        waits
+    }
+
+    pub(crate) fn quiescence(&self, host: Option<HostWait>) -> Quiescence {
+        let mut waits = self.waits();
+        mark_stuck(&mut waits, host.is_none());
+        let stuck = waits.iter().any(|wait| wait.stuck);
+        // A bound host waits for somebody of the machine, and nobody moves.
+        let verdict =
+            if stuck || host.is_some() { Verdict::Deadlock } else { Verdict::HostWait };
+        Quiescence { cycle: self.now, verdict, waits, host }
+    }
+
+    fn core_wait(&self, id: CoreId) -> Option<AgentWait> {
+        let core = &self.cores[id];
+        let agent = AgentId::Core(id);
+        let wait = |reason: WaitReason, since, pc| AgentWait {
+            agent,
+            reason,
+            since,
+            pc: Some(pc),
+            word: None,
+            reads: Vec::new(),
+            enders: reason.enders(agent),
+            stuck: false,
+        };
+        match core.status() {
+            Status::Waiting => {
+                let request = core.batch.request.as_ref()?;
+                let reason = self.wait_reason(id, request)?;
+                let since = self.core_waits[id.index()].map(|(_, since)| since);
+                Some(wait(reason, since.or(Some(request.cycle)), request.pc))
+            }
+            Status::PushBlocked(window) => {
+                let since = self.push_waits[id.index()].map(|(_, since)| since);
+                Some(wait(self.pushed_thread(id, *window), since, core.pc()))
+            }
+            Status::Parked(spin) => {
+                let pc = spin.loads.first().map_or(spin.head, |load| load.pc);
+                let mut wait = wait(WaitReason::Spin, None, pc);
+                wait.reads.clone_from(&spin.loads);
+                wait.enders = spin_enders(id, &spin.loads);
+                Some(wait)
+            }
+            Status::Halted => Some(wait(WaitReason::Halted, None, core.pc())),
+            Status::Reset | Status::Running | Status::Faulted => None,
+        }
+    }
+}
+
+/// Who could change something that the loads see.
+fn spin_enders(id: CoreId, loads: &[WatchedLoad]) -> Vec<AgentId> {
+    let mut enders = Vec::new();
+    let mut add = |agent: AgentId| {
+        if agent != AgentId::Core(id) && !enders.contains(&agent) {
+            enders.push(agent);
+        }
+    };
+    for load in loads {
+        match lookup(view(id), load.addr).map(|hit| hit.target) {
+            Some(Target::Mailbox) => {
+                let from = CoreId::from_index((load.addr >> 12 & 3) as usize);
+                add(AgentId::Core(from.unwrap_or(CoreId::Brisc)));
+            }
+            Some(Target::Semaphores | Target::GprOwn | Target::GprAll | Target::TensixCfg) => {
+                for thread in ThreadId::ALL {
+                    add(AgentId::Thread(thread));
+                    add(AgentId::Core(thread.core()));
+                }
+                add(AgentId::Core(CoreId::Brisc));
+            }
+            Some(Target::Noc0) => add(AgentId::Noc(0)),
+            Some(Target::Noc1) => add(AgentId::Noc(1)),
+            // L1, overlay and control registers: anybody who can store.
+            _ => {
+                for core in CoreId::ALL {
+                    add(AgentId::Core(core));
+                }
+                add(AgentId::Noc(0));
+                add(AgentId::Noc(1));
+                add(AgentId::Host);
+            }
+        }
+    }
+    enders
+}
+
+/// Greatest set of agents that wait only for each other.
+fn mark_stuck(waits: &mut [AgentWait], host_is_live: bool) {
+    let mut live: Vec<bool> = vec![false; waits.len()];
+    loop {
+        let mut changed = false;
+        for index in 0..waits.len() {
+            let can_end = |ender: &AgentId| match ender {
+                AgentId::Host => host_is_live,
+                other => waits
+                    .iter()
+                    .zip(&live)
+                    .any(|(wait, &live)| wait.agent == *other && live),
+            };
+            if !live[index] && waits[index].enders.iter().any(can_end) {
+                live[index] = true;
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    for (wait, live) in waits.iter_mut().zip(live) {
+        wait.stuck = !live;
+    }
+}
