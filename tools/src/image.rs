@@ -38,6 +38,9 @@ pub enum ImageProblem {
     /// The file could not be read.
     #[error("cannot read: {0}")]
     Read(#[from] std::io::Error),
+    /// A directory, a pipe or a device.
+    #[error("not a regular file")]
+    NotAFile,
     /// Larger than anything a tile could hold.
     #[error("{0} bytes is too large for an image")]
     TooLarge(u64),
@@ -217,9 +220,13 @@ fn last_part(name: &str) -> String {
     head.rsplit("::").next().unwrap_or(head).to_owned()
 }
 
-fn read(path: &Path, name: &str) -> Result<Vec<u8>, ImageError> {
+/// The bytes of a regular file of sensible size; `name` goes into error messages.
+pub(crate) fn read(path: &Path, name: &str) -> Result<Vec<u8>, ImageError> {
     let fail = |problem| ImageError { file: name.to_owned(), problem };
     let meta = std::fs::metadata(path).map_err(|error| fail(error.into()))?;
+    if !meta.is_file() {
+        return Err(fail(ImageProblem::NotAFile));
+    }
     if meta.len() > MAX_FILE_BYTES {
         return Err(fail(ImageProblem::TooLarge(meta.len())));
     }

@@ -9,4 +9,5 @@ pub mod firmware;
 pub mod image;
 pub mod layout;
 pub mod mailbox_names;
+pub mod plan;
 pub mod symbols;

@@ -120,8 +120,12 @@ impl MailboxNames {
                     let covers = |member: &&Member| {
                         offset.checked_sub(member.offset).is_some_and(|at| at < member.shape.bytes())
                     };
-                    // In a union several cover it; the one with the most parts says most.
-                    let best = members.iter().filter(covers).max_by_key(|m| m.shape.leaves())?;
+                    // In a union several cover it: named parts say most, then many parts.
+                    let says = |member: &&Member| {
+                        let named = matches!(member.shape, Shape::Struct { .. });
+                        (named, member.shape.leaves())
+                    };
+                    let best = members.iter().filter(covers).max_by_key(says)?;
                     offset -= best.offset;
                     if !best.name.is_empty() {
                         let dot = if name.is_empty() { "" } else { "." };

@@ -152,21 +152,26 @@ pub(crate) fn load_dwarf(file: &Arc<[u8]>) -> gimli::Dwarf<Reader> {
     dwarf
 }
 
-/// A name without its parameter list and compiler suffixes.
+/// A demangled name without return type, template arguments, parameters and clone suffix.
 fn shorten(name: &str) -> String {
     let plain = name.split(" [clone").next().unwrap_or(name);
-    let plain = match plain.find('(') {
-        // `(anonymous namespace)::f(int)` and `operator()` keep their first parenthesis.
-        Some(at) if at > 0 && !plain[..at].ends_with("operator") => &plain[..at],
-        _ => plain,
-    };
-    // Templates are demangled with their return type; the last word is the name.
-    let mut depth = 0_i32;
-    let start = plain.char_indices().rev().find(|&(_, c)| {
-        depth += i32::from(c == '>') - i32::from(c == '<');
-        c == ' ' && depth == 0
-    });
-    start.map_or(plain, |(at, _)| &plain[at + 1..]).to_owned()
+    if plain.contains("operator") || plain.contains('{') {
+        return plain.to_owned();
+    }
+    let plain = plain.replace("(anonymous namespace)", "{anonymous}");
+    let (mut short, mut depth) = (String::new(), 0_u32);
+    for c in plain.chars() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            '(' if depth == 0 => break,
+            // What precedes a space outside brackets was the return type.
+            ' ' if depth == 0 => short.clear(),
+            _ if depth == 0 => short.push(c),
+            _ => {}
+        }
+    }
+    if short.is_empty() { plain } else { short }
 }
 
 /// A named variable and the distance of an address from its start.
@@ -281,8 +286,9 @@ mod tests {
     #[test]
     fn demangled_name_loses_parameters_return_type_and_clone_suffix() {
         assert_eq!(shorten("noc_init(unsigned long)"), "noc_init");
-        assert_eq!(shorten("void a::f<1u, b<2> >(int) [clone .isra.0]"), "a::f<1u, b<2> >");
-        assert_eq!(shorten("(anonymous namespace)::f(int)"), "(anonymous namespace)::f(int)");
+        assert_eq!(shorten("void a::f<(unsigned char)1, b<2> >(int) [clone .isra.0]"), "a::f");
+        assert_eq!(shorten("(anonymous namespace)::f(int)"), "{anonymous}::f");
+        assert_eq!(shorten("a::operator()(int) const"), "a::operator()(int) const");
         assert_eq!(shorten("main"), "main");
     }
 }
