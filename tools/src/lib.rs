@@ -5,6 +5,7 @@
 //! tile did. Host files are read here and nowhere else.
 
 pub mod exit;
+pub mod fetch;
 pub mod firmware;
 pub mod image;
 pub mod layout;
