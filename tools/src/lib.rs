@@ -4,6 +4,7 @@
 //! Nothing here simulates: it prepares the bytes that a tile starts from and puts names on what a
 //! tile did. Host files are read here and nowhere else.
 
+pub mod commands;
 pub mod exit;
 pub mod fetch;
 pub mod firmware;
