@@ -1,0 +1,104 @@
+//! Arguments that every command with a tile shares: which firmware, how it is run, how long, and
+//! what is written down.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::parse_u32;
+
+/// How the five cores are put on host threads. The result is the same for all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub enum EngineChoice {
+    /// One host thread per core where the host has six or more CPUs, else inline
+    #[default]
+    Auto,
+    /// Every core in turn on one host thread
+    Inline,
+    /// One host thread per core
+    Threads,
+}
+
+/// What an operation costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub enum TimingChoice {
+    /// Everything takes one cycle
+    #[default]
+    Unit,
+    /// The figures that the public documents state
+    Documented,
+}
+
+/// The tile and how it is run.
+#[derive(Args, Clone, Debug)]
+pub struct MachineArgs {
+    /// Firmware: a directory, banks as DRAM/L1 (8/140), or the start of a set's id
+    ///
+    /// A directory holds brisc.elf, ncrisc.elf, trisc0.elf, trisc1.elf and trisc2.elf, or the same
+    /// files each in a directory of its own name. Without this option the cached set with most
+    /// banks is used; see `tilescope firmware list`.
+    #[arg(long, value_name = "FIRMWARE")]
+    pub firmware: Option<String>,
+
+    /// Logical coordinates of the tile
+    #[arg(long, value_name = "X,Y", default_value = "0,0", value_parser = parse_xy)]
+    pub logical: (u8, u8),
+
+    /// How cores are put on host threads; the result is the same
+    #[arg(long, value_enum, default_value_t)]
+    pub engine: EngineChoice,
+
+    /// Cycles per epoch; 1 is lock-step
+    #[arg(long, value_name = "CYCLES", default_value = "4",
+          value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub epoch: u32,
+
+    /// What operations cost
+    #[arg(long, value_enum, default_value_t)]
+    pub timing: TimingChoice,
+
+    /// Stop after this many cycles
+    #[arg(long, value_name = "CYCLES", default_value_t = 100_000_000)]
+    pub max_cycles: u64,
+}
+
+/// What is written down about a run.
+#[derive(Args, Clone, Debug)]
+pub struct OutputArgs {
+    /// Write the event log as text; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+
+    /// Write a trace for the Perfetto viewer
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+
+    /// Log every instruction too, not only handshakes
+    #[arg(long, requires = "log")]
+    pub instructions: bool,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print L1 afterwards; may be repeated
+    #[arg(long, value_name = "ADDRESS:BYTES", value_parser = parse_range)]
+    pub dump: Vec<(u32, u32)>,
+}
+
+fn parse_xy(text: &str) -> Result<(u8, u8), String> {
+    let fail = || format!("{text:?} is not X,Y with numbers below 256");
+    let (x, y) = text.split_once(',').ok_or_else(fail)?;
+    Ok((x.trim().parse().map_err(|_| fail())?, y.trim().parse().map_err(|_| fail())?))
+}
+
+fn parse_range(text: &str) -> Result<(u32, u32), String> {
+    let (address, size) =
+        text.split_once(':').ok_or_else(|| format!("{text:?} is not ADDRESS:BYTES"))?;
+    let (address, size) = (parse_u32(address)?, parse_u32(size)?);
+    if crate::layout::in_l1(address, size) {
+        Ok((address, size))
+    } else {
+        Err(format!("{text:?} is not a range of L1 (0..0x180000)"))
+    }
+}

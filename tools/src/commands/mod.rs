@@ -1,0 +1,65 @@
+//! The command line: what can be asked, and the commands that need no simulator.
+//!
+//! Every command writes its answer to the writer it is given and returns how it went; errors
+//! travel as one line and are printed in one place, `main`.
+
+pub mod boot;
+pub mod disasm;
+pub mod firmware;
+pub mod launch;
+pub mod machine;
+pub mod regs;
+
+use clap::{Parser, Subcommand};
+
+use crate::exit::EXIT_HELP;
+
+const ABOUT: &str = "See what a Tensix tile does: boot firmware, launch kernels, explain hangs.";
+
+const EXAMPLES: &str = "\
+Examples:
+  tilescope firmware fetch                 get the vendor's firmware with your own pip, once
+  tilescope boot                           boot it until the tile reports done
+  tilescope boot --firmware my/fw --log -  boot own firmware and print every handshake
+  tilescope launch KERNELS.toml            boot, then launch the kernels of a plan
+  tilescope disasm kernel.elf              disassemble, Tensix instructions included
+  tilescope regs SOFT_RESET_0              what a register is, and who can see it
+";
+
+/// See what a Tensix tile does.
+#[derive(Parser, Debug)]
+#[command(name = "tilescope", version, about = ABOUT, subcommand_required = true)]
+#[command(arg_required_else_help = true)]
+#[command(after_help = "Use --help for examples and exit codes.")]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_HELP}"))]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What can be asked.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Boot firmware on a tile until it reports done
+    Boot(boot::BootArgs),
+    /// Boot firmware, then launch the kernels of a plan
+    Launch(launch::LaunchArgs),
+    /// Get, list and check the vendor's firmware
+    Firmware(firmware::FirmwareArgs),
+    /// Disassemble an ELF file, a flat image or single words
+    Disasm(disasm::DisasmArgs),
+    /// Explain addresses, registers, configuration fields, CSRs and instructions
+    Regs(regs::RegsArgs),
+}
+
+/// A number as people write it: decimal, or hexadecimal with `0x`; `_` may group digits.
+///
+/// # Errors
+/// One line when it is not a 32-bit number.
+pub fn parse_u32(text: &str) -> Result<u32, String> {
+    let plain = text.replace('_', "");
+    let hex = plain.strip_prefix("0x").or_else(|| plain.strip_prefix("0X"));
+    let value = hex.map_or_else(|| plain.parse(), |digits| u32::from_str_radix(digits, 16));
+    value.map_err(|_| format!("{text:?} is not a 32-bit number (decimal, or hexadecimal with 0x)"))
+}

@@ -1,0 +1,221 @@
+//! `tilescope regs`: what the tables know about an address or a name.
+
+use std::io::Write;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use isa::config::{ConfigField, Scope};
+use isa::op::Opcode;
+use memory_map::{Access, BLOCKS, Block, REGIONS, RegionRow, Register, View};
+
+use super::parse_u32;
+use crate::exit::Exit;
+
+const EXAMPLES: &str = "\
+Examples:
+  tilescope regs                     the address map
+  tilescope regs 0xFFB121B0          what is at an address, for each core
+  tilescope regs SOFT_RESET_0        a register (or the start of its name)
+  tilescope regs go_messages         mailbox fields
+  tilescope regs PRNG_SEED           backend configuration fields
+  tilescope regs STALLWAIT           a Tensix instruction
+  tilescope regs cfg0                a CSR
+";
+
+/// Explain addresses, registers, configuration fields, CSRs and instructions
+#[derive(Args, Clone, Debug)]
+#[command(after_long_help = EXAMPLES)]
+pub struct RegsArgs {
+    /// A name, the start of one, or an address; without it the address map is printed
+    pub name: Option<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// One line when nothing has that name.
+pub fn run(args: &RegsArgs, out: &mut dyn Write) -> Result<Exit> {
+    let Some(name) = &args.name else {
+        for row in REGIONS {
+            region(row, out)?;
+        }
+        return Ok(Exit::Ok);
+    };
+    if let Ok(address) = parse_u32(name) {
+        at_address(address, out)?;
+        return Ok(Exit::Ok);
+    }
+    let mut found = registers(name, out)?;
+    found |= mailbox_fields(name, out)?;
+    for field in isa::config::with_prefix(name) {
+        config_field(field, out)?;
+        found = true;
+    }
+    if let Some(op) = Opcode::from_mnemonic(&name.to_ascii_uppercase()) {
+        instruction(op, out)?;
+        found = true;
+    }
+    let csr = isa::csr::by_name(name).or_else(|| isa::csr::by_name(&name.to_ascii_lowercase()));
+    if let Some(csr) = csr {
+        writeln!(out, "CSR {:#05x} {}  [{}]", csr.address, csr.name, csr.specification)?;
+        writeln!(out, "    {}", csr.doc)?;
+        for field in csr.fields {
+            let bits = bits(field.lo, field.width);
+            writeln!(out, "    {bits:>7}  {:<24} {}", field.name, field.doc)?;
+        }
+        found = true;
+    }
+    if !found {
+        bail!("{name}: no register, mailbox field, configuration field, instruction or CSR");
+    }
+    Ok(Exit::Ok)
+}
+
+fn bits(lo: u8, width: u8) -> String {
+    let high = u32::from(lo) + u32::from(width).max(1) - 1;
+    if width == 1 { lo.to_string() } else { format!("{high}:{lo}") }
+}
+
+/// Who sees something there, and what: `all`, or names grouped by target.
+fn views(row: &RegionRow) -> String {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for view in View::ALL {
+        let Some(target) = row.views[view.index()] else { continue };
+        let target = format!("{target:?}");
+        match groups.iter_mut().find(|group| group.0 == target) {
+            Some(group) => group.1.push(view.name()),
+            None => groups.push((target, vec![view.name()])),
+        }
+    }
+    let text: Vec<_> =
+        groups.iter().map(|(target, who)| format!("{target}: {}", who.join(" "))).collect();
+    if text.is_empty() { "nobody".to_owned() } else { text.join("; ") }
+}
+
+fn region(row: &RegionRow, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "{:08x}..{:08x}  {}", row.base, row.limit, row.name)?;
+    if !row.doc.is_empty() {
+        writeln!(out, "    {}", row.doc)?;
+    }
+    writeln!(out, "    seen by  {}", views(row))?;
+    notes(row.sources, row.note, out)
+}
+
+fn notes(sources: &[&str], note: &str, out: &mut dyn Write) -> Result<()> {
+    if !note.is_empty() {
+        writeln!(out, "    note     {note}")?;
+    }
+    if !sources.is_empty() {
+        writeln!(out, "    sources  {}", sources.join(", "))?;
+    }
+    Ok(())
+}
+
+fn at_address(address: u32, out: &mut dyn Write) -> Result<()> {
+    for view in View::ALL {
+        let text = match memory_map::lookup(view, address) {
+            None => "not mapped".to_owned(),
+            Some(hit) => {
+                let name = memory_map::register_name(view, address);
+                let region = hit.region.row().name;
+                format!("{}  ({region}+{:#x})", name.unwrap_or_else(|| "-".to_owned()), hit.offset)
+            }
+        };
+        writeln!(out, "{:<7} {address:08x}  {text}", view.name())?;
+    }
+    let hit = View::ALL.iter().find_map(|&view| memory_map::lookup(view, address));
+    if let Some(hit) = hit {
+        writeln!(out)?;
+        region(hit.region.row(), out)?;
+    }
+    for (block, register) in BLOCKS.iter().flat_map(|b| b.registers.iter().map(move |r| (b, r))) {
+        let covers = |base: u32| {
+            address.checked_sub(base).is_some_and(|offset| register.element(offset).is_some())
+        };
+        if block.instances.iter().any(|instance| covers(instance.base)) {
+            self::register(block, register, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn registers(name: &str, out: &mut dyn Write) -> Result<bool> {
+    let wanted = name.to_ascii_lowercase();
+    let mut found = false;
+    for block in BLOCKS {
+        for row in block.registers {
+            let full = |prefix: &str| format!("{prefix}.{}", row.name).to_ascii_lowercase();
+            let by_block = block.instances.iter().any(|i| full(i.prefix).starts_with(&wanted));
+            if by_block || row.name.to_ascii_lowercase().starts_with(&wanted) {
+                register(block, row, out)?;
+                found = true;
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn register(block: &Block, row: &Register, out: &mut dyn Write) -> Result<()> {
+    let access = match row.access {
+        Access::Read => "read only",
+        Access::Write => "write only",
+        Access::ReadWrite => "read/write",
+    };
+    for instance in block.instances {
+        let address = instance.base.wrapping_add(row.offset);
+        write!(out, "{address:08x}  {}.{}", instance.prefix, row.name)?;
+        if row.count > 1 {
+            write!(out, "[{}], {:#x} apart", row.count, row.stride)?;
+        }
+        writeln!(out)?;
+    }
+    let reset = row.reset.map(|value| format!(", reset {value:#x}")).unwrap_or_default();
+    writeln!(out, "    {access}, {} bits{reset}", row.width)?;
+    if !row.doc.is_empty() {
+        writeln!(out, "    {}", row.doc)?;
+    }
+    let first = block.instances.first().map(|instance| instance.base.wrapping_add(row.offset));
+    let hit = first.and_then(|at| View::ALL.iter().find_map(|&v| memory_map::lookup(v, at)));
+    if let Some(hit) = hit {
+        writeln!(out, "    seen by  {}", views(hit.region.row()))?;
+    }
+    notes(row.sources, "", out)
+}
+
+fn mailbox_fields(name: &str, out: &mut dyn Write) -> Result<bool> {
+    use memory_map::mailbox::{FIELDS, MAILBOX_BASE};
+    let wanted = name.to_ascii_lowercase().replace("[0]", "[]");
+    let mut found = false;
+    for field in FIELDS.iter().filter(|f| f.name.to_ascii_lowercase().starts_with(&wanted)) {
+        write!(out, "{:08x}  {}  {} bytes", MAILBOX_BASE + field.offset, field.name, field.bytes)?;
+        for dim in field.dims {
+            write!(out, ", {} x {:#x}", dim.count, dim.stride)?;
+        }
+        writeln!(out, "{}{}", if field.doc.is_empty() { "" } else { "  " }, field.doc)?;
+        found = true;
+    }
+    Ok(found)
+}
+
+fn config_field(field: &ConfigField, out: &mut dyn Write) -> Result<()> {
+    let scope = match field.scope {
+        Scope::Thread => "ThreadConfig",
+        Scope::Config => "Config",
+    };
+    let banks = if field.is_global() { ", writes go to both banks" } else { "" };
+    let bits = bits(field.lo, field.width);
+    writeln!(out, "{scope}[{}] bits {bits}  {}  ({}{banks})", field.addr32, field.name, field.section)?;
+    Ok(())
+}
+
+fn instruction(op: Opcode, out: &mut dyn Write) -> Result<()> {
+    let row = op.row();
+    writeln!(out, "{:#04x}  {}  executed by {}", row.opcode as u8, row.name, row.unit)?;
+    for arg in row.args {
+        writeln!(out, "    {:>7}  {:<24} {}", bits(arg.lo, arg.width), arg.name, arg.doc)?;
+    }
+    let blocked: Vec<_> =
+        (0..9).filter(|bit| row.blocked_by >> bit & 1 != 0).map(|bit| format!("B{bit}")).collect();
+    writeln!(out, "    held by  {}", if blocked.is_empty() { "-".to_owned() } else { blocked.join(" ") })?;
+    notes(row.sources, row.note, out)
+}

@@ -1,0 +1,38 @@
+//! What the exit status of `tilescope` means. One number per class of outcome, so that a script
+//! can tell a hung kernel from a mistyped path.
+
+use std::process::ExitCode;
+
+/// Outcome of a run, as the shell sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Exit {
+    /// Everything asked for was done.
+    Ok = 0,
+    /// The guest did something the hardware documents forbid; it was diagnosed.
+    Guest = 1,
+    /// A mistake on the host's side: arguments, files, a broken ELF, no network.
+    Host = 2,
+    /// A deadlock was proved.
+    Deadlock = 3,
+    /// A limit was reached without the awaited event.
+    NoProgress = 4,
+    /// The run ended, but memory does not hold what was expected.
+    WrongResult = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// The table for `--help`.
+pub const EXIT_HELP: &str = "\
+Exit status:
+  0  done
+  1  guest error: firmware or a kernel did what the hardware forbids (diagnosed)
+  2  host error: arguments, files, ELF images, plan, download
+  3  deadlock, proved
+  4  no progress: a limit was reached first
+  5  wrong result: an [[launch.expect]] block does not hold";

@@ -1,0 +1,105 @@
+//! The few addresses that loading needs: where L1 and local RAM lie and where firmware expects
+//! what a host stages. It is not the address map; that is the `memory-map` crate.
+//!
+//! Sources: `[hdr: hw/inc/internal/tt-1xx/blackhole/dev_mem_map.h]`,
+//! `[spec: boot-and-sync 1.2, 1.3, 1.4]`.
+
+use sim_core::CoreId;
+
+/// Bytes of L1: 1536 KiB from address 0.
+pub const L1_BYTES: u32 = 1536 * 1024;
+/// First address of every core's own local data RAM.
+pub const LOCAL_RAM_BASE: u32 = 0xFFB0_0000;
+/// Bytes of the largest local data RAM (BRISC and NCRISC; the TRISCs have half).
+pub const LOCAL_RAM_MAX_BYTES: u32 = 8 * 1024;
+/// Where the mailbox block `mailboxes_t` starts in L1.
+pub const MAILBOX_BASE: u32 = 0x60;
+/// Bytes of `mailboxes_t`.
+pub const MAILBOX_BYTES: u32 = 0x3480;
+/// First byte of L1 that firmware leaves alone once it is up; the usual kernel-config base.
+pub const MAP_END: u32 = 0xA080;
+/// Bank-to-NoC tables, 0x800 bytes.
+pub const BANK_TABLES: u32 = 0x13080;
+/// Logical-to-virtual column table, 20 bytes.
+pub const COLUMN_TABLE: u32 = 0x13880;
+/// Logical-to-virtual row table, 12 bytes.
+pub const ROW_TABLE: u32 = 0x13894;
+/// Where the entry point of BRISC firmware must be for `jal` at address 0 to reach it.
+pub const JAL_REACH: u32 = 1 << 20;
+
+/// L1 address of the staged local-memory image of a core.
+#[must_use]
+pub const fn data_image(core: CoreId) -> u32 {
+    match core {
+        CoreId::Brisc => 0xA080,
+        CoreId::Ncrisc => 0xC080,
+        CoreId::Trisc0 => 0xE080,
+        CoreId::Trisc1 => 0xF080,
+        CoreId::Trisc2 => 0x1_0080,
+    }
+}
+
+/// Position of a core in the arrays of the launch message: BRISC, NCRISC, TRISC0, TRISC1, TRISC2
+/// `[hdr: hw/inc/hostdev/dev_msgs.h]`. It differs from the order of [`CoreId::ALL`].
+#[must_use]
+pub const fn message_index(core: CoreId) -> usize {
+    match core {
+        CoreId::Brisc => 0,
+        CoreId::Ncrisc => 1,
+        CoreId::Trisc0 => 2,
+        CoreId::Trisc1 => 3,
+        CoreId::Trisc2 => 4,
+    }
+}
+
+/// The cores in the order of the launch message's arrays.
+pub const MESSAGE_ORDER: [CoreId; 5] =
+    [CoreId::Brisc, CoreId::Ncrisc, CoreId::Trisc0, CoreId::Trisc1, CoreId::Trisc2];
+
+/// Lower-case name of a core, as in file names and TOML keys: `brisc`, `trisc0`...
+#[must_use]
+pub const fn key(core: CoreId) -> &'static str {
+    match core {
+        CoreId::Brisc => "brisc",
+        CoreId::Ncrisc => "ncrisc",
+        CoreId::Trisc0 => "trisc0",
+        CoreId::Trisc1 => "trisc1",
+        CoreId::Trisc2 => "trisc2",
+    }
+}
+
+/// Whether `[address, address + size)` lies wholly in L1.
+#[must_use]
+pub const fn in_l1(address: u32, size: u32) -> bool {
+    address <= L1_BYTES && size <= L1_BYTES - address
+}
+
+/// Whether `[address, address + size)` lies wholly in the largest local RAM.
+#[must_use]
+pub const fn in_local_ram(address: u32, size: u32) -> bool {
+    address >= LOCAL_RAM_BASE
+        && address - LOCAL_RAM_BASE <= LOCAL_RAM_MAX_BYTES
+        && size <= LOCAL_RAM_MAX_BYTES - (address - LOCAL_RAM_BASE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn range_check_at_the_end_of_l1_does_not_wrap() {
+        assert!(in_l1(L1_BYTES, 0));
+        assert!(in_l1(L1_BYTES - 1, 1));
+        assert!(!in_l1(L1_BYTES - 1, 2));
+        assert!(!in_l1(0xFFFF_FFFF, 2));
+        assert!(!in_l1(4, u32::MAX));
+    }
+
+    #[test]
+    fn range_check_at_the_end_of_local_ram_does_not_wrap() {
+        assert!(in_local_ram(0xFFB0_0000, 0x2000));
+        assert!(!in_local_ram(0xFFB0_0001, 0x2000));
+        assert!(!in_local_ram(0xFFAF_FFFF, 1));
+        assert!(!in_local_ram(0xFFFF_FFFF, u32::MAX));
+    }
+}

@@ -1,0 +1,130 @@
+//! The TOML side of a plan: which keys there are. No meaning.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Value;
+
+/// `[[launch]]`.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawLaunch {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) mode: RawMode,
+    #[serde(default = "one")]
+    pub(super) repeat: u32,
+    pub(super) enables: Option<Vec<RawEnable>>,
+    #[serde(default)]
+    pub(super) preload: bool,
+    pub(super) kernel_config_base: Option<u32>,
+    #[serde(default)]
+    pub(super) noc: u8,
+    pub(super) dispatch: Option<RawDispatch>,
+    #[serde(default)]
+    pub(super) cb: Vec<RawCb>,
+    #[serde(default)]
+    pub(super) semaphores: Vec<u32>,
+    #[serde(default)]
+    pub(super) kernel: BTreeMap<String, RawKernel>,
+    #[serde(default)]
+    pub(super) input: Vec<RawBlock>,
+    #[serde(default)]
+    pub(super) expect: Vec<RawBlock>,
+}
+
+#[derive(Deserialize, Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RawMode {
+    Dev,
+    #[default]
+    Host,
+}
+
+#[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RawEnable {
+    Brisc,
+    Ncrisc,
+    Trisc,
+}
+
+/// Where a DEV-mode launch reports to.
+#[derive(Deserialize, Debug, Clone, Copy, Default)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawDispatch {
+    pub(super) x: u8,
+    pub(super) y: u8,
+    #[serde(default)]
+    pub(super) message_offset: u8,
+}
+
+#[derive(Deserialize, Debug, Clone, Copy)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawCb {
+    pub(super) index: u8,
+    pub(super) address: u32,
+    pub(super) size: u32,
+    pub(super) num_pages: u32,
+    pub(super) page_size: u32,
+}
+
+/// `[launch.kernel.CORE]`.
+#[derive(Deserialize, Debug, Default)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawKernel {
+    pub(super) elf: Option<String>,
+    pub(super) image: Option<String>,
+    pub(super) address: Option<u32>,
+    #[serde(default)]
+    pub(super) args: Vec<i64>,
+    #[serde(default)]
+    pub(super) common_args: Vec<i64>,
+}
+
+/// `[[launch.input]]` and `[[launch.expect]]`.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawBlock {
+    pub(super) address: u32,
+    pub(super) words: Option<Vec<i64>>,
+    pub(super) bytes_hex: Option<String>,
+    pub(super) file: Option<String>,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+/// The launches of a plan as untyped values, so that errors can name the launch.
+pub(super) fn parse(text: &str) -> Result<Vec<Value>, String> {
+    let mut table: toml::Table = toml::from_str(text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or("");
+        let line = before.matches('\n').count() + 1;
+        format!("line {line}: {}", one_line(error.message()))
+    })?;
+    let launches = table.remove("launch");
+    if let Some(key) = table.keys().next() {
+        return Err(format!("unknown key `{key}`; a plan is a list of [[launch]]"));
+    }
+    match launches {
+        Some(Value::Array(launches)) if !launches.is_empty() => Ok(launches),
+        None => Err("no [[launch]]".to_owned()),
+        Some(_) => Err("`launch` must be a list: write [[launch]]".to_owned()),
+    }
+}
+
+/// How errors call a launch.
+pub(super) fn launch_name(value: &Value, index: usize) -> String {
+    let name = value.get("name").and_then(Value::as_str);
+    name.map_or_else(|| (index + 1).to_string(), |name| format!("{name:?}"))
+}
+
+/// The typed form of one launch.
+pub(super) fn launch(value: Value) -> Result<RawLaunch, String> {
+    value.try_into().map_err(|error: toml::de::Error| one_line(&error.to_string()))
+}
+
+fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,138 @@
+//! `KERNELS.toml`: what to launch on a booted tile, turned into the exact L1 writes, the launch
+//! message and the go word of each launch.
+//!
+//! It checks everything that can be checked without running: files, addresses, overlaps, value
+//! ranges. It does not run anything and does not know which firmware will read the message, only
+//! its layout. No TOML text makes it panic.
+//!
+//! Sources: `[spec: boot-and-sync 1.4, 7.1, 7.4]`, `[hdr: hw/inc/hostdev/dev_msgs.h]`.
+
+mod build;
+mod file;
+mod message;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use sim_core::CoreId;
+
+use crate::firmware::Write;
+use crate::image::{Image, read};
+
+pub use message::{GO_MESSAGE, LAUNCH_RD_PTR, MESSAGE_BYTES, launch_slot};
+
+/// A plan that cannot be used: one line with file, launch and key.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// The file is not TOML, or has no launches.
+    #[error("{file}: {reason}")]
+    File {
+        /// The plan as the user named it.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A launch is wrong.
+    #[error("{file}: launch {launch}: {reason}")]
+    Launch {
+        /// The plan as the user named it.
+        file: String,
+        /// The launch's name in quotes, or its number from 1.
+        launch: String,
+        /// The key and what is wrong with it.
+        reason: String,
+    },
+}
+
+/// Who is told that a launch is done `[hdr: hw/inc/hostdev/dev_msgs.h]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// The dispatcher: firmware sends a NoC write and moves on to the next slot.
+    Dev,
+    /// The host, which polls the go signal; the slot stays the same.
+    Host,
+}
+
+/// A kernel in L1.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The core that runs it.
+    pub core: CoreId,
+    /// Its image, for symbols.
+    pub image: Arc<Image>,
+    /// L1 address of its first loaded byte.
+    pub address: u32,
+    /// L1 address of its first instruction.
+    pub entry: u32,
+}
+
+/// Bytes that must be in L1 after a launch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Expect {
+    /// L1 address.
+    pub address: u32,
+    /// Expected bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// One launch, ready to be written.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// Name from the plan.
+    pub name: String,
+    /// Who is told that it is done.
+    pub mode: Mode,
+    /// How many times it is launched, at least 1. Every time all [`Launch::writes`] are repeated.
+    pub repeat: u32,
+    /// Kernels start before the go signal.
+    pub preload: bool,
+    /// L1 writes: kernel-config block, kernels, inputs. Disjoint, by ascending address.
+    pub writes: Vec<Write>,
+    /// The launch message; it goes to [`launch_slot`] of the current read pointer.
+    pub message: [u8; MESSAGE_BYTES],
+    /// The word for [`GO_MESSAGE`], to be written last and as one word.
+    pub go_word: u32,
+    /// Kernels, for symbols.
+    pub kernels: Vec<Kernel>,
+    /// What must hold afterwards.
+    pub expects: Vec<Expect>,
+}
+
+/// A checked plan.
+#[derive(Clone, Debug)]
+pub struct LaunchPlan {
+    /// Launches in the order of the file, at least one.
+    pub launches: Vec<Launch>,
+}
+
+impl LaunchPlan {
+    /// Reads a plan; files named in it are relative to its directory.
+    ///
+    /// # Errors
+    /// [`PlanError`] for the first mistake found.
+    pub fn read(path: &Path) -> Result<Self, PlanError> {
+        let name = path.display().to_string();
+        let fail = |reason: String| PlanError::File { file: name.clone(), reason };
+        let bytes = read(path, &name).map_err(|error| fail(error.problem.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|_| fail("not UTF-8 text".to_owned()))?;
+        Self::parse(&text, &name, path.parent().unwrap_or(Path::new("")))
+    }
+
+    /// Checks the text of a plan. `name` goes into error messages, `dir` is what files named in it
+    /// are relative to.
+    ///
+    /// # Errors
+    /// [`PlanError`] for the first mistake found.
+    pub fn parse(text: &str, name: &str, dir: &Path) -> Result<Self, PlanError> {
+        let fail = |reason: String| PlanError::File { file: name.to_owned(), reason };
+        let raw = file::parse(text).map_err(fail)?;
+        let mut launches = Vec::with_capacity(raw.len());
+        for (index, value) in raw.into_iter().enumerate() {
+            let launch = file::launch_name(&value, index);
+            let fail = |reason| PlanError::Launch { file: name.to_owned(), launch, reason };
+            let built = file::launch(value).and_then(|raw| build::launch(raw, index, dir));
+            launches.push(built.map_err(fail)?);
+        }
+        Ok(Self { launches })
+    }
+}
