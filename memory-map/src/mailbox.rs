@@ -1,0 +1,116 @@
+//! The firmware mailbox structure in L1: addresses to names and back.
+//!
+//! It is a convention of the vendor firmware (ttnn 0.81.1), not of the hardware.
+//! Sources: `[spec: boot-and-sync 1.4]`, `[hdr: hw/inc/hostdev/dev_msgs.h]`, firmware debug data.
+
+use crate::layout::Area;
+
+/// A field, perhaps inside arrays.
+#[derive(Debug)]
+pub struct Field {
+    /// Path with `[]` for each index.
+    pub name: &'static str,
+    /// Byte offset of the first element from [`MAILBOX_BASE`].
+    pub offset: u32,
+    /// Size of one element in bytes.
+    pub bytes: u32,
+    /// Indices, outermost first.
+    pub dims: &'static [Dim],
+    /// One line of explanation.
+    pub doc: &'static str,
+}
+
+/// One index of a field.
+#[derive(Debug)]
+pub struct Dim {
+    /// Number of elements.
+    pub count: u32,
+    /// Bytes from one element to the next.
+    pub stride: u32,
+}
+
+include!(concat!(env!("OUT_DIR"), "/l1_layout.rs"));
+
+/// The field at an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Name with indices, e.g. `launch[0].kernel_config_base[0]`.
+    pub name: String,
+    /// Byte inside the field.
+    pub byte: u32,
+    /// Size of the field in bytes.
+    pub bytes: u32,
+}
+
+impl Field {
+    /// Name with the given indices filled in; missing ones count as 0.
+    fn with_indices(&self, indices: &[u32]) -> String {
+        let mut parts = self.name.split("[]");
+        let mut name = parts.next().unwrap_or_default().to_owned();
+        for (i, part) in parts.enumerate() {
+            name += &format!("[{}]{part}", indices.get(i).copied().unwrap_or(0));
+        }
+        name
+    }
+
+    fn place(&self, mut distance: u32) -> Option<Place> {
+        let mut indices = Vec::with_capacity(self.dims.len());
+        for dim in self.dims {
+            let index = distance / dim.stride;
+            if index >= dim.count {
+                return None;
+            }
+            indices.push(index);
+            distance -= index * dim.stride;
+        }
+        (distance < self.bytes).then(|| Place {
+            name: self.with_indices(&indices),
+            byte: distance,
+            bytes: self.bytes,
+        })
+    }
+
+    fn address(&self, indices: &[u32]) -> Option<u32> {
+        if indices.len() != self.dims.len() {
+            return None;
+        }
+        let mut address = MAILBOX_BASE + self.offset;
+        for (dim, index) in self.dims.iter().zip(indices) {
+            if *index >= dim.count {
+                return None;
+            }
+            address += dim.stride * index;
+        }
+        Some(address)
+    }
+}
+
+/// The mailbox field that covers byte `addr` of L1.
+#[must_use]
+pub fn place(addr: u32) -> Option<Place> {
+    let offset = addr.checked_sub(MAILBOX_BASE).filter(|o| *o < MAILBOX_BYTES)?;
+    FIELDS.iter().filter(|f| f.offset <= offset).find_map(|f| f.place(offset - f.offset))
+}
+
+/// Name of the mailbox field that covers byte `addr` of L1, with `+n` inside a longer field.
+#[must_use]
+pub fn name(addr: u32) -> Option<String> {
+    place(addr).map(|p| if p.byte == 0 { p.name } else { format!("{}+{}", p.name, p.byte) })
+}
+
+/// L1 address of a field by its name with indices, e.g. `go_messages[0].signal`.
+#[must_use]
+pub fn address(name: &str) -> Option<u32> {
+    let mut path = String::new();
+    let mut indices = Vec::new();
+    let mut rest = name;
+    while let Some((before, after)) = rest.split_once('[') {
+        let (index, tail) = after.split_once(']')?;
+        indices.push(index.parse().ok()?);
+        path += before;
+        path += "[]";
+        rest = tail;
+    }
+    path += rest;
+    FIELDS.iter().find(|f| f.name == path)?.address(&indices)
+}
