@@ -285,11 +285,7 @@ fn unimplemented(opcode: Opcode, issued: &Issued) -> GuestError {
     issued.error(
         Category::Unimplemented,
         "tensix-unimplemented",
-        format!(
-            "{} with fields {:#08x} is not modelled",
-            opcode.mnemonic(),
-            issued.word & 0xFF_FFFF
-        ),
+        format!("{} is not modelled: {}", opcode.mnemonic(), isa::disasm::tensix(issued.word)),
     )
 }
 
