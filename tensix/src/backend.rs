@@ -6,7 +6,6 @@ use sim_core::{AgentId, Cycle, ThreadId, UnitId, WaitReason};
 use crate::decode::Decoded;
 use crate::env::Env;
 use crate::gate::{Condition, Latch};
-use crate::opcode::{Opcode, Unit};
 use crate::timing::Cost;
 use crate::units::Issued;
 use crate::units::config::ConfigUnit;
@@ -15,6 +14,7 @@ use crate::units::scalar::ScalarUnit;
 use crate::units::src_banks::SrcBanks;
 use crate::units::sync::{SyncUnit, ops};
 use crate::units::vector::VectorUnit;
+use isa::op::{Opcode, Unit};
 
 /// Units with state of their own in the arrays below; `Unit` as an index.
 pub(crate) const UNITS: usize = 10;
@@ -128,19 +128,6 @@ impl Backend {
             .any(|entry| entry.unit == unit && thread.is_none_or(|t| entry.issued.thread == t))
     }
 
-    /// Whether `thread` has anything in any unit.
-    pub(crate) fn has_in_flight(&self, thread: ThreadId, now: Cycle) -> bool {
-        self.in_flight.iter().any(|entry| entry.issued.thread == thread && entry.done > now)
-    }
-
-    /// Units of `thread` (or of all) with something in flight.
-    pub(crate) fn busy_units(&self, thread: Option<ThreadId>) -> impl Iterator<Item = Unit> {
-        self.in_flight
-            .iter()
-            .filter(move |entry| thread.is_none_or(|t| entry.issued.thread == t))
-            .map(|entry| entry.unit)
-    }
-
     /// Why a unit cannot take `front` of `thread`, apart from other threads wanting it too.
     #[inline]
     pub(crate) fn refuses(
@@ -173,12 +160,7 @@ impl Backend {
         }
     }
 
-    fn mutex_refuses(
-        &self,
-        decoded: &Decoded,
-        word: u32,
-        thread: ThreadId,
-    ) -> Option<WaitReason> {
+    fn mutex_refuses(&self, decoded: &Decoded, word: u32, thread: ThreadId) -> Option<WaitReason> {
         let index = word & 0xFFFF;
         let available = match SyncUnit::mutex_slot(index) {
             Some(slot) => {
@@ -226,10 +208,12 @@ impl Backend {
             }
             Condition::Stream { select, target, messages } => {
                 let stream = self.config.selected_stream(thread.index(), u32::from(select));
-                let register =
-                    if messages { STREAM_NUM_MSGS_RECEIVED } else { STREAM_CURR_PHASE };
-                (env.stream_register(stream, register) < target)
-                    .then_some(WaitReason::Stream { stream, target, messages })
+                let register = if messages { STREAM_NUM_MSGS_RECEIVED } else { STREAM_CURR_PHASE };
+                (env.stream_register(stream, register) < target).then_some(WaitReason::Stream {
+                    stream,
+                    target,
+                    messages,
+                })
             }
         }
     }
@@ -265,7 +249,9 @@ impl Backend {
             })
         };
         let packing = self.runs(Unit::Packer, Some(thread));
-        mask & (u16::from(unpacking(0)) << 1 | u16::from(unpacking(1)) << 2 | u16::from(packing) << 3)
+        mask & (u16::from(unpacking(0)) << 1
+            | u16::from(unpacking(1)) << 2
+            | u16::from(packing) << 3)
     }
 }
 

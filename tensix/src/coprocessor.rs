@@ -18,11 +18,11 @@ use crate::env::Env;
 use crate::frontend::mop::Unexpandable;
 use crate::frontend::{FIRST_FIFO, FIRST_FIFO_ACCEPTS, Frontend, FrontendFault, REPLAY_FIFO};
 use crate::gate::wait_of;
-use crate::opcode::Opcode;
 use crate::queue::{Origin, Queued};
 use crate::timing::{TimingModel, cost};
 use crate::units::Issued;
 use crate::units::sync::SyncUnit;
+use isa::op::Opcode;
 
 /// The Tensix coprocessor of one tile.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! What the wait gate has to know about a word, by its opcode byte.
 
-use crate::opcode::{Opcode, Unit};
+use isa::op::{Opcode, ROWS, Unit};
 
 /// What an instruction competes for at the wait gate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,9 +29,9 @@ static TABLE: [Option<Decoded>; 256] = table();
 const fn table() -> [Option<Decoded>; 256] {
     let mut table = [None; 256];
     let mut i = 0;
-    while i < Opcode::ALL.len() {
-        let opcode = Opcode::ALL[i];
-        let unit = opcode.unit();
+    while i < ROWS.len() {
+        let row = &ROWS[i];
+        let (opcode, unit) = (row.opcode, row.unit);
         let resource = match (opcode, unit) {
             (Opcode::Atgetm | Opcode::Atrelm, _) => Resource::Mutex,
             // SETC16 up to three per cycle [isa-bh: TensixCoprocessor/ConfigurationUnit.md]; one
@@ -40,7 +40,7 @@ const fn table() -> [Option<Decoded>; 256] {
             _ => Resource::Shared,
         };
         table[opcode as usize] =
-            Some(Decoded { opcode, unit, resource, blocked_by: opcode.blocked_by() });
+            Some(Decoded { opcode, unit, resource, blocked_by: row.blocked_by });
         i += 1;
     }
     table

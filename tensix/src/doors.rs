@@ -1,7 +1,7 @@
 //! The coprocessor's MMIO front doors and reset lines.
 
-use sim_core::observer::Stamp;
 use sim_core::ThreadId;
+use sim_core::observer::Stamp;
 
 use crate::backend::soft_reset;
 use crate::coprocessor::Coprocessor;

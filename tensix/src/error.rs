@@ -39,7 +39,10 @@ impl fmt::Display for DoorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ThreadConfigReadOnly(word) => {
-                write!(f, "store to word {word} of the configuration window: cores cannot write ThreadConfig, only SETC16 can")
+                write!(
+                    f,
+                    "store to word {word} of the configuration window: cores cannot write ThreadConfig, only SETC16 can"
+                )
             }
             Self::NoConfigWord(word) => {
                 write!(f, "word {word} is beyond the configuration window")

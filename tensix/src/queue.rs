@@ -23,8 +23,7 @@ pub(crate) struct Queued {
 }
 
 impl Queued {
-    pub(crate) const EMPTY: Self =
-        Self { word: 0, pc: 0, mop: 0, core: CoreId::Brisc, replay: 0 };
+    pub(crate) const EMPTY: Self = Self { word: 0, pc: 0, mop: 0, core: CoreId::Brisc, replay: 0 };
 
     pub(crate) const fn pushed(word: u32, origin: Origin) -> Self {
         Self { word, pc: origin.pc, mop: 0, core: origin.core, replay: 0 }

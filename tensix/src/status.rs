@@ -7,8 +7,8 @@ use crate::decode::decode;
 use crate::frontend::replay::Mode;
 use crate::frontend::{Frontend, MopState};
 use crate::gate::{Latch, ThreadWait};
-use crate::opcode::Unit;
 use crate::queue::Queued;
+use isa::op::Unit;
 
 /// Status bits by instruction class `[isa-bh: TensixTile/BabyRISCV/CSRs.md]`: 0 REPLAY, 1 MOP,
 /// 2 ThCon, 3 mover, 4 unpacker, 5 packer, 6 config, 7 sync, 8 any of misc, mover, ThCon, packer

@@ -1,6 +1,6 @@
 //! What an instruction costs. Costs delay, they never change a value.
 
-use crate::opcode::{Opcode, Unit};
+use isa::op::{Opcode, Unit};
 
 /// Which costs apply.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -14,18 +14,18 @@ pub enum TimingModel {
 
 /// Costs of one instruction in cycles, all at least 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cost {
+pub(crate) struct Cost {
     /// Cycles until the unit can take its next instruction from any thread.
-    pub unit: u8,
+    pub(crate) unit: u8,
     /// Cycles until the issuing thread can issue its next instruction.
-    pub thread: u8,
+    pub(crate) thread: u8,
     /// Cycles until the instruction has left the unit's pipeline.
-    pub latency: u8,
+    pub(crate) latency: u8,
 }
 
 impl Cost {
     /// One cycle of everything.
-    pub const ONE: Self = Self { unit: 1, thread: 1, latency: 1 };
+    pub(crate) const ONE: Self = Self { unit: 1, thread: 1, latency: 1 };
 
     const fn occupying(cycles: u8) -> Self {
         Self { unit: cycles, thread: cycles, latency: cycles }
@@ -38,7 +38,7 @@ impl Cost {
 
 /// What `word` costs.
 #[must_use]
-pub fn cost(model: TimingModel, opcode: Opcode, word: u32) -> Cost {
+pub(crate) fn cost(model: TimingModel, opcode: Opcode, word: u32) -> Cost {
     match model {
         TimingModel::Unit => Cost::ONE,
         TimingModel::Documented => documented(opcode, word),

@@ -48,7 +48,11 @@ pub(crate) enum FrontendFault {
 pub(crate) enum MopState {
     Idle,
     /// Expanding the `MOP` pushed by `origin`; `emitted` instructions are out.
-    Expanding { expansion: Expansion, origin: Origin, emitted: u32 },
+    Expanding {
+        expansion: Expansion,
+        origin: Origin,
+        emitted: u32,
+    },
 }
 
 impl MopState {

@@ -7,7 +7,7 @@ use super::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
 use crate::backend::Backend;
 use crate::env::Env;
 use crate::gate::{Condition, Latch};
-use crate::opcode::Opcode;
+use isa::op::Opcode;
 
 impl Backend {
     /// Executes an instruction that has passed its wait gate. A wait instruction comes back as
@@ -195,11 +195,8 @@ impl Backend {
             }
             _ => {
                 let messages = issued.field(3, 1) != 0;
-                let target = self.config.stream_target(
-                    issued.thread.index(),
-                    messages,
-                    issued.field(4, 10),
-                );
+                let target =
+                    self.config.stream_target(issued.thread.index(), messages, issued.field(4, 10));
                 Condition::Stream { select: issued.field(0, 2) as u8, target, messages }
             }
         };
@@ -288,7 +285,7 @@ fn unimplemented(opcode: Opcode, issued: &Issued) -> GuestError {
     issued.error(
         Category::Unimplemented,
         "tensix-unimplemented",
-        format!("{} with fields {:#08x} is not modelled", opcode.name(), issued.word & 0xFF_FFFF),
+        format!("{} is not modelled: {}", opcode.mnemonic(), isa::disasm::tensix(issued.word)),
     )
 }
 
@@ -297,7 +294,10 @@ fn expander_word(opcode: Opcode, issued: &Issued) -> GuestError {
     issued.error(
         Category::UndefinedBehavior,
         "tensix-mop-after-expander",
-        format!("{} behind the MOP expander, where BRISC pushes, is never expanded", opcode.name()),
+        format!(
+            "{} behind the MOP expander, where BRISC pushes, is never expanded",
+            opcode.mnemonic()
+        ),
     )
 }
 

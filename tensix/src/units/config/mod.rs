@@ -10,6 +10,7 @@ pub(crate) mod ops;
 #[cfg(test)]
 mod tests;
 
+use isa::config::{ConfigField, field};
 use sim_core::observer::{Event, Stamp};
 use sim_core::{Category, GuestError};
 
@@ -19,31 +20,24 @@ use crate::env::Env;
 use crate::error::DoorError;
 
 /// Words per configuration state: `CFG_STATE_SIZE` (56) times four.
-pub(crate) const STATE_WORDS: usize = 224;
+pub(crate) const STATE_WORDS: usize = isa::config::CONFIG_WORDS as usize;
 /// 16-bit entries of thread configuration per thread: `THD_STATE_SIZE`.
-pub(crate) const THREAD_WORDS: usize = 68;
+pub(crate) const THREAD_WORDS: usize = isa::config::THREAD_WORDS as usize;
 /// First word that both states share.
-pub(crate) const GLOBAL_BASE: usize = 180;
-/// First word of the fields named `THCON_`.
+pub(crate) const GLOBAL_BASE: usize = isa::config::GLOBAL_BASE as usize;
+/// First word of the fields named `THCON_` `[hdr: cfg_defines.h]`.
 pub(crate) const THCON_BASE: usize = 64;
 
-/// `STATE_RESET_EN`: writing anything zeroes the state below [`GLOBAL_BASE`].
-const STATE_RESET_EN: usize = 4;
-/// `RISCV_IC_INVALIDATE`.
-const IC_INVALIDATE: usize = 185;
-/// `PRNG_SEED`.
-pub(crate) const PRNG_SEED: usize = 186;
-/// `SCRATCH_SEC0`; sections 1 and 2 follow.
-const SCRATCH: usize = 209;
-
-/// `CFG_STATE_ID_StateID` in thread configuration.
-const STATE_ID: usize = 0;
-/// `TENSIX_TRISC_SYNC`.
-const TRISC_SYNC: u32 = 56;
-/// `STREAMWAIT_PHASE_HI` and `STREAMWAIT_NUM_MSGS_HI`.
-const STREAMWAIT_HIGH: [(usize, u32); 2] = [(57, 0x3FF), (58, 0x7F)];
-/// `STREAM_ID_SYNC_SEC0`; sections 1 to 3 follow.
-const STREAM_ID_SYNC: usize = 59;
+/// Writing anything to it zeroes the state below [`GLOBAL_BASE`].
+const STATE_RESET_EN: usize = field::STATE_RESET_EN.addr32 as usize;
+const IC_INVALIDATE: usize = field::RISCV_IC_INVALIDATE_InvalidateAll.addr32 as usize;
+pub(crate) const PRNG_SEED: usize = field::PRNG_SEED_Seed_Val.addr32 as usize;
+/// Sections 1 and 2 follow.
+const SCRATCH: usize = field::SCRATCH_SEC0_val.addr32 as usize;
+const STATE_ID: usize = field::CFG_STATE_ID_StateID.addr32 as usize;
+const TRISC_SYNC: u32 = field::TENSIX_TRISC_SYNC_TrackGlobalCfg.addr32;
+/// Sections 1 to 3 follow.
+const STREAM_ID_SYNC: usize = field::STREAM_ID_SYNC_SEC0_BankSel.addr32 as usize;
 
 /// What a configuration write asks other units to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -64,11 +58,7 @@ pub(crate) struct ConfigUnit {
 
 impl ConfigUnit {
     pub(crate) const fn new() -> Self {
-        Self {
-            states: [[0; STATE_WORDS]; 2],
-            threads: [[0; THREAD_WORDS]; 3],
-            thcon_held: false,
-        }
+        Self { states: [[0; STATE_WORDS]; 2], threads: [[0; THREAD_WORDS]; 3], thcon_held: false }
     }
 
     /// The state that instructions of `thread` use.
@@ -77,10 +67,16 @@ impl ConfigUnit {
         usize::from(self.threads[thread][STATE_ID] & 1)
     }
 
-    /// Bits of a thread-agnostic word in the state of `thread`.
+    /// A field of the state that instructions of `thread` use.
     #[inline]
-    pub(crate) fn bits(&self, thread: usize, word: usize, lo: u32, width: u32) -> u32 {
-        self.states[self.state_id(thread)][word] >> lo & ((1 << width) - 1)
+    pub(crate) fn state_field(&self, thread: usize, field: &ConfigField) -> u32 {
+        field.get(&self.states[self.state_id(thread)])
+    }
+
+    /// A field of the thread configuration of `thread`.
+    #[inline]
+    pub(crate) fn thread_field(&self, thread: usize, field: &ConfigField) -> u32 {
+        field.of_word(u32::from(self.threads[thread][field.addr32 as usize % THREAD_WORDS]))
     }
 
     /// Overlay stream that `STREAM_ID_SYNC_SEC[select]` of `thread` names.
@@ -90,8 +86,12 @@ impl ConfigUnit {
 
     /// STREAMWAIT's target: ten low bits from the instruction, the rest from thread configuration.
     pub(crate) fn stream_target(&self, thread: usize, messages: bool, low: u32) -> u32 {
-        let (word, mask) = STREAMWAIT_HIGH[usize::from(messages)];
-        (u32::from(self.threads[thread][word]) & mask) << 10 | low
+        let high = if messages {
+            field::STREAMWAIT_NUM_MSGS_HI_Val
+        } else {
+            field::STREAMWAIT_PHASE_HI_Val
+        };
+        self.thread_field(thread, &high) << 10 | low
     }
 
     pub(crate) fn setc16<E: Env>(
@@ -120,10 +120,7 @@ impl ConfigUnit {
         let after = u32::from(value);
         if E::OBSERVED && before != after {
             let state = 2 + thread as u8;
-            env.event(
-                issued.stamp(),
-                Event::Config { state, index: index as u16, before, after },
-            );
+            env.event(issued.stamp(), Event::Config { state, index: index as u16, before, after });
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ pub(crate) mod ops;
 #[cfg(test)]
 mod tests;
 
+use isa::config::field;
 use sim_core::{Category, GuestError};
 
 use super::Issued;
@@ -19,8 +20,8 @@ pub(crate) const DST_ROWS: usize = 1024;
 pub(crate) const DST_COLUMNS: usize = 16;
 
 /// First words of `ADDR_MOD_AB_SEC` and `ADDR_MOD_DST_SEC` in thread configuration, eight each.
-const ADDR_MOD_AB: usize = 12;
-const ADDR_MOD_DST: usize = 28;
+const ADDR_MOD_AB: usize = field::ADDR_MOD_AB_SEC0_SrcAIncr.addr32 as usize;
+const ADDR_MOD_DST: usize = field::ADDR_MOD_DST_SEC0_DestIncr.addr32 as usize;
 
 /// The matrix unit's state.
 #[derive(Clone, Debug)]
@@ -72,13 +73,13 @@ impl MatrixUnit {
         let use_32_bit = issued.field(18, 1) != 0;
         match mode {
             ops::ONE_ROW => {
-                let base = u32::from(config.threads[thread][1]) & 0xFFF;
+                let base = config.thread_field(thread, &field::DEST_TARGET_REG_CFG_MATH_Offset);
                 let row = where_
                     .wrapping_add(base)
                     .wrapping_add(u32::from(self.rwcs[thread].dst))
-                    .wrapping_add(config.bits(thread, 6, 0, 16));
-                // ALU_ACC_CTRL: Fp32_enabled is bit 29, INT8_math_enabled bit 31.
-                let wide = config.bits(thread, 1, 29, 1) | config.bits(thread, 1, 31, 1) != 0;
+                    .wrapping_add(config.state_field(thread, &field::DEST_REGW_BASE_Base));
+                let wide = config.state_field(thread, &field::ALU_ACC_CTRL_Fp32_enabled) != 0
+                    || config.state_field(thread, &field::ALU_ACC_CTRL_INT8_math_enabled) != 0;
                 self.invalidate(row, wide, remap);
             }
             ops::ROWS_16 => {
@@ -105,9 +106,8 @@ impl MatrixUnit {
     fn invalidate(&mut self, row: u32, wide: bool, adjust: Adjust) {
         let row = row & (DST_ROWS as u32 - 1);
         if wide {
-            let high = ops::adj32(row, adjust.remap, adjust.swizzle);
-            self.clear(high);
-            self.clear(high + 8);
+            // A 32-bit row consults the valid bit of its high half only.
+            self.clear(ops::adj32(row, adjust.remap, adjust.swizzle));
         } else {
             self.clear(ops::adj16(row, adjust.remap));
         }
@@ -129,7 +129,7 @@ impl MatrixUnit {
     }
 }
 
-/// How rows of Dst map to physical rows: word 220 of the configuration.
+/// How rows of Dst map to physical rows.
 #[derive(Clone, Copy, Debug)]
 struct Adjust {
     remap: bool,
@@ -138,7 +138,9 @@ struct Adjust {
 
 impl Adjust {
     fn of(config: &ConfigUnit) -> Self {
-        let word = config.states[0][220];
-        Self { remap: word & 2 != 0, swizzle: word & 1 != 0 }
+        Self {
+            remap: field::DEST_ACCESS_CFG_remap_addrs.get(&config.states[0]) != 0,
+            swizzle: field::DEST_ACCESS_CFG_swizzle_32b.get(&config.states[0]) != 0,
+        }
     }
 }

@@ -49,11 +49,8 @@ impl Rwc {
         } else {
             self.dst = (self.dst + increment) & 0x3FF;
         }
-        self.fidelity = if dst & 0x8000 != 0 {
-            0
-        } else {
-            (self.fidelity + (dst >> 13 & 3) as u8) & 3
-        };
+        self.fidelity =
+            if dst & 0x8000 != 0 { 0 } else { (self.fidelity + (dst >> 13 & 3) as u8) & 3 };
         self
     }
 }

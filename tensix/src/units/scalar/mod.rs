@@ -11,7 +11,7 @@ mod tests;
 use sim_core::{Category, GuestError};
 
 use super::Issued;
-use crate::opcode::Opcode;
+use isa::op::Opcode;
 
 /// General purpose registers per thread.
 pub(crate) const GPRS: usize = 64;
@@ -40,7 +40,7 @@ impl ScalarUnit {
             return Err(issued.error(
                 Category::UndefinedBehavior,
                 "tensix-scalar-mode",
-                format!("{} with mode {}", opcode.name(), issued.field(18, 3)),
+                format!("{} with mode {}", opcode.mnemonic(), issued.field(18, 3)),
             ));
         };
         gprs[issued.field(12, 6) as usize] = value;

@@ -1,6 +1,6 @@
 //! Pure functions of the scalar unit.
 
-use crate::opcode::Opcode;
+use isa::op::Opcode;
 
 /// The result of a two-operand instruction; `None` for a mode nobody defined.
 pub(crate) const fn binary(opcode: Opcode, mode: u32, left: u32, right: u32) -> Option<u32> {

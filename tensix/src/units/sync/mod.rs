@@ -74,8 +74,7 @@ impl SyncUnit {
 
     #[inline]
     pub(crate) fn seminit<E: Env>(&mut self, issued: &Issued, env: &mut E) {
-        let after =
-            Semaphore { value: issued.field(16, 4) as u8, max: issued.field(20, 4) as u8 };
+        let after = Semaphore { value: issued.field(16, 4) as u8, max: issued.field(20, 4) as u8 };
         self.each(issued.field(2, 8), SemaphoreOp::Init, issued, |_| after, env);
     }
 
