@@ -26,7 +26,6 @@ pub mod fields {
 /// # Panics
 /// With debug assertions, when a value is wider than its field; without, it is cut.
 #[allow(clippy::too_many_arguments, reason = "one parameter per operand field of the hardware")]
-#[allow(clippy::identity_op, reason = "generated text shifts every field, also by 0")]
 pub mod encode {
     include!(concat!(env!("OUT_DIR"), "/encode.rs"));
 }

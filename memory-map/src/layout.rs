@@ -16,9 +16,9 @@ pub const GPRS_PER_THREAD: u32 = 64;
 pub const CONFIG_WORDS: u32 = 224;
 /// Slots per thread of ThreadConfig [hdr: hw/inc/internal/tt-1xx/blackhole/cfg_defines.h].
 pub const THREAD_CONFIG_WORDS: u32 = 68;
-/// Byte offset of Config[0] in the configuration window [isa-bh: TensixCoprocessor/BackendConfiguration.md].
+/// Byte offset of `Config[0]` in the configuration window [isa-bh: TensixCoprocessor/BackendConfiguration.md].
 pub const CONFIG0_OFFSET: u32 = 0x000;
-/// Byte offset of Config[1].
+/// Byte offset of `Config[1]`.
 pub const CONFIG1_OFFSET: u32 = 0x380;
 /// Byte offset of ConfigDualWrite, which writes both banks.
 pub const CONFIG_DUAL_OFFSET: u32 = 0x700;

@@ -7,6 +7,8 @@
 //! What it is not: it knows no fact about the hardware. Every number comes from a row, and every row
 //! names its source (`docs/sources.md` resolves the keys).
 
+pub mod compare;
+pub mod docs;
 pub mod emit;
 pub mod error;
 pub mod files;

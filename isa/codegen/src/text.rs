@@ -48,6 +48,12 @@ pub fn low_mask(width: u32) -> u32 {
     if width >= 32 { u32::MAX } else { (1 << width) - 1 }
 }
 
+/// Prose of a row as doc comment: brackets are no links.
+#[must_use]
+pub fn doc(prose: &str) -> String {
+    prose.replace('[', "\\[").replace(']', "\\]")
+}
+
 /// First line of every generated Rust file.
 pub const GENERATED: &str = "// Generated from the tables by isa-codegen; do not edit.\n";
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::tables::csrs::Csrs;
-use crate::text::{GENERATED, str_array};
+use crate::text::{GENERATED, doc, str_array};
 
 /// Address constants and the row table.
 #[must_use]
@@ -11,7 +11,7 @@ pub fn emit(csrs: &Csrs) -> String {
     let mut out = String::from(GENERATED);
     out += "/// Addresses of CSRs.\npub mod address {\n";
     for csr in &csrs.csr {
-        let doc = if csr.doc.is_empty() { &csr.name } else { &csr.doc };
+        let doc = doc(if csr.doc.is_empty() { &csr.name } else { &csr.doc });
         let _ = writeln!(
             out,
             "    /// {doc}.\n    pub const {}: u16 = {:#05x};",

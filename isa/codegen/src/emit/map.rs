@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::tables::l1::Layout;
 use crate::tables::regions::{AddressMap, UNMAPPED, VIEWS};
 use crate::tables::registers::{Block, Register};
-use crate::text::{GENERATED, str_array};
+use crate::text::{GENERATED, doc, str_array};
 
 /// Enums of regions and targets, region rows, and one sorted table per view.
 #[must_use]
@@ -14,7 +14,7 @@ pub fn regions(map: &AddressMap) -> String {
     out += "/// What can answer at an address.\n\
             #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]\npub enum Target {\n";
     for target in &map.targets {
-        let _ = writeln!(out, "    /// {}\n    {},", target.doc, target.name);
+        let _ = writeln!(out, "    /// {}\n    {},", doc(&target.doc), target.name);
     }
     out += "}\nimpl Target {\n    /// All targets.\n    pub const ALL: &'static [Self] = &[";
     for target in &map.targets {
@@ -23,7 +23,7 @@ pub fn regions(map: &AddressMap) -> String {
     out += "];\n}\n/// A row of the address map.\n\
             #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]\npub enum RegionId {\n";
     for region in &map.regions {
-        let doc = if region.doc.is_empty() { &region.name } else { &region.doc };
+        let doc = doc(if region.doc.is_empty() { &region.name } else { &region.doc });
         let _ = writeln!(out, "    /// {doc}\n    {},", region.name);
     }
     out += "}\n/// All rows, by address.\npub static REGIONS: &[RegionRow] = &[\n";
@@ -114,7 +114,7 @@ fn constants(block: &Block) -> String {
     );
     for r in &block.registers {
         let name = r.name.replace('.', "_");
-        let doc = if r.doc.is_empty() { &r.name } else { &r.doc };
+        let doc = doc(if r.doc.is_empty() { &r.name } else { &r.doc });
         let _ = writeln!(
             out,
             "        /// {doc} ({} at offset {:#x}).\n        pub const {name}: u32 = {:#x};",

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::tables::names::List;
-use crate::text::GENERATED;
+use crate::text::{GENERATED, doc};
 
 /// One static table per list.
 #[must_use]
@@ -13,7 +13,7 @@ pub fn emit(lists: &[List]) -> String {
         let _ = writeln!(
             out,
             "/// {}\npub static {}: &[Named] = &[",
-            list.doc,
+            doc(&list.doc),
             list.name.to_ascii_uppercase()
         );
         for row in &list.rows {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::tables::ops::{Arg, Op};
-use crate::text::{GENERATED, camel, low_mask, snake, str_array};
+use crate::text::{GENERATED, camel, doc, low_mask, snake, str_array};
 
 /// The enum `Opcode`, the table `ROWS` and the list macro.
 #[must_use]
@@ -86,12 +86,12 @@ pub fn fields(ops: &[Op]) -> String {
             let _ = writeln!(
                 out,
                 "    /// {}bits {}..={}.\n    #[inline]\n    #[must_use]\n    \
-                 pub const fn {}(word: u32) -> u32 {{\n        (word >> {}) & {:#x}\n    }}",
+                 pub const fn {}(word: u32) -> u32 {{\n        {} & {:#x}\n    }}",
                 doc_prefix(arg),
                 arg.lo,
                 arg.lo + arg.width - 1,
                 arg.name,
-                arg.lo,
+                if arg.lo == 0 { "word".to_owned() } else { format!("(word >> {})", arg.lo) },
                 low_mask(arg.width)
             );
         }
@@ -101,7 +101,7 @@ pub fn fields(ops: &[Op]) -> String {
 }
 
 fn doc_prefix(arg: &Arg) -> String {
-    if arg.doc.is_empty() { String::new() } else { format!("{}: ", arg.doc) }
+    if arg.doc.is_empty() { String::new() } else { format!("{}: ", doc(&arg.doc)) }
 }
 
 /// One encoder per instruction, arguments lowest field first.
@@ -126,7 +126,10 @@ pub fn encoders(ops: &[Op]) -> String {
                 "    debug_assert!({} <= {mask:#x}, \"{}.{} is wider than its field\");",
                 arg.name, op.name, arg.name
             );
-            let _ = write!(word, " | ({} & {mask:#x}) << {}", arg.name, arg.lo);
+            let _ = write!(word, " | ({} & {mask:#x})", arg.name);
+            if arg.lo != 0 {
+                let _ = write!(word, " << {}", arg.lo);
+            }
         }
         let _ = writeln!(out, "    {word}\n}}");
     }
@@ -159,8 +162,6 @@ mod tests {
 
     #[test]
     fn emitted_encoder_places_fields() {
-        assert!(
-            encoders(&row()).contains("0xa6000000 | (cond & 0x3) << 0 | (sem_sel & 0xff) << 2")
-        );
+        assert!(encoders(&row()).contains("0xa6000000 | (cond & 0x3) | (sem_sel & 0xff) << 2"));
     }
 }

@@ -79,9 +79,10 @@ pub fn parse(table: &str, toml: &str) -> Result<AddressMap, TableError> {
             problems.add(format!("{}: name is used twice", region.name));
         }
         if let Some(before) = i.checked_sub(1).map(|j| &file.region[j])
-            && before.limit >= region.base {
-                problems.add(format!("{}: overlaps {}", region.name, before.name));
-            }
+            && before.limit >= region.base
+        {
+            problems.add(format!("{}: overlaps {}", region.name, before.name));
+        }
     }
     for target in &file.target {
         if !file.region.iter().any(|r| r.views.contains(&target.name)) {

@@ -106,9 +106,10 @@ pub fn parse(table: &str, toml: &str) -> Result<Block, TableError> {
         }
         for offset in register.offsets() {
             if let Some(other) = taken.insert(offset, &register.name)
-                && register.shares.is_empty() {
-                    problems.add(format!("{}: offset {offset:#x} is {other}", register.name));
-                }
+                && register.shares.is_empty()
+            {
+                problems.add(format!("{}: offset {offset:#x} is {other}", register.name));
+            }
         }
     }
     problems.finish(table)?;
