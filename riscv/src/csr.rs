@@ -81,10 +81,7 @@ impl CsrFile {
             0xB02 | 0xC02 => Csr::Counter { instructions: true, high: false },
             0xB82 | 0xC82 => Csr::Counter { instructions: true, high: true },
             TT_CFG_QSTATUS..=TT_CFG_SSTATUS7 if !scratch_status => Csr::Status,
-            _ => STORED
-                .iter()
-                .position(|&known| known == number)
-                .map_or(Csr::Unknown, Csr::Stored),
+            _ => STORED.iter().position(|&known| known == number).map_or(Csr::Unknown, Csr::Stored),
         }
     }
 

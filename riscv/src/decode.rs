@@ -54,13 +54,7 @@ fn b(kind: Kind, t: BType, pc: u32) -> Op {
     let sign = (word.cast_signed() >> 31).cast_unsigned();
     let offset =
         sign << 12 | (word >> 7 & 1) << 11 | (word >> 25 & 0x3F) << 5 | (word >> 8 & 0xF) << 1;
-    Op {
-        kind,
-        rd: SINK,
-        rs1: t.rs1() as u8,
-        rs2: t.rs2() as u8,
-        imm: pc.wrapping_add(offset),
-    }
+    Op { kind, rd: SINK, rs1: t.rs1() as u8, rs2: t.rs2() as u8, imm: pc.wrapping_add(offset) }
 }
 
 /// Shift by immediate; amounts of 32 and more exist on RV64 only.
@@ -84,10 +78,8 @@ fn whole(kind: Kind, word: u32) -> Op {
 
 fn jump(word: u32, pc: u32) -> Op {
     let sign = (word.cast_signed() >> 31).cast_unsigned();
-    let offset = sign << 20
-        | (word >> 12 & 0xFF) << 12
-        | (word >> 20 & 1) << 11
-        | (word >> 21 & 0x3FF) << 1;
+    let offset =
+        sign << 20 | (word >> 12 & 0xFF) << 12 | (word >> 20 & 1) << 11 | (word >> 21 & 0x3FF) << 1;
     Op {
         kind: Kind::Jal,
         rd: destination(word >> 7 & 0x1F),

@@ -83,12 +83,7 @@ impl Core {
         };
         if addr & 3 != 0 {
             let message = format!("atomic at {addr:#x}, not a multiple of four");
-            return self.refuse(
-                Category::UndefinedBehavior,
-                "misaligned-access",
-                &message,
-                op.imm,
-            );
+            return self.refuse(Category::UndefinedBehavior, "misaligned-access", &message, op.imm);
         }
         self.pending = Pending::Integer { rd: op.rd, signed: false };
         self.request(addr, Width::Word, RequestKind::Amo { op: amo, operand })
@@ -161,12 +156,7 @@ impl Core {
             }
             Csr::Status if writes => {
                 let message = format!("writes CSR {number:#x}, which shows coprocessor state");
-                return self.refuse(
-                    Category::Unimplemented,
-                    "status-csr-write",
-                    &message,
-                    word,
-                );
+                return self.refuse(Category::Unimplemented, "status-csr-write", &message, word);
             }
             Csr::Status => {
                 self.pending = Pending::Csr { rd: op.rd };

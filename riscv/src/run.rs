@@ -77,13 +77,8 @@ impl Core {
     /// Executes the rest of a round of `spin` up to `until` with the loads it had.
     pub(crate) fn replay(&mut self, shared: &Shared, spin: &Spin, until: u64) {
         self.pc = spin.head;
-        let mut slice = Slice {
-            shared,
-            until,
-            direct: false,
-            replay: Some(spin.loads.iter()),
-            idle_cycles: 0,
-        };
+        let mut slice =
+            Slice { shared, until, direct: false, replay: Some(spin.loads.iter()), idle_cycles: 0 };
         self.interpret::<true>(&mut slice, until);
     }
 
@@ -420,13 +415,7 @@ impl Core {
     }
 
     /// A jump while probing: parks the core if a round closed that will repeat for ever.
-    fn closes_round(
-        &mut self,
-        slice: &Slice<'_>,
-        target: u32,
-        cycle: u64,
-        retired: u64,
-    ) -> bool {
+    fn closes_round(&mut self, slice: &Slice<'_>, target: u32, cycle: u64, retired: u64) -> bool {
         if slice.replay.is_some() {
             return false;
         }

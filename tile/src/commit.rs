@@ -16,9 +16,7 @@ type Posted = [Vec<Store>; CoreId::COUNT];
 impl<O: Observer> Tile<O> {
     /// Applies the epoch `[start, end)`.
     pub(crate) fn commit(&mut self, start: Cycle, end: Cycle) {
-        let mut touched = self.retry_requests
-            || !self.tensix.is_asleep()
-            || !self.fabric.is_idle();
+        let mut touched = self.retry_requests || !self.tensix.is_asleep() || !self.fabric.is_idle();
         let mut posted = false;
         for (_, core) in self.cores.iter() {
             let batch = &core.batch;

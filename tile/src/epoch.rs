@@ -81,8 +81,7 @@ impl<O: Observer> Tile<O> {
                 running.insert(core);
             }
         }
-        let others_sleep =
-            self.tensix.is_asleep() && self.fabric.is_idle() && !self.retry_requests;
+        let others_sleep = self.tensix.is_asleep() && self.fabric.is_idle() && !self.retry_requests;
         if others_sleep {
             if running.is_empty() {
                 return false;

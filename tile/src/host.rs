@@ -1,9 +1,7 @@
 //! What a host may do between epochs. It sees the tile as the NoC does.
 
 use memory_map::View;
-use sim_core::{
-    AgentId, Context, CoreId, Event, GuestError, Observer, Width,
-};
+use sim_core::{AgentId, Context, CoreId, Event, GuestError, Observer, Width};
 
 use devices::fabric::SunkWrite;
 

@@ -107,8 +107,7 @@ impl<O: Observer> Tile<O> {
         mark_stuck(&mut waits, host.is_none());
         let stuck = waits.iter().any(|wait| wait.stuck);
         // A bound host waits for somebody of the machine, and nobody moves.
-        let verdict =
-            if stuck || host.is_some() { Verdict::Deadlock } else { Verdict::HostWait };
+        let verdict = if stuck || host.is_some() { Verdict::Deadlock } else { Verdict::HostWait };
         Quiescence { cycle: self.now, verdict, waits, host }
     }
 
@@ -194,10 +193,7 @@ fn mark_stuck(waits: &mut [AgentWait], host_is_live: bool) {
         for index in 0..waits.len() {
             let can_end = |ender: &AgentId| match ender {
                 AgentId::Host => host_is_live,
-                other => waits
-                    .iter()
-                    .zip(&live)
-                    .any(|(wait, &live)| wait.agent == *other && live),
+                other => waits.iter().zip(&live).any(|(wait, &live)| wait.agent == *other && live),
             };
             if !live[index] && waits[index].enders.iter().any(can_end) {
                 live[index] = true;

@@ -72,10 +72,8 @@ fn unmapped(view: View, what: &str, addr: u32) -> DeviceFault {
 }
 
 fn narrow(what: &str, addr: u32, width: Width) -> DeviceFault {
-    let message = format!(
-        "{}-byte {what} {addr:#010x}: this device takes aligned words only",
-        width.bytes()
-    );
+    let message =
+        format!("{}-byte {what} {addr:#010x}: this device takes aligned words only", width.bytes());
     fault(Category::UndefinedBehavior, "narrow-device-access", message)
 }
 
@@ -106,8 +104,7 @@ impl<O: Observer> Tile<O> {
         value: u32,
         width: Width,
     ) -> Result<(), DeviceFault> {
-        let hit =
-            lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "store to", addr))?;
+        let hit = lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "store to", addr))?;
         if let Some((thread, after_mop)) = push_target(hit.target, asker.core) {
             if width != Width::Word {
                 return Err(narrow("store to", addr, width));
@@ -197,12 +194,7 @@ impl<O: Observer> Tile<O> {
         }
     }
 
-    fn overlay_store(
-        &mut self,
-        asker: Asker,
-        offset: u32,
-        value: u32,
-    ) -> Result<(), DeviceFault> {
+    fn overlay_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
         let stream = (offset >> 12) as u8;
         let changes = self.overlay.write(stream, (offset >> 2 & 0x3FF) as u16, value)?;
         self.tensix.wake();
@@ -220,12 +212,7 @@ impl<O: Observer> Tile<O> {
         Ok(())
     }
 
-    fn control_store(
-        &mut self,
-        asker: Asker,
-        offset: u32,
-        value: u32,
-    ) -> Result<(), DeviceFault> {
+    fn control_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
         let before = self.control.soft_reset();
         let effect = self.control.write(offset, value, asker.cycle)?;
         match effect {
@@ -326,11 +313,7 @@ impl<O: Observer> Tile<O> {
                 let message = format!(
                     "CSR {number:#x} shows an overlay stream; which one is not publicly documented"
                 );
-                return Err(fault(
-                    Category::MissingSpecification,
-                    "stream-status-csr",
-                    message,
-                ));
+                return Err(fault(Category::MissingSpecification, "stream-status-csr", message));
             }
         };
         Ok(Answer { value, steady: false })
@@ -364,8 +347,7 @@ impl<O: Observer> Tile<O> {
         width: Width,
     ) -> Result<Option<Answer>, DeviceFault> {
         const DONE: Option<Answer> = Some(Answer { value: 0, steady: false });
-        let hit =
-            lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "store to", addr))?;
+        let hit = lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "store to", addr))?;
         let (cycle, agent, pc) = (asker.cycle, asker.agent, asker.pc);
         if width != Width::Word {
             return Err(narrow("store to", addr, width));
@@ -495,12 +477,7 @@ impl<O: Observer> Tile<O> {
         Ok(Answer { value: answer.value >> shift & width.mask(), steady: answer.steady })
     }
 
-    fn word_load(
-        &mut self,
-        asker: Asker,
-        hit: Hit,
-        addr: u32,
-    ) -> Result<Answer, DeviceFault> {
+    fn word_load(&mut self, asker: Asker, hit: Hit, addr: u32) -> Result<Answer, DeviceFault> {
         let offset = hit.offset & !3;
         let own = asker.core.and_then(CoreId::thread);
         let steady = |value| Ok(Answer { value, steady: true });
@@ -554,12 +531,7 @@ impl<O: Observer> Tile<O> {
         }
     }
 
-    fn pc_snapshot(
-        &mut self,
-        asker: Asker,
-        offset: u32,
-        addr: u32,
-    ) -> Result<Answer, DeviceFault> {
+    fn pc_snapshot(&mut self, asker: Asker, offset: u32, addr: u32) -> Result<Answer, DeviceFault> {
         let Some(core) = devices::Pic::snapshot_core(offset) else {
             return Err(unmapped(asker.view, "load from", addr));
         };
@@ -571,9 +543,7 @@ impl<O: Observer> Tile<O> {
     fn debug_read(&mut self, what: ExternalRead, addr: u32) -> Result<u32, DeviceFault> {
         match what {
             ExternalRead::InstructionFifoStatus => Ok(self.tensix.instrn_buf_status()),
-            ExternalRead::ConfigWord { index } => {
-                Ok(self.tensix.read_config(index).unwrap_or(0))
-            }
+            ExternalRead::ConfigWord { index } => Ok(self.tensix.read_config(index).unwrap_or(0)),
             ExternalRead::Array { .. } | ExternalRead::DebugBus { .. } => Err(fault(
                 Category::Unimplemented,
                 "debug-bus",

@@ -6,8 +6,7 @@ use devices::{Mailboxes, Niu, Overlay, PcBufs, Pic, Tdma, TileControl};
 use riscv::Core;
 use sim_core::engine::{Engine, Slots};
 use sim_core::{
-    CoreId, CoreSet, Cycle, GuestError, L1, NullObserver, Observer, Shared, StateHasher,
-    WaitReason,
+    CoreId, CoreSet, Cycle, GuestError, L1, NullObserver, Observer, Shared, StateHasher, WaitReason,
 };
 use tensix::Coprocessor;
 

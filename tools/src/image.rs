@@ -147,8 +147,7 @@ impl Image {
     /// # Errors
     /// [`ImageError`] when they are not usable. Never panics, whatever the bytes.
     pub fn parse_elf(name: &str, bytes: Arc<[u8]>) -> Result<Self, ImageError> {
-        parse(name, bytes)
-            .map_err(|problem| ImageError { file: name.to_owned(), problem })
+        parse(name, bytes).map_err(|problem| ImageError { file: name.to_owned(), problem })
     }
 
     /// Reads a flat image that belongs at `address` and starts with its first instruction.

@@ -105,7 +105,11 @@ impl MailboxNames {
         loop {
             match shape {
                 Shape::Scalar { bytes } => {
-                    return (offset < *bytes).then_some(Field { name, byte: offset, bytes: *bytes });
+                    return (offset < *bytes).then_some(Field {
+                        name,
+                        byte: offset,
+                        bytes: *bytes,
+                    });
                 }
                 Shape::Array { count, element } => {
                     let index = offset.checked_div(element.bytes())?;
@@ -118,7 +122,9 @@ impl MailboxNames {
                 }
                 Shape::Struct { members, .. } => {
                     let covers = |member: &&Member| {
-                        offset.checked_sub(member.offset).is_some_and(|at| at < member.shape.bytes())
+                        offset
+                            .checked_sub(member.offset)
+                            .is_some_and(|at| at < member.shape.bytes())
                     };
                     // In a union several cover it: named parts say most, then many parts.
                     let says = |member: &&Member| {
@@ -239,9 +245,7 @@ impl Walk<'_> {
         while let Ok(Some(child)) = children.next() {
             let entry = child.entry();
             // Static members have no place in the object.
-            if entry.tag() != dw::DW_TAG_member
-                || entry.attr_value(dw::DW_AT_external).is_some()
-            {
+            if entry.tag() != dw::DW_TAG_member || entry.attr_value(dw::DW_AT_external).is_some() {
                 continue;
             }
             let bits = number(entry, dw::DW_AT_data_bit_offset);

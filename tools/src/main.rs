@@ -38,7 +38,12 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<Exit> {
             if !args.check {
                 bail!("launch: this build has no tile; --check works");
             }
-            writeln!(out, "{}: {} launches, no mistake found", args.plan.display(), plan.launches.len())?;
+            writeln!(
+                out,
+                "{}: {} launches, no mistake found",
+                args.plan.display(),
+                plan.launches.len()
+            )?;
             Ok(Exit::Ok)
         }
         Command::Firmware(args) => firmware::run(args, out),
@@ -51,7 +56,8 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<Exit> {
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-        let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        let json =
+            cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
         io.or(json) == Some(io::ErrorKind::BrokenPipe)
     })
 }

@@ -113,8 +113,7 @@ impl Loaded {
     /// Frames from DWARF, innermost first.
     fn frames(&self, address: u32) -> Option<Vec<Frame>> {
         let mut found = Vec::new();
-        let mut frames =
-            self.context()?.find_frames(u64::from(address)).skip_all_loads().ok()?;
+        let mut frames = self.context()?.find_frames(u64::from(address)).skip_all_loads().ok()?;
         while let Ok(Some(frame)) = frames.next() {
             let name = frame.function.as_ref().and_then(|function| {
                 let name = function.demangle().ok()?;

@@ -61,11 +61,8 @@ pub fn run(args: &DisasmArgs, out: &mut dyn Write) -> Result<Exit> {
 }
 
 fn file(path: &Path, args: &DisasmArgs, out: &mut dyn Write) -> Result<()> {
-    let image = if args.flat {
-        Image::read_flat(path, args.address)?
-    } else {
-        Image::read_elf(path)?
-    };
+    let image =
+        if args.flat { Image::read_flat(path, args.address)? } else { Image::read_elf(path)? };
     let image = Arc::new(image);
     let symbols = Symbols::for_core(Some(Arc::clone(&image)));
     let wanted = match &args.function {
@@ -95,7 +92,8 @@ fn lines(
     source: bool,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let mut labels: Vec<_> = image.symbols.iter().filter(|s| s.kind != SymbolKind::Object).collect();
+    let mut labels: Vec<_> =
+        image.symbols.iter().filter(|s| s.kind != SymbolKind::Object).collect();
     labels.sort_by_key(|symbol| symbol.value);
     let mut last_source = String::new();
     let words = segment.bytes.chunks_exact(4);

@@ -88,8 +88,11 @@ pub fn run(args: &FirmwareArgs, out: &mut dyn Write) -> Result<Exit> {
 
 fn list(cache: &Cache, json: bool, out: &mut dyn Write) -> Result<Exit> {
     let versions = cache.list()?;
-    let exit =
-        if versions.iter().all(|version| version.problems.is_empty()) { Exit::Ok } else { Exit::Host };
+    let exit = if versions.iter().all(|version| version.problems.is_empty()) {
+        Exit::Ok
+    } else {
+        Exit::Host
+    };
     if json {
         serde_json::to_writer_pretty(&mut *out, &versions)?;
         writeln!(out)?;

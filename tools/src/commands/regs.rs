@@ -204,7 +204,11 @@ fn config_field(field: &ConfigField, out: &mut dyn Write) -> Result<()> {
     };
     let banks = if field.is_global() { ", writes go to both banks" } else { "" };
     let bits = bits(field.lo, field.width);
-    writeln!(out, "{scope}[{}] bits {bits}  {}  ({}{banks})", field.addr32, field.name, field.section)?;
+    writeln!(
+        out,
+        "{scope}[{}] bits {bits}  {}  ({}{banks})",
+        field.addr32, field.name, field.section
+    )?;
     Ok(())
 }
 
@@ -216,6 +220,10 @@ fn instruction(op: Opcode, out: &mut dyn Write) -> Result<()> {
     }
     let blocked: Vec<_> =
         (0..9).filter(|bit| row.blocked_by >> bit & 1 != 0).map(|bit| format!("B{bit}")).collect();
-    writeln!(out, "    held by  {}", if blocked.is_empty() { "-".to_owned() } else { blocked.join(" ") })?;
+    writeln!(
+        out,
+        "    held by  {}",
+        if blocked.is_empty() { "-".to_owned() } else { blocked.join(" ") }
+    )?;
     notes(row.sources, row.note, out)
 }

@@ -91,12 +91,13 @@ fn run(
     // To a file, not a pipe: nobody needs to drain it while we watch the download.
     let log_path = dir.join("pip.log");
     let log = fs::File::create(&log_path).context("cannot write to the cache")?;
-    let mut child = command.stderr(Stdio::from(log)).spawn().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            anyhow!("python3 not found; download the ttnn wheel yourself and use --wheel FILE")
-        }
-        _ => anyhow!("cannot run python3: {error}"),
-    })?;
+    let mut child =
+        command.stderr(Stdio::from(log)).spawn().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                anyhow!("python3 not found; download the ttnn wheel yourself and use --wheel FILE")
+            }
+            _ => anyhow!("cannot run python3: {error}"),
+        })?;
     let status = loop {
         if let Some(status) = child.try_wait().context("cannot wait for pip")? {
             break status;
@@ -160,6 +161,9 @@ mod tests {
         let log = "WARNING: x\nERROR: Could not find a version\nERROR: No matching distribution \
                    found for ttnn==9\n\n[notice] pip\n";
         assert_eq!(last_error(log), "No matching distribution found for ttnn==9");
-        assert_eq!(last_error("/usr/bin/python3: No module named pip\n"), "/usr/bin/python3: No module named pip");
+        assert_eq!(
+            last_error("/usr/bin/python3: No module named pip\n"),
+            "/usr/bin/python3: No module named pip"
+        );
     }
 }

@@ -118,7 +118,12 @@ impl BootImage {
             check_data_image(image)?;
             for segment in image.loadable() {
                 let address = place(core, image, segment)?;
-                staged.push(Staged { image, what: &image.name, address, bytes: segment.bytes.clone() });
+                staged.push(Staged {
+                    image,
+                    what: &image.name,
+                    address,
+                    bytes: segment.bytes.clone(),
+                });
             }
         }
         let fixed = [

@@ -47,7 +47,11 @@ pub fn identify(set: &FirmwareSet) -> Result<FirmwareInfo, FirmwareError> {
     if of_ncrisc != (None, None) && of_ncrisc != (dram_banks, l1_banks) {
         return Err(FirmwareError::boot(
             ncrisc,
-            format!("built for {:?} DRAM/L1 banks, BRISC for {:?}", of_ncrisc, (dram_banks, l1_banks)),
+            format!(
+                "built for {:?} DRAM/L1 banks, BRISC for {:?}",
+                of_ncrisc,
+                (dram_banks, l1_banks)
+            ),
         ));
     }
     let mut entries = [0; 5];
@@ -62,10 +66,14 @@ fn banks(image: &Image, coordinates: &str, offsets: &str) -> Result<Option<u32>,
     let size = |name: &str| image.symbol(name).map(|symbol| symbol.size).filter(|&size| size > 0);
     match (size(coordinates), size(offsets)) {
         (None, None) => Ok(None),
-        (Some(xy), Some(offset)) if xy == offset && xy % 4 == 0 && xy <= MAX_TABLE_BYTES => Ok(Some(xy / 4)),
+        (Some(xy), Some(offset)) if xy == offset && xy % 4 == 0 && xy <= MAX_TABLE_BYTES => {
+            Ok(Some(xy / 4))
+        }
         (xy, offset) => Err(FirmwareError::boot(
             image,
-            format!("{coordinates} has {xy:?} bytes, {offsets} has {offset:?}; both must be 4 per bank"),
+            format!(
+                "{coordinates} has {xy:?} bytes, {offsets} has {offset:?}; both must be 4 per bank"
+            ),
         )),
     }
 }

@@ -301,9 +301,8 @@ fn length(claim: &Claim) -> u32 {
 fn block_bytes(raw: &RawBlock, what: &str, dir: &Path) -> Result<Vec<u8>, String> {
     let bytes = match (&raw.words, &raw.bytes_hex, &raw.file) {
         (Some(values), None, None) => words(values, &format!("{what}.words"))?,
-        (None, Some(hex), None) => unhex(hex).ok_or_else(|| {
-            format!("{what}.bytes_hex: must be pairs of hexadecimal digits")
-        })?,
+        (None, Some(hex), None) => unhex(hex)
+            .ok_or_else(|| format!("{what}.bytes_hex: must be pairs of hexadecimal digits"))?,
         (None, None, Some(file)) => {
             let path = dir.join(file);
             read(&path, &path.display().to_string())
