@@ -97,7 +97,7 @@ fn mailbox_addresses_match_fact_sheet() {
     assert_eq!(name(0x70), "launch[0].kernel_config_base[0]");
     assert_eq!(name(0x4F3), "go_messages[0].signal");
     assert_eq!(name(0xBBB), "core_info.absolute_logical_x");
-    assert_eq!(name(0xBC4), "core_info.core_magic");
+    assert_eq!(name(0xBC4), "core_info.core_magic_number");
     assert_eq!(name(0x3AE4), "brisc_firmware+0x4");
     for slot in 0..8 {
         let preload = mailbox::address(&format!("launch[{slot}].preload"));

@@ -26,7 +26,7 @@ pub fn rv32(word: u32, pc: u32) -> String {
 /// `csrrw zero,cycle,zero`: the word assemblers emit for "must not be reached".
 const UNIMP: u32 = 0xC000_1073;
 
-/// Like [`rv32`], without aliases: `addi a0,zero,1` instead of `li a0,1`.
+/// Like [`rv32()`], without aliases: `addi a0,zero,1` instead of `li a0,1`.
 #[must_use]
 pub fn rv32_plain(word: u32, pc: u32) -> String {
     plain(word, pc)
