@@ -100,6 +100,10 @@ fn own_space(address: u64, bytes: u32, what: &str) -> Result<bool, DeviceFault> 
         let text = format!("{what} {address:#x} is a register: 4 bytes at a time, not {bytes}");
         return Err(undefined("noc-length", text));
     }
+    if address & 3 != 0 {
+        let text = format!("{what} {address:#x} is a register and not 4-byte aligned");
+        return Err(undefined("noc-alignment", text));
+    }
     Ok(false)
 }
 
@@ -237,12 +241,13 @@ fn read(
 ) -> Result<PacketKind, DeviceFault> {
     let bytes = span(length, [address, destination])?;
     let to_l1 = own_space(destination, bytes, "read destination")?;
-    let mut unit = if to_l1 { 16 } else { 4 };
-    if target.includes_own() && !own_space(address, bytes, "read source")? {
-        unit = 4;
-    } else if (REGISTER_SPACE..1 << 32).contains(&address) && bytes <= 4 {
-        unit = 4;
-    }
+    let from_l1 = if target.includes_own() {
+        own_space(address, bytes, "read source")?
+    } else {
+        // What another tile has there is unknown; only short reads can be of its registers.
+        bytes > 4 || !(REGISTER_SPACE..1 << 32).contains(&address)
+    };
+    let unit = if to_l1 && from_l1 { 16 } else { 4 };
     check_congruent(address, destination, unit)?;
     Ok(PacketKind::Read { target, address, destination, bytes })
 }
