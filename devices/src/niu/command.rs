@@ -3,18 +3,17 @@
 //!
 //! Sources: `[isa-bh: NoC/MemoryMap.md]`, `[isa-wh: NoC/Atomics.md]`; alignment:
 //! `[ttsim: src/tile.cpp]` and `NOC_L1_*_ALIGNMENT_BYTES` of `[hdr: hw/inc/internal/tt-1xx/
-//! blackhole/noc/noc_parameters.h]` (the page on alignment is not public).
+//! blackhole/noc/noc_parameters.h]` (the page on alignment is not public) `[unknown: U-020]`.
 
 use sim_core::Category;
 
+use super::atomic::AtomicOp;
 use super::identity::Identity;
-use super::packet::{
-    AtomicOp, Coordinate, MAX_PACKET_BYTES, NocPacket, PacketKind, Target, WriteShape,
-};
+use super::packet::{Coordinate, MAX_PACKET_BYTES, NocPacket, PacketKind, Target, WriteShape};
 use crate::fault::DeviceFault;
 
 /// Bytes of L1 `[isa-bh: TensixTile/L1.md]`.
-const L1_BYTES: u64 = 1536 * 1024;
+const L1_BYTES: u64 = memory_map::layout::L1_BYTES as u64;
 
 /// First address of the register space `[hdr: .../noc_parameters.h NOC_REG_SPACE_START_ADDR]`.
 const REGISTER_SPACE: u64 = 0xFF00_0000;
