@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use memory_map::Target;
 use sim_core::{Category, Context, GuestError};
 
 /// A guest mistake without its place; the tile adds cycle, agent and pc.
@@ -50,12 +51,9 @@ pub enum ReadClass {
     SideEffect,
 }
 
-/// The register of `table` nearest to `offset`, for "did you mean" texts.
-///
-/// `table` holds `(offset, name)` rows and must not be empty.
-pub(crate) fn nearest(table: &[(u32, &'static str)], offset: u32) -> String {
-    table
-        .iter()
-        .min_by_key(|(at, _)| at.abs_diff(offset))
-        .map_or_else(String::new, |(at, name)| format!("nearest known: {name} at +{at:#x}"))
+/// The register of `target` nearest to `offset`, for "did you mean" texts.
+pub(crate) fn nearest(target: Target, offset: u32) -> String {
+    memory_map::block(target)
+        .and_then(|(block, _)| block.registers.iter().min_by_key(|r| r.offset.abs_diff(offset)))
+        .map_or_else(String::new, |r| format!("nearest known: {} at +{:#x}", r.name, r.offset))
 }

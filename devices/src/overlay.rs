@@ -2,7 +2,7 @@
 //!
 //! Sources: `[isa-wh: NoC/Overlay/AsGeneralUse.md]` (widths, side effects), `[isa-wh:
 //! NoC/Overlay/README.md]` (capabilities, state), `[hdr: hw/inc/internal/tt-1xx/blackhole/noc/
-//! noc_overlay_parameters.h]` (indices; the Blackhole pages are not public).
+//! noc_overlay_parameters.h]` (indices; the Blackhole pages are not public) `[unknown: U-023]`.
 //!
 //! Software uses idle streams as counters: circular buffers keep "tiles acknowledged" in register
 //! 8 and "tiles received" in register 10. Not modelled: the stream engine. Whatever would start a
@@ -13,41 +13,49 @@ use sim_core::{Category, StateHasher};
 use crate::fault::{DeviceFault, ReadClass};
 
 /// Streams of a Tensix tile.
-pub const STREAMS: usize = 64;
+pub const STREAMS: usize = memory_map::layout::STREAM_COUNT as usize;
 /// Register indices of one stream's 4 KiB.
 pub const REGISTERS: u16 = 1024;
 
-/// The named registers that behave in some way of their own.
+/// The named registers that behave in some way of their own, by index.
 pub mod index {
     #![allow(missing_docs, reason = "the names are the vendor's, without prefix and suffix")]
-    pub const SOURCE_ENDPOINT_NEW_MSG_INFO: u16 = 0;
-    pub const NUM_MSGS_RECEIVED_INC: u16 = 1;
-    pub const MISC_CFG: u16 = 3;
-    pub const REMOTE_SRC: u16 = 4;
-    pub const REMOTE_SRC_PHASE: u16 = 5;
-    pub const REMOTE_DEST_BUF_START: u16 = 8;
-    pub const REMOTE_DEST_BUF_SIZE: u16 = 10;
-    pub const REMOTE_DEST_WR_PTR: u16 = 11;
-    pub const BUF_START: u16 = 17;
-    pub const RD_PTR: u16 = 19;
-    pub const WR_PTR: u16 = 20;
-    pub const MSG_INFO_PTR: u16 = 22;
-    pub const MSG_INFO_WR_PTR: u16 = 23;
-    pub const CURR_PHASE_BASE: u16 = 28;
-    pub const CURR_PHASE: u16 = 29;
-    pub const PHASE_AUTO_CFG_PTR_BASE: u16 = 30;
-    pub const PHASE_AUTO_CFG_PTR: u16 = 31;
-    pub const PHASE_AUTO_CFG_HEADER: u16 = 34;
-    pub const WAIT_STATUS: u16 = 257;
-    pub const NUM_MSGS_RECEIVED: u16 = 259;
-    pub const NEXT_RECEIVED_MSG_ADDR: u16 = 262;
-    pub const NEXT_RECEIVED_MSG_SIZE: u16 = 263;
-    pub const PHASE_ADVANCE: u16 = 267;
-    pub const REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE: u16 = 270;
-    pub const RESET: u16 = 271;
-    pub const MSG_INFO_CAN_PUSH_NEW_MSG: u16 = 275;
-    pub const REMOTE_DEST_BUF_SPACE_AVAILABLE: u16 = 297;
-    pub const DEBUG_STATUS_2: u16 = 503;
+    use memory_map::reg::overlay as reg;
+
+    const fn at(offset: u32) -> u16 {
+        (offset / 4) as u16
+    }
+
+    pub const SOURCE_ENDPOINT_NEW_MSG_INFO: u16 = at(reg::SOURCE_ENDPOINT_NEW_MSG_INFO_OFFSET);
+    pub const NUM_MSGS_RECEIVED_INC: u16 = at(reg::NUM_MSGS_RECEIVED_INC_OFFSET);
+    pub const MISC_CFG: u16 = at(reg::MISC_CFG_OFFSET);
+    pub const REMOTE_SRC: u16 = at(reg::REMOTE_SRC_OFFSET);
+    pub const REMOTE_SRC_PHASE: u16 = at(reg::REMOTE_SRC_PHASE_OFFSET);
+    pub const REMOTE_DEST_BUF_START: u16 = at(reg::REMOTE_DEST_BUF_START_OFFSET);
+    pub const REMOTE_DEST_BUF_SIZE: u16 = at(reg::REMOTE_DEST_BUF_SIZE_OFFSET);
+    pub const REMOTE_DEST_WR_PTR: u16 = at(reg::REMOTE_DEST_WR_PTR_OFFSET);
+    pub const BUF_START: u16 = at(reg::BUF_START_OFFSET);
+    pub const RD_PTR: u16 = at(reg::RD_PTR_OFFSET);
+    pub const WR_PTR: u16 = at(reg::WR_PTR_OFFSET);
+    pub const MSG_INFO_PTR: u16 = at(reg::MSG_INFO_PTR_OFFSET);
+    pub const MSG_INFO_WR_PTR: u16 = at(reg::MSG_INFO_WR_PTR_OFFSET);
+    pub const CURR_PHASE_BASE: u16 = at(reg::CURR_PHASE_BASE_OFFSET);
+    pub const CURR_PHASE: u16 = at(reg::CURR_PHASE_OFFSET);
+    pub const PHASE_AUTO_CFG_PTR_BASE: u16 = at(reg::PHASE_AUTO_CFG_PTR_BASE_OFFSET);
+    pub const PHASE_AUTO_CFG_PTR: u16 = at(reg::PHASE_AUTO_CFG_PTR_OFFSET);
+    pub const PHASE_AUTO_CFG_HEADER: u16 = at(reg::PHASE_AUTO_CFG_HEADER_OFFSET);
+    pub const WAIT_STATUS: u16 = at(reg::WAIT_STATUS_OFFSET);
+    pub const NUM_MSGS_RECEIVED: u16 = at(reg::NUM_MSGS_RECEIVED_OFFSET);
+    pub const NEXT_RECEIVED_MSG_ADDR: u16 = at(reg::NEXT_RECEIVED_MSG_ADDR_OFFSET);
+    pub const NEXT_RECEIVED_MSG_SIZE: u16 = at(reg::NEXT_RECEIVED_MSG_SIZE_OFFSET);
+    pub const PHASE_ADVANCE: u16 = at(reg::PHASE_ADVANCE_OFFSET);
+    pub const REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE: u16 =
+        at(reg::REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE_OFFSET);
+    pub const RESET: u16 = at(reg::RESET_OFFSET);
+    pub const MSG_INFO_CAN_PUSH_NEW_MSG: u16 = at(reg::MSG_INFO_CAN_PUSH_NEW_MSG_OFFSET);
+    pub const REMOTE_DEST_BUF_SPACE_AVAILABLE: u16 =
+        at(reg::REMOTE_DEST_BUF_SPACE_AVAILABLE_OFFSET);
+    pub const DEBUG_STATUS_2: u16 = at(reg::DEBUG_STATUS_OFFSET) + 2;
 }
 use index as r;
 

@@ -5,20 +5,18 @@
 //! tensix.h]`; snapshots: `[isa-bh: TensixTile/BabyRISCV/README.md]`. The values of the snapshots
 //! belong to the cores: ask [`Pic::snapshot_core`] before [`Pic::read`].
 
+use memory_map::reg::pic::{
+    BRISC_HW_INT_EN_OFFSET as BRISC_HW_INT_EN, BRISC_INT_NO_OFFSET as BRISC_INT_NO,
+    BRISC_SW_INT_EN_OFFSET as BRISC_SW_INT_EN, NCRISC_HW_INT_EN_OFFSET as NCRISC_HW_INT_EN,
+    NCRISC_INT_NO_OFFSET as NCRISC_INT_NO, NCRISC_SW_INT_EN_OFFSET as NCRISC_SW_INT_EN,
+};
 use sim_core::{Category, CoreId, StateHasher};
 
 use crate::fault::{DeviceFault, ReadClass};
 
 /// First byte after the controller's registers; the snapshots follow.
-const REGISTER_BYTES: u32 = 0x138;
+const REGISTER_BYTES: u32 = memory_map::reg::pc_snapshot::BASE - memory_map::reg::pic::BASE;
 const WORDS: usize = (REGISTER_BYTES / 4) as usize;
-
-const BRISC_SW_INT_EN: u32 = 0x00;
-const BRISC_HW_INT_EN: u32 = 0x04;
-const BRISC_INT_NO: u32 = 0x08;
-const NCRISC_SW_INT_EN: u32 = 0x0C;
-const NCRISC_HW_INT_EN: u32 = 0x10;
-const NCRISC_INT_NO: u32 = 0x14;
 
 /// Order of the snapshot words.
 const SNAPSHOT_ORDER: [CoreId; CoreId::COUNT] =

@@ -5,39 +5,18 @@
 //! commands that only pace the queue (NOP, mover wait) finish at once, so the queue is always
 //! empty. Commands that would move data, and the packers' metadata, stop with a fault.
 
+use memory_map::Target;
 use sim_core::{Category, CoreId, StateHasher};
 
 use crate::fault::{DeviceFault, ReadClass, nearest};
 
-const COMMAND: u32 = 0x10;
-const STATUS: u32 = 0x14;
-const ACC_PACKED_SIZE: u32 = 0x1C;
-const CLK_GATE_EN: u32 = 0x24;
-const CLK_GATE_HYST: u32 = 0x28;
-const XMOV_L1_BASE: u32 = 0x2C;
-const PACK_REGISTER_BASE: u32 = 0x38;
-const SCALERS_0: u32 = 0x3C;
-const SCALERS_1: u32 = 0x13C;
-
-const NAMES: &[(u32, &str)] = &[
-    (0x00, "XMOV_SRC_ADDR"),
-    (0x04, "XMOV_DST_ADDR"),
-    (0x08, "XMOV_SIZE"),
-    (0x0C, "XMOV_DIRECTION"),
-    (COMMAND, "COMMAND_ADDR"),
-    (STATUS, "STATUS"),
-    (0x18, "PACKED_SIZE"),
-    (ACC_PACKED_SIZE, "ACC_PACKED_SIZE"),
-    (0x20, "ALL_ZERO_FLAGS"),
-    (CLK_GATE_EN, "CLK_GATE_EN"),
-    (CLK_GATE_HYST, "CLK_GATE_HYST"),
-    (XMOV_L1_BASE, "XMOV_L1_BASE_ADDR"),
-    (0x30, "FIFO_PACKED_TILE_SIZE"),
-    (0x34, "FIFO_PACKED_TILE_ZEROMASK"),
-    (PACK_REGISTER_BASE, "FIFO_PACKED_TILE_STATUS"),
-    (SCALERS_0, "PACKER_SCALERS"),
-    (SCALERS_1, "PACKER_SCALERS (1)"),
-];
+use memory_map::reg::tdma_risc::{
+    ACC_PACKED_SIZE_0_OFFSET as ACC_PACKED_SIZE, CLK_GATE_EN_OFFSET as CLK_GATE_EN,
+    CLK_GATE_HYST_OFFSET as CLK_GATE_HYST, COMMAND_OFFSET as COMMAND,
+    FIFO_PACKED_TILE_STATUS_OFFSET as PACK_REGISTER_BASE, SCALERS_AND_STATUS_0_OFFSET as SCALERS_0,
+    SCALERS_AND_STATUS_1_OFFSET as SCALERS_1, STATUS_OFFSET as STATUS,
+    XMOV_L1_BASE_ADDR_OFFSET as XMOV_L1_BASE,
+};
 
 /// Queue empty (bit 3), parameter queue empty (bit 5), room for four commands (bits 15:8).
 const STATUS_IDLE: u32 = 1 << 3 | 1 << 5 | 4 << 8;
@@ -75,7 +54,8 @@ fn mover_slot(core: CoreId) -> usize {
 }
 
 fn unmapped(offset: u32) -> DeviceFault {
-    let text = format!("no TDMA-RISC register at +{offset:#x}; {}", nearest(NAMES, offset));
+    let text =
+        format!("no TDMA-RISC register at +{offset:#x}; {}", nearest(Target::TdmaRisc, offset));
     DeviceFault::new(Category::UndefinedBehavior, "tdma-unmapped", text)
 }
 

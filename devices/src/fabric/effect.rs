@@ -4,7 +4,7 @@
 //! Data of a write is read when the packet is sent, data of a read when the target carries it
 //! out, and a response's data is written when it arrives.
 
-use sim_core::{Category, Cycle};
+use sim_core::{Category, Cycle, StateHasher};
 
 use super::InFlight;
 use crate::fault::DeviceFault;
@@ -226,5 +226,21 @@ impl HostSink {
     #[must_use]
     pub fn total(&self) -> u64 {
         self.total
+    }
+
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Adds what was absorbed to a state hash.
+    pub fn hash_state(&self, hasher: &mut StateHasher) {
+        hasher.u64(self.total);
+        for write in &self.writes {
+            hasher.u64(write.cycle.0);
+            write.packet.hash_state(hasher);
+            hasher.u64(write.data.len() as u64);
+            hasher.bytes(&write.data);
+        }
     }
 }

@@ -3,18 +3,17 @@
 //!
 //! Sources: `[isa-bh: NoC/MemoryMap.md]`, `[isa-wh: NoC/Atomics.md]`; alignment:
 //! `[ttsim: src/tile.cpp]` and `NOC_L1_*_ALIGNMENT_BYTES` of `[hdr: hw/inc/internal/tt-1xx/
-//! blackhole/noc/noc_parameters.h]` (the page on alignment is not public).
+//! blackhole/noc/noc_parameters.h]` (the page on alignment is not public) `[unknown: U-020]`.
 
 use sim_core::Category;
 
+use super::atomic::AtomicOp;
 use super::identity::Identity;
-use super::packet::{
-    AtomicOp, Coordinate, MAX_PACKET_BYTES, NocPacket, PacketKind, Target, WriteShape,
-};
+use super::packet::{Coordinate, MAX_PACKET_BYTES, NocPacket, PacketKind, Target, WriteShape};
 use crate::fault::DeviceFault;
 
 /// Bytes of L1 `[isa-bh: TensixTile/L1.md]`.
-const L1_BYTES: u64 = 1536 * 1024;
+const L1_BYTES: u64 = memory_map::layout::L1_BYTES as u64;
 
 /// First address of the register space `[hdr: .../noc_parameters.h NOC_REG_SPACE_START_ADDR]`.
 const REGISTER_SPACE: u64 = 0xFF00_0000;
@@ -99,6 +98,10 @@ fn own_space(address: u64, bytes: u32, what: &str) -> Result<bool, DeviceFault> 
     if bytes != 4 {
         let text = format!("{what} {address:#x} is a register: 4 bytes at a time, not {bytes}");
         return Err(undefined("noc-length", text));
+    }
+    if address & 3 != 0 {
+        let text = format!("{what} {address:#x} is a register and not 4-byte aligned");
+        return Err(undefined("noc-alignment", text));
     }
     Ok(false)
 }
@@ -237,12 +240,13 @@ fn read(
 ) -> Result<PacketKind, DeviceFault> {
     let bytes = span(length, [address, destination])?;
     let to_l1 = own_space(destination, bytes, "read destination")?;
-    let mut unit = if to_l1 { 16 } else { 4 };
-    if target.includes_own() && !own_space(address, bytes, "read source")? {
-        unit = 4;
-    } else if (REGISTER_SPACE..1 << 32).contains(&address) && bytes <= 4 {
-        unit = 4;
-    }
+    let from_l1 = if target.includes_own() {
+        own_space(address, bytes, "read source")?
+    } else {
+        // What another tile has there is unknown; only short reads can be of its registers.
+        bytes > 4 || !(REGISTER_SPACE..1 << 32).contains(&address)
+    };
+    let unit = if to_l1 && from_l1 { 16 } else { 4 };
     check_congruent(address, destination, unit)?;
     Ok(PacketKind::Read { target, address, destination, bytes })
 }

@@ -57,7 +57,7 @@ impl Identity {
     }
 
     /// `NOC_NODE_ID`: own raw coordinates, grid size, and whether X is routed first. The dateline
-    /// bits are left 0 `[unknown: which routers carry them]`.
+    /// bits are left 0 `[unknown: U-022]`.
     #[must_use]
     pub fn node_id(&self) -> u32 {
         let x_first = u32::from(self.noc == 0);

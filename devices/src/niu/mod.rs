@@ -11,75 +11,36 @@
 //! debug registers (these fault), the request FIFO. Translated coordinates are not written back
 //! to `NOC_TARG_ADDR_HI`/`NOC_RET_ADDR_HI`: the page says they are, but firmware programs them
 //! once and reuses them on NoC 1, where translating twice would name another tile
-//! `[inferred: from the vendor firmware's noc_init]`.
+//! `[unknown: U-021]`.
 
+mod atomic;
 mod command;
 mod counters;
 mod identity;
 mod packet;
+mod place;
 #[cfg(test)]
 mod tests;
 
 use sim_core::{Category, Cycle, StateHasher};
 
+pub use atomic::AtomicOp;
 pub use identity::Identity;
 pub use packet::{
-    AtomicOp, Coordinate, FLIT_BYTES, MAX_PACKET_BYTES, NocPacket, PacketKind, Target, WriteShape,
+    Coordinate, FLIT_BYTES, MAX_PACKET_BYTES, NocPacket, PacketKind, Target, WriteShape,
 };
 
-use crate::fault::{DeviceFault, ReadClass, nearest};
+use crate::fault::{DeviceFault, ReadClass};
 use command::{Registers, Surroundings};
 use counters::Counters;
+use place::{CONFIG_WORDS, Place, RTZ_NUM, config, place};
 
 /// Request initiators per NIU.
 pub const INITIATORS: usize = 4;
-/// Bytes between two initiators.
-const INITIATOR_STRIDE: u32 = 0x800;
-
-const CMD_CTRL: u32 = 0x40;
-const NODE_ID: u32 = 0x44;
-const ENDPOINT_ID: u32 = 0x48;
-const ERROR_COUNTS: std::ops::RangeInclusive<u32> = 0x50..=0x58;
-const ECC_CTRL: u32 = 0x5C;
-const CLEAR_OUTSTANDING: u32 = 0x60;
-const CONFIG: u32 = 0x100;
-const CONFIG_WORDS: usize = 32;
-const COUNTERS: u32 = 0x200;
-const RTZ_NUM: u32 = 0x378;
-const RTZ_SOURCE: u32 = 0x37C;
-
-const NIU_CFG_0: usize = 0x00;
-const ROUTER_CFG_1: usize = 0x02;
-const ROUTER_CFG_3: usize = 0x04;
-const ID_LOGICAL: usize = 0x12;
-const DEBUG_COUNTER_RESET: usize = 0x1D;
-const RTZ_CFG: usize = 0x1E;
-const RTZ_CLR: usize = 0x1F;
-
 /// `NIU_CFG_0` bit 14: coordinate translation.
 const TRANSLATE_ENABLE: u32 = 1 << 14;
 /// `NIU_TRANS_COUNT_RTZ_CFG` bit 28: reading the number keeps the source bit.
 const RTZ_KEEP: u32 = 1 << 28;
-
-/// Landmarks for "did you mean" texts.
-const NAMES: &[(u32, &str)] = &[
-    (0x00, "NOC_TARG_ADDR_LO"),
-    (0x0C, "NOC_RET_ADDR_LO"),
-    (0x18, "NOC_PACKET_TAG"),
-    (0x1C, "NOC_CTRL"),
-    (0x20, "NOC_AT_LEN_BE"),
-    (0x28, "NOC_AT_DATA"),
-    (CMD_CTRL, "NOC_CMD_CTRL"),
-    (NODE_ID, "NOC_NODE_ID"),
-    (ENDPOINT_ID, "NOC_ENDPOINT_ID"),
-    (CLEAR_OUTSTANDING, "NOC_CLEAR_OUTSTANDING_REQ_CNT"),
-    (CONFIG, "NIU_CFG_0"),
-    (0x148, "NOC_ID_LOGICAL"),
-    (0x17C, "NIU_TRANS_COUNT_RTZ_CLR"),
-    (COUNTERS, "NIU_MST_ATOMIC_RESP_RECEIVED"),
-    (0x2F4, "NIU_SLV_POSTED_WR_REQ_STARTED"),
-    (RTZ_NUM, "NIU_TRANS_COUNT_RTZ_NUM"),
-];
 
 /// Moments in the life of a request `[isa-bh: NoC/Counters.md]`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -93,59 +54,6 @@ pub enum Stage {
     Performed,
     /// The initiator has received the response; posted requests never get here.
     Responded,
-}
-
-/// What a register access means, after the initiator's share of the offset is taken off.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
-    Initiator(usize, u32),
-    Command(usize),
-    NodeId,
-    EndpointId,
-    ErrorCount,
-    EccControl,
-    ClearOutstanding,
-    Config(usize),
-    Counter(usize),
-    RtzNumber,
-    RtzSource,
-    NotSimulated(&'static str),
-}
-
-fn place(offset: u32) -> Result<Place, DeviceFault> {
-    let initiator = (offset / INITIATOR_STRIDE) as usize;
-    let local = offset % INITIATOR_STRIDE;
-    if offset & 3 == 0 && initiator < INITIATORS {
-        match local {
-            0x00..=0x34 => return Ok(Place::Initiator(initiator, local)),
-            CMD_CTRL => return Ok(Place::Command(initiator)),
-            NODE_ID => return Ok(Place::NodeId),
-            ENDPOINT_ID => return Ok(Place::EndpointId),
-            0x64 | 0x68 => return Ok(Place::NotSimulated("request FIFO status")),
-            _ => {}
-        }
-    }
-    let counters_end = COUNTERS + 4 * counters::COUNT as u32;
-    let found = match offset {
-        _ if offset & 3 != 0 => None,
-        ECC_CTRL => Some(Place::EccControl),
-        CLEAR_OUTSTANDING => Some(Place::ClearOutstanding),
-        RTZ_NUM => Some(Place::RtzNumber),
-        RTZ_SOURCE => Some(Place::RtzSource),
-        _ if ERROR_COUNTS.contains(&offset) => Some(Place::ErrorCount),
-        CONFIG..0x180 => Some(Place::Config(((offset - CONFIG) / 4) as usize)),
-        _ if (COUNTERS..counters_end).contains(&offset) => {
-            Some(Place::Counter(((offset - COUNTERS) / 4) as usize))
-        }
-        0x300..0x400 => Some(Place::NotSimulated("router and NIU debug information")),
-        0x400..0x500 => Some(Place::NotSimulated("security fence")),
-        0x500..0x600 => Some(Place::NotSimulated("router packet counter")),
-        _ => None,
-    };
-    found.ok_or_else(|| {
-        let text = format!("no NIU register at +{offset:#x}; {}", nearest(NAMES, offset));
-        DeviceFault::new(Category::UndefinedBehavior, "noc-register-unmapped", text)
-    })
 }
 
 fn not_simulated(what: &str, offset: u32) -> DeviceFault {
@@ -196,10 +104,10 @@ impl Niu {
             linked_to: None,
         };
         let (columns, rows) = identity.broadcast_opt_out();
-        unit.config[NIU_CFG_0] = TRANSLATE_ENABLE;
-        unit.config[ROUTER_CFG_1] = columns;
-        unit.config[ROUTER_CFG_3] = rows;
-        unit.config[ID_LOGICAL] = identity.logical.to_bits();
+        unit.config[config::NIU_CFG_0] = TRANSLATE_ENABLE;
+        unit.config[config::ROUTER_CFG_1] = columns;
+        unit.config[config::ROUTER_CFG_3] = rows;
+        unit.config[config::ID_LOGICAL] = identity.logical.to_bits();
         unit
     }
 
@@ -251,7 +159,7 @@ impl Niu {
                 let category = Category::UnpredictableValue;
                 return Err(DeviceFault::new(category, "noc-register-write-only", text));
             }
-            Place::Config(RTZ_CLR | DEBUG_COUNTER_RESET) => 0,
+            Place::Config(config::RTZ_CLR | config::DEBUG_COUNTER_RESET) => 0,
             Place::Config(index) => self.config[index],
             Place::Counter(index) => self.counters.get(index).unwrap_or(0),
             Place::RtzNumber => self.read_rtz_number(),
@@ -261,7 +169,7 @@ impl Niu {
     }
 
     /// `NOC_ENDPOINT_ID`: NoC index, tile type Tensix, tile index counted row by row over the
-    /// 14 by 10 Tensix grid `[inferred: the page gives the range, not the order]`.
+    /// 14 by 10 Tensix grid `[unknown: U-022]`.
     fn endpoint_id(&self) -> u32 {
         let at = self.identity.physical;
         let column = if at.x > 9 { at.x - 3 } else { at.x.saturating_sub(1) };
@@ -272,13 +180,13 @@ impl Niu {
     /// Index of a transaction counter that has reached zero with its interrupt enabled; clears
     /// the sticky bit unless configured otherwise.
     fn read_rtz_number(&mut self) -> u32 {
-        let enabled = (self.config[RTZ_CFG] & 0xFFFF) as u16;
+        let enabled = (self.config[config::RTZ_CFG] & 0xFFFF) as u16;
         let pending = self.counters.reached_zero & enabled;
         if pending == 0 {
             return 0;
         }
         let index = pending.trailing_zeros();
-        if self.config[RTZ_CFG] & RTZ_KEEP == 0 {
+        if self.config[config::RTZ_CFG] & RTZ_KEEP == 0 {
             self.counters.reached_zero &= !(1 << index);
         }
         index
@@ -311,10 +219,10 @@ impl Niu {
             Place::Command(initiator) => return self.command(initiator, value),
             Place::EccControl => self.ecc_control = value,
             Place::ClearOutstanding => self.counters.clear_outstanding(value),
-            Place::Config(RTZ_CLR) => {
+            Place::Config(config::RTZ_CLR) => {
                 self.counters.reached_zero &= !((value & 0xFFFF) as u16);
             }
-            Place::Config(DEBUG_COUNTER_RESET) => {}
+            Place::Config(config::DEBUG_COUNTER_RESET) => {}
             Place::Config(index) => self.config[index] = value,
             // "Writing to ... has no effect."
             Place::RtzNumber | Place::RtzSource => {}
@@ -344,8 +252,8 @@ impl Niu {
         self.check_free(initiator)?;
         let surroundings = Surroundings {
             identity: self.identity,
-            translate: self.config[NIU_CFG_0] & TRANSLATE_ENABLE != 0,
-            opt_out: (self.config[ROUTER_CFG_1], self.config[ROUTER_CFG_3]),
+            translate: self.config[config::NIU_CFG_0] & TRANSLATE_ENABLE != 0,
+            opt_out: (self.config[config::ROUTER_CFG_1], self.config[config::ROUTER_CFG_3]),
             initiator: initiator as u8,
         };
         let packet = surroundings.decode(&self.initiators[initiator])?;

@@ -3,7 +3,7 @@
 //! Sources: `[isa-bh: TensixTile/SoftReset.md]`, `[isa-wh: TensixTile/DebugTimestamper.md]`
 //! (identical on Blackhole), `[isa-bh: TensixTile/BabyRISCV/PCBufs.md]`,
 //! `[isa-wh: TensixTile/BabyRISCV/PushTensixInstruction.md]` (debug registers),
-//! `[spec: boot-and-sync 2]`; the register list is the vendor header's.
+//! `[spec: boot-and-sync 2]`; the register list is that of [`memory_map`].
 //!
 //! Not modelled: the debug interface of the cores (commands fault), performance counters (their
 //! control registers are storage, their outputs fault), the watchdog, timestamp event streams.
@@ -11,13 +11,14 @@
 
 mod registers;
 
+use memory_map::Target;
 use sim_core::{Category, CoreId, CoreSet, Cycle, StateHasher, ThreadId};
 
 use crate::fault::{DeviceFault, ReadClass, nearest};
 use registers as reg;
 
 /// `SOFT_RESET_0` at power-on: all five cores held `[spec: boot-and-sync 1.3]`.
-pub const SOFT_RESET_AT_POWER_ON: u32 = 0x47800;
+pub const SOFT_RESET_AT_POWER_ON: u32 = memory_map::reg::tile_control::SOFT_RESET_0_RESET;
 
 /// `TIMESTAMP_DUMP_CNTL` at power-on: both buffers valid.
 const TIMESTAMP_CNTL_AT_POWER_ON: u32 = 3;
@@ -200,11 +201,11 @@ impl TileControl {
     }
 
     fn check_known(offset: u32) -> Result<(), DeviceFault> {
-        if reg::NAMES.binary_search_by_key(&offset, |&(at, _)| at).is_ok() {
+        if offset & 3 == 0 && memory_map::register_at(Target::TileControl, offset).is_some() {
             return Ok(());
         }
-        let text =
-            format!("no tile control register at +{offset:#x}; {}", nearest(reg::NAMES, offset));
+        let known = nearest(Target::TileControl, offset);
+        let text = format!("no tile control register at +{offset:#x}; {known}");
         Err(fault(Category::UndefinedBehavior, "tile-control-unmapped", text))
     }
 
