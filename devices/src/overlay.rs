@@ -162,6 +162,25 @@ fn engine(stream: u8, register: u16, what: &str) -> DeviceFault {
     DeviceFault::new(Category::Unsupported, "overlay-stream-engine", text)
 }
 
+/// Refuses writes that would need the stream engine, and those that cannot work.
+fn check_idle(stream: u8, register: u16, value: u32) -> Result<(), DeviceFault> {
+    let what = match register {
+        r::SOURCE_ENDPOINT_NEW_MSG_INFO | r::NUM_MSGS_RECEIVED_INC => "pushes a message",
+        r::PHASE_ADVANCE => "starts the stream",
+        r::MISC_CFG if value & PHASE_AUTO_CONFIG != 0 => "loads configuration from L1",
+        0..42 | r::REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE => return Ok(()),
+        r::RESET | 206 | 207 | 224..=226 | 254..=256 | 264..=269 | 272 | 276 | 291..=294 => {
+            "controls the stream engine"
+        }
+        _ => {
+            let text = format!("stream {stream} register {register} is read-only or unused");
+            let category = Category::NonContractual;
+            return Err(DeviceFault::new(category, "overlay-read-only", text));
+        }
+    };
+    Err(engine(stream, register, what))
+}
+
 impl Overlay {
     /// All streams idle, all registers zero.
     #[must_use]
@@ -258,14 +277,8 @@ impl Overlay {
         self.stream(stream)?;
         let mut changes = Vec::new();
         let number = usize::from(stream);
+        check_idle(stream, register, value)?;
         match register {
-            r::SOURCE_ENDPOINT_NEW_MSG_INFO | r::NUM_MSGS_RECEIVED_INC => {
-                return Err(engine(stream, register, "pushes a message"));
-            }
-            r::PHASE_ADVANCE => return Err(engine(stream, register, "starts the stream")),
-            r::MISC_CFG if value & PHASE_AUTO_CONFIG != 0 => {
-                return Err(engine(stream, register, "loads configuration from L1"));
-            }
             r::PHASE_AUTO_CFG_HEADER => {
                 let phase = self.streams[number].plain[usize::from(r::CURR_PHASE)];
                 self.set(number, r::CURR_PHASE, phase.wrapping_add(value & 0xFFF), &mut changes);
@@ -305,14 +318,8 @@ impl Overlay {
                 };
                 cleared.iter().for_each(|&other| self.set(number, other, 0, &mut changes));
             }
-            r::RESET | 206 | 207 | 224..=226 | 254..=256 | 264..=269 | 272 | 276 | 291..=294 => {
-                return Err(engine(stream, register, "controls the stream engine"));
-            }
-            _ => {
-                let text = format!("stream {stream} register {register} is read-only or unused");
-                let category = Category::NonContractual;
-                return Err(DeviceFault::new(category, "overlay-read-only", text));
-            }
+            // Nothing else gets past the check.
+            _ => {}
         }
         Ok(changes)
     }
