@@ -4,8 +4,9 @@
 //! log, probes for polling loops, checks for stale code, and replays the rest of a round when a
 //! parked core is woken.
 
+use memory_map::View;
 use sim_core::l1::{L1_BYTES, PAGE_BYTES};
-use sim_core::{Category, Cycle, Request, RequestKind, Retire, Shared, Store, Width};
+use sim_core::{Category, CoreId, Cycle, Request, RequestKind, Retire, Shared, Store, Width};
 
 use crate::core::{Core, LOCAL_BASE, Pending, Status};
 use crate::csr::CFG0_DIS_TRISC_CACHE;
@@ -576,7 +577,12 @@ impl Core {
     /// Stores that may find their FIFO full. `None`: not one of them.
     fn flow_controlled(&mut self, addr: u32, value: u32, width: Width) -> Option<Flow> {
         let window = addr.wrapping_sub(PUSH_BASE) >> 16;
-        if window < PUSH_WINDOWS {
+        let own_window = match self.id {
+            CoreId::Brisc => window < PUSH_WINDOWS,
+            CoreId::Ncrisc => false,
+            CoreId::Trisc0 | CoreId::Trisc1 | CoreId::Trisc2 => window == 0,
+        };
+        if own_window {
             let credit = &mut self.push_credit[window as usize];
             if *credit == 0 {
                 self.status = Status::PushBlocked(window as u8);
@@ -585,7 +591,10 @@ impl Core {
             *credit -= 1;
             return None;
         }
-        if FLOW_CONTROLLED.iter().any(|&(from, to)| addr >= from && addr < to) {
+        // What nobody answers stops the core at the store itself, not some cycles later.
+        if FLOW_CONTROLLED.iter().any(|&(from, to)| addr >= from && addr < to)
+            || memory_map::lookup(view(self.id), addr).is_none()
+        {
             self.pending = Pending::Discard;
             return Some(self.request(addr, width, RequestKind::Store { value }));
         }
@@ -625,6 +634,17 @@ impl Core {
         let credit = &mut self.push_credit[0];
         *credit = credit.saturating_sub(count as u32 - 1);
         (Flow::Next, count)
+    }
+}
+
+/// How a core sees addresses.
+const fn view(core: CoreId) -> View {
+    match core {
+        CoreId::Brisc => View::B,
+        CoreId::Trisc0 => View::T0,
+        CoreId::Trisc1 => View::T1,
+        CoreId::Trisc2 => View::T2,
+        CoreId::Ncrisc => View::Nc,
     }
 }
 

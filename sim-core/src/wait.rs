@@ -13,6 +13,8 @@ pub enum WaitReason {
     Halted,
     /// A core spins on memory that does not change.
     Spin,
+    /// A core runs an endless loop that reads nothing: its program has ended.
+    Ended,
     /// A core reads the empty mailbox FIFO `from -> to`.
     MailboxEmpty {
         /// The writer.
@@ -118,6 +120,7 @@ impl fmt::Display for WaitReason {
             Self::Reset => f.write_str("held in soft reset"),
             Self::Halted => f.write_str("halted for a debugger"),
             Self::Spin => f.write_str("spinning on memory that does not change"),
+            Self::Ended => f.write_str("has ended in an empty endless loop"),
             Self::MailboxEmpty { from, to } => write!(f, "reads empty mailbox {from} -> {to}"),
             Self::MailboxFull { from, to } => write!(f, "writes full mailbox {from} -> {to}"),
             Self::PcBufEmpty { thread } => write!(f, "reads empty PCBuf of {thread}"),
@@ -168,7 +171,7 @@ impl WaitReason {
         use crate::ids::AgentId::{Core, Host, Noc, Thread, Unit};
         match *self {
             Self::Reset | Self::Halted => vec![Host, Core(CoreId::Brisc)],
-            Self::Spin => Vec::new(),
+            Self::Spin | Self::Ended => Vec::new(),
             Self::MailboxEmpty { from, .. } => vec![Core(from)],
             Self::MailboxFull { to, .. } => vec![Core(to)],
             Self::PcBufEmpty { .. } => vec![Core(CoreId::Brisc)],

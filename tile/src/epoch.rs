@@ -129,13 +129,5 @@ impl<O: Observer> Tile<O> {
             let brisc = self.tensix.push_credit(thread, true);
             self.cores[CoreId::Brisc].grant_push(thread as u8, brisc, self.now);
         }
-        // Unmapped for NCRISC: let the store through, so that it is diagnosed.
-        self.cores[CoreId::Ncrisc].grant_push(0, u32::MAX, self.now);
-        self.cores[CoreId::Ncrisc].grant_push(1, u32::MAX, self.now);
-        self.cores[CoreId::Ncrisc].grant_push(2, u32::MAX, self.now);
-        for thread in ThreadId::ALL {
-            self.cores[thread.core()].grant_push(1, u32::MAX, self.now);
-            self.cores[thread.core()].grant_push(2, u32::MAX, self.now);
-        }
     }
 }

@@ -137,7 +137,9 @@ impl<O: Observer> Tile<O> {
             }
             Status::Parked(spin) => {
                 let pc = spin.loads.first().map_or(spin.head, |load| load.pc);
-                let mut wait = wait(WaitReason::Spin, None, pc);
+                let reason =
+                    if spin.loads.is_empty() { WaitReason::Ended } else { WaitReason::Spin };
+                let mut wait = wait(reason, None, pc);
                 wait.reads.clone_from(&spin.loads);
                 wait.enders = spin_enders(id, &spin.loads);
                 Some(wait)
@@ -205,6 +207,7 @@ fn mark_stuck(waits: &mut [AgentWait], host_is_live: bool) {
         }
     }
     for (wait, live) in waits.iter_mut().zip(live) {
-        wait.stuck = !live;
+        // Who waits for nothing cannot be stuck; nobody can wait for it either.
+        wait.stuck = !live && wait.reason != WaitReason::Ended;
     }
 }

@@ -20,9 +20,10 @@ void main(void) {
 #elif defined(BRISC_MOP_CONFIG)
     REG32(TENSIX_MOP_CFG_BASE) = 1; /* MOP configuration belongs to the TRISCs */
 #elif defined(MISALIGNED_LOAD)
-    consume(REG32(0x30001));
+    /* In assembly: the compiler would split an access it knows to be misaligned. */
+    __asm__ volatile("lw t0, 0(%0)" : : "r"(0x30001) : "t0", "memory");
 #elif defined(MISALIGNED_STORE)
-    REG16(0x30001) = 1;
+    __asm__ volatile("sh zero, 0(%0)" : : "r"(0x30001) : "memory");
 #elif defined(ILLEGAL)
     __asm__ volatile(".word 0xFFFFFFFF");
 #elif defined(ATOMIC_LOCAL)
