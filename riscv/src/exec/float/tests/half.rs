@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::{FloatMode, FloatOp, INVALID, execute};
+use super::super::{FloatMode, FloatOp, INEXACT, INVALID, OVERFLOW, UNDERFLOW, execute};
 use super::model::{BF16_LAYOUT, FP16_LAYOUT, Layout, two_sum};
 use super::{BF16_NEAREST, BF16_TRUNCATED, FP16, NARROW, narrow};
 
@@ -80,6 +80,18 @@ proptest! {
     #[test]
     fn any_bit_patterns_equal_the_model(a: u16, b: u16, op in 0_usize..3) {
         assert_as_model(OPS[op], a, b);
+    }
+
+    #[test]
+    fn results_are_boxed_and_flags_known_for_any_registers(a: u32, b: u32, c: u32, rm in 0_u8..8) {
+        for (mode, ..) in MODES {
+            for &op in FloatOp::ALL {
+                let result = execute(op, a, b, c, FloatMode { rm, ..mode });
+                let narrow = op.is_half() && !op.writes_integer() && op != FloatOp::FcvtSH;
+                prop_assert!(!narrow || result.value >> 16 == 0xFFFF, "{:?}", op);
+                prop_assert_eq!(result.flags & !(INVALID | OVERFLOW | UNDERFLOW | INEXACT), 0);
+            }
+        }
     }
 
     /// Factors of half the significant bits: their product fits, so nothing is lost before the
