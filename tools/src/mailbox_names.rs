@@ -9,8 +9,9 @@
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, EndianArcSlice, LittleEndian, Unit};
 use gimli::{UnitOffset, constants as dw};
 
+use memory_map::mailbox::{self, MAILBOX_BASE};
+
 use crate::image::Image;
-use crate::layout::MAILBOX_BASE;
 use crate::symbols::load_dwarf;
 
 type Reader = EndianArcSlice<LittleEndian>;
@@ -20,6 +21,22 @@ type Entry = DebuggingInformationEntry<Reader>;
 const MAX_DEPTH: u32 = 24;
 /// Upper limit on the number of type nodes read.
 const MAX_NODES: u32 = 20_000;
+
+/// Parts of the compiler's names and what people call them, so that names are the same with and
+/// without debug information: the table of `memory-map` leaves out what says nothing
+/// `[spec: boot-and-sync 1.4]`.
+const FRIENDLY: [(&str, &str); 10] = [
+    ("subordinate_sync.map[0]", "subordinate_sync.dm1"),
+    ("subordinate_sync.map[1]", "subordinate_sync.trisc0"),
+    ("subordinate_sync.map[2]", "subordinate_sync.trisc1"),
+    ("subordinate_sync.map[3]", "subordinate_sync.trisc2"),
+    ("].kernel_config.", "]."),
+    ("].rta_offset[", "].rta["),
+    ("].rta_offset", "].rta"),
+    ("].crta_offset", "].crta"),
+    ("].rta[", "].rta_offset["),
+    (".core_magic_number", ".core_magic"),
+];
 
 /// A type, as far as naming needs it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,52 +72,10 @@ impl Shape {
             Self::Array { count, element } => count.saturating_mul(element.leaves()),
         }
     }
-}
 
-/// A scalar field at an address.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Field {
-    /// Path from the start of the block, e.g. `launch[2].kernel_config.enables`.
-    pub name: String,
-    /// Byte inside the field.
-    pub byte: u32,
-    /// Bytes of the field.
-    pub bytes: u32,
-}
-
-/// The names of one firmware's mailbox block.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MailboxNames {
-    shape: Shape,
-}
-
-impl MailboxNames {
-    /// Reads the type `mailboxes_t` of a firmware image; `None` without usable debug information.
-    #[must_use]
-    pub fn from_image(image: &Image) -> Option<Self> {
-        let dwarf = load_dwarf(image.file.as_ref()?);
-        let mut units = dwarf.units();
-        while let Ok(Some(header)) = units.next() {
-            let Ok(unit) = dwarf.unit(header) else { continue };
-            let mut walk = Walk { dwarf: &dwarf, unit: &unit, nodes: 0 };
-            if let Some(shape) = walk.find("mailboxes_t") {
-                return Some(Self { shape });
-            }
-        }
-        None
-    }
-
-    /// Bytes of the block.
-    #[must_use]
-    pub fn size_bytes(&self) -> u32 {
-        self.shape.bytes()
-    }
-
-    /// The field that covers an L1 address; `None` outside the block and in padding.
-    #[must_use]
-    pub fn field(&self, address: u32) -> Option<Field> {
-        let mut offset = address.checked_sub(MAILBOX_BASE)?;
-        let mut shape = &self.shape;
+    /// The scalar at a byte offset.
+    fn field(&self, mut offset: u32) -> Option<Field> {
+        let mut shape = self;
         let mut name = String::new();
         loop {
             match shape {
@@ -141,6 +116,73 @@ impl MailboxNames {
                 }
             }
         }
+    }
+}
+
+/// A scalar field at an address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Field {
+    /// Path from the start of the block, e.g. `launch[2].kernel_config.enables`.
+    pub name: String,
+    /// Byte inside the field.
+    pub byte: u32,
+    /// Bytes of the field.
+    pub bytes: u32,
+}
+
+/// The names of one firmware's mailbox block.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MailboxNames {
+    /// `None`: the built-in table.
+    shape: Option<Shape>,
+}
+
+impl MailboxNames {
+    /// The names of the built-in table (ttnn 0.81.1).
+    #[must_use]
+    pub const fn built_in() -> Self {
+        Self { shape: None }
+    }
+
+    /// The names of a firmware image, or the built-in ones when it has no debug information.
+    #[must_use]
+    pub fn for_firmware(image: Option<&Image>) -> Self {
+        image.and_then(Self::from_image).unwrap_or(const { Self::built_in() })
+    }
+
+    /// Reads the type `mailboxes_t` of a firmware image; `None` without usable debug information.
+    #[must_use]
+    pub fn from_image(image: &Image) -> Option<Self> {
+        let dwarf = load_dwarf(image.file.as_ref()?);
+        let mut units = dwarf.units();
+        while let Ok(Some(header)) = units.next() {
+            let Ok(unit) = dwarf.unit(header) else { continue };
+            let mut walk = Walk { dwarf: &dwarf, unit: &unit, nodes: 0 };
+            if let Some(shape) = walk.find("mailboxes_t") {
+                return Some(Self { shape: Some(shape) });
+            }
+        }
+        None
+    }
+
+    /// Bytes of the block.
+    #[must_use]
+    pub fn size_bytes(&self) -> u32 {
+        self.shape.as_ref().map_or(mailbox::MAILBOX_BYTES, Shape::bytes)
+    }
+
+    /// The field that covers an L1 address; `None` outside the block and in padding.
+    #[must_use]
+    pub fn field(&self, address: u32) -> Option<Field> {
+        let Some(shape) = &self.shape else {
+            let place = mailbox::place(address)?;
+            return Some(Field { name: place.name, byte: place.byte, bytes: place.bytes });
+        };
+        let mut field = shape.field(address.checked_sub(MAILBOX_BASE)?)?;
+        for (raw, friendly) in FRIENDLY {
+            field.name = field.name.replace(raw, friendly);
+        }
+        Some(field)
     }
 
     /// Name of an L1 address, `field+n` inside a longer field.
