@@ -74,7 +74,9 @@ fn help_shows_examples_and_exit_status() {
 
 #[test]
 fn usage_mistake_gives_the_host_exit_status() {
-    for args in [&["nonsense"][..], &["launch"], &["boot", "--epoch", "0"], &["boot", "--logical", "1"]] {
+    for args in
+        [&["nonsense"][..], &["launch"], &["boot", "--epoch", "0"], &["boot", "--logical", "1"]]
+    {
         assert_eq!(run(args).status.code(), Some(2), "{args:?}");
     }
 }
@@ -172,7 +174,8 @@ fn unusable_wheel_is_one_line_and_leaves_nothing() {
     let cache = dir.path().join("cache");
     let file = dir.path().join("ttnn.whl");
     let fetch = || {
-        let output = tilescope(&cache, &["firmware", "fetch", "--wheel", &file.display().to_string()]);
+        let output =
+            tilescope(&cache, &["firmware", "fetch", "--wheel", &file.display().to_string()]);
         let error = host_error(&output);
         assert_eq!(fs::read_dir(cache.join("firmware")).expect("there").count(), 0);
         assert!(error.contains("ttnn.whl: "), "{error}");
@@ -186,7 +189,11 @@ fn unusable_wheel_is_one_line_and_leaves_nothing() {
     assert!(fetch().contains("not a complete wheel"));
     wheel(&file, &[], same);
     assert!(fetch().contains("no Blackhole firmware"));
-    wheel(&file, &[("111", 8, 14)], |core, bytes| if core == "trisc1" { b"?".to_vec() } else { bytes });
+    wheel(
+        &file,
+        &[("111", 8, 14)],
+        |core, bytes| if core == "trisc1" { b"?".to_vec() } else { bytes },
+    );
     assert!(fetch().contains("set 111: 111/trisc1/trisc1.elf: not an ELF file"));
 }
 

@@ -123,11 +123,17 @@ fn kernel_that_runs_elsewhere_than_linked_is_located() {
     assert!(symbols.locate(0xC004).is_none());
 }
 
-/// The committed firmware of the test programs where the checkout has it; it carries DWARF.
+/// Real files to mutate: the firmware of the test programs, and the vendor's when
+/// `TILESCOPE_TEST_FIRMWARE` names a directory of firmware sets. They carry DWARF.
 fn real_elfs() -> Vec<Vec<u8>> {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware-tests/programs/embedded/");
-    let read = |core: &str| std::fs::read(format!("{root}{core}.elf")).ok();
-    let mut found: Vec<_> = ["brisc", "ncrisc", "trisc1"].into_iter().filter_map(read).collect();
+    let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware-tests/programs/embedded/");
+    let ours = ["brisc", "ncrisc", "trisc1"].map(|core| format!("{programs}{core}.elf"));
+    let vendor = std::env::var("TILESCOPE_TEST_FIRMWARE").into_iter().flat_map(|root| {
+        let set = "18372378255250710900";
+        ["brisc", "trisc1"].map(|core| format!("{root}/{set}/{core}/{core}.elf"))
+    });
+    let files = ours.into_iter().chain(vendor);
+    let mut found: Vec<_> = files.filter_map(|path| std::fs::read(path).ok()).collect();
     found.push(plain());
     found
 }
@@ -142,8 +148,9 @@ proptest! {
         header in any::<bool>(),
         cut in any::<Option<prop::sample::Index>>(),
     ) {
-        let files = real_elfs();
-        let mut bytes = which.get(&files).clone();
+        static FILES: std::sync::LazyLock<Vec<Vec<u8>>> = std::sync::LazyLock::new(real_elfs);
+        let files = &*FILES;
+        let mut bytes = which.get(files).clone();
         let range = if header { bytes.len().min(148) } else { bytes.len() };
         for (at, value) in &changes {
             bytes[at.index(range)] = *value;
@@ -153,7 +160,11 @@ proptest! {
         }
         if let Ok(image) = parse(&bytes) {
             let entry = image.entry;
-            let _ = tools::mailbox_names::MailboxNames::from_image(&image);
+            if let Some(names) = tools::mailbox_names::MailboxNames::from_image(&image) {
+                for address in (0x60..0x600).step_by(3) {
+                    let _ = names.name(address);
+                }
+            }
             let symbols = Symbols::for_core(Some(std::sync::Arc::new(image)));
             for pc in (0..64).map(|step| entry.wrapping_add(step * 4)) {
                 let _ = symbols.locate(pc);

@@ -171,7 +171,9 @@ fn mistakes_in_values_name_the_key() {
 #[test]
 fn mistakes_in_kernels_name_the_core_and_the_file() {
     assert!(bad_keys("kernel.brisc5.elf = 'a'").starts_with("kernel.brisc5: no such core"));
-    assert!(bad_keys("kernel.brisc.elf = 'no.elf'").starts_with("kernel.brisc: no.elf: cannot read"));
+    assert!(
+        bad_keys("kernel.brisc.elf = 'no.elf'").starts_with("kernel.brisc: no.elf: cannot read")
+    );
     assert!(bad_keys("kernel.brisc.elf = 'flat.bin'").contains("flat.bin: not an ELF file"));
     assert!(bad_keys("kernel.brisc.image = 'flat.bin'").contains("kernel.brisc.address: missing"));
     assert!(bad_keys("kernel.brisc = {}").contains("needs either elf or image"));
