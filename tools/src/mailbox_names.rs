@@ -25,18 +25,15 @@ const MAX_NODES: u32 = 20_000;
 /// Parts of the compiler's names and what people call them, so that names are the same with and
 /// without debug information: the table of `memory-map` leaves out what says nothing
 /// `[spec: boot-and-sync 1.4]`.
-const FRIENDLY: [(&str, &str); 10] = [
+const FRIENDLY: [(&str, &str); 5] = [
     ("subordinate_sync.map[0]", "subordinate_sync.dm1"),
     ("subordinate_sync.map[1]", "subordinate_sync.trisc0"),
     ("subordinate_sync.map[2]", "subordinate_sync.trisc1"),
     ("subordinate_sync.map[3]", "subordinate_sync.trisc2"),
     ("].kernel_config.", "]."),
-    ("].rta_offset[", "].rta["),
-    ("].rta_offset", "].rta"),
-    ("].crta_offset", "].crta"),
-    ("].rta[", "].rta_offset["),
-    (".core_magic_number", ".core_magic"),
 ];
+/// The same for the ends of names.
+const FRIENDLY_END: [(&str, &str); 2] = [("].rta_offset", "].rta"), ("].crta_offset", "].crta")];
 
 /// A type, as far as naming needs it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -182,6 +179,11 @@ impl MailboxNames {
         for (raw, friendly) in FRIENDLY {
             field.name = field.name.replace(raw, friendly);
         }
+        for (raw, friendly) in FRIENDLY_END {
+            if let Some(start) = field.name.strip_suffix(raw) {
+                field.name = format!("{start}{friendly}");
+            }
+        }
         Some(field)
     }
 
@@ -286,8 +288,9 @@ impl Walk<'_> {
         let mut children = tree.root().ok()?.children();
         while let Ok(Some(child)) = children.next() {
             let entry = child.entry();
-            // Static members have no place in the object.
-            if entry.tag() != dw::DW_TAG_member || entry.attr_value(dw::DW_AT_external).is_some() {
+            // A base class is a member without a name; static members have no place in the object.
+            let part = [dw::DW_TAG_member, dw::DW_TAG_inheritance].contains(&entry.tag());
+            if !part || entry.attr_value(dw::DW_AT_external).is_some() {
                 continue;
             }
             let bits = number(entry, dw::DW_AT_data_bit_offset);
