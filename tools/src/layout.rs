@@ -6,16 +6,11 @@
 
 use sim_core::CoreId;
 
-/// Bytes of L1: 1536 KiB from address 0.
-pub const L1_BYTES: u32 = 1536 * 1024;
-/// First address of every core's own local data RAM.
-pub const LOCAL_RAM_BASE: u32 = 0xFFB0_0000;
+pub use memory_map::layout::{L1_BYTES, LOCAL_RAM_BASE};
+pub use memory_map::mailbox::{MAILBOX_BASE, MAILBOX_BYTES};
+
 /// Bytes of the largest local data RAM (BRISC and NCRISC; the TRISCs have half).
-pub const LOCAL_RAM_MAX_BYTES: u32 = 8 * 1024;
-/// Where the mailbox block `mailboxes_t` starts in L1.
-pub const MAILBOX_BASE: u32 = 0x60;
-/// Bytes of `mailboxes_t`.
-pub const MAILBOX_BYTES: u32 = 0x3480;
+pub const LOCAL_RAM_MAX_BYTES: u32 = memory_map::layout::LOCAL_RAM_BYTES_DM;
 /// First byte of L1 that firmware leaves alone once it is up; the usual kernel-config base.
 pub const MAP_END: u32 = 0xA080;
 /// Bank-to-NoC tables, 0x800 bytes.

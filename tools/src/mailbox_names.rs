@@ -9,8 +9,9 @@
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, EndianArcSlice, LittleEndian, Unit};
 use gimli::{UnitOffset, constants as dw};
 
+use memory_map::mailbox::{self, MAILBOX_BASE};
+
 use crate::image::Image;
-use crate::layout::MAILBOX_BASE;
 use crate::symbols::load_dwarf;
 
 type Reader = EndianArcSlice<LittleEndian>;
@@ -20,6 +21,19 @@ type Entry = DebuggingInformationEntry<Reader>;
 const MAX_DEPTH: u32 = 24;
 /// Upper limit on the number of type nodes read.
 const MAX_NODES: u32 = 20_000;
+
+/// Parts of the compiler's names and what people call them, so that names are the same with and
+/// without debug information: the table of `memory-map` leaves out what says nothing
+/// `[spec: boot-and-sync 1.4]`.
+const FRIENDLY: [(&str, &str); 5] = [
+    ("subordinate_sync.map[0]", "subordinate_sync.dm1"),
+    ("subordinate_sync.map[1]", "subordinate_sync.trisc0"),
+    ("subordinate_sync.map[2]", "subordinate_sync.trisc1"),
+    ("subordinate_sync.map[3]", "subordinate_sync.trisc2"),
+    ("].kernel_config.", "]."),
+];
+/// The same for the ends of names.
+const FRIENDLY_END: [(&str, &str); 2] = [("].rta_offset", "].rta"), ("].crta_offset", "].crta")];
 
 /// A type, as far as naming needs it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,52 +69,10 @@ impl Shape {
             Self::Array { count, element } => count.saturating_mul(element.leaves()),
         }
     }
-}
 
-/// A scalar field at an address.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Field {
-    /// Path from the start of the block, e.g. `launch[2].kernel_config.enables`.
-    pub name: String,
-    /// Byte inside the field.
-    pub byte: u32,
-    /// Bytes of the field.
-    pub bytes: u32,
-}
-
-/// The names of one firmware's mailbox block.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MailboxNames {
-    shape: Shape,
-}
-
-impl MailboxNames {
-    /// Reads the type `mailboxes_t` of a firmware image; `None` without usable debug information.
-    #[must_use]
-    pub fn from_image(image: &Image) -> Option<Self> {
-        let dwarf = load_dwarf(image.file.as_ref()?);
-        let mut units = dwarf.units();
-        while let Ok(Some(header)) = units.next() {
-            let Ok(unit) = dwarf.unit(header) else { continue };
-            let mut walk = Walk { dwarf: &dwarf, unit: &unit, nodes: 0 };
-            if let Some(shape) = walk.find("mailboxes_t") {
-                return Some(Self { shape });
-            }
-        }
-        None
-    }
-
-    /// Bytes of the block.
-    #[must_use]
-    pub fn size_bytes(&self) -> u32 {
-        self.shape.bytes()
-    }
-
-    /// The field that covers an L1 address; `None` outside the block and in padding.
-    #[must_use]
-    pub fn field(&self, address: u32) -> Option<Field> {
-        let mut offset = address.checked_sub(MAILBOX_BASE)?;
-        let mut shape = &self.shape;
+    /// The scalar at a byte offset.
+    fn field(&self, mut offset: u32) -> Option<Field> {
+        let mut shape = self;
         let mut name = String::new();
         loop {
             match shape {
@@ -141,6 +113,78 @@ impl MailboxNames {
                 }
             }
         }
+    }
+}
+
+/// A scalar field at an address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Field {
+    /// Path from the start of the block, e.g. `launch[2].kernel_config.enables`.
+    pub name: String,
+    /// Byte inside the field.
+    pub byte: u32,
+    /// Bytes of the field.
+    pub bytes: u32,
+}
+
+/// The names of one firmware's mailbox block.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MailboxNames {
+    /// `None`: the built-in table.
+    shape: Option<Shape>,
+}
+
+impl MailboxNames {
+    /// The names of the built-in table (ttnn 0.81.1).
+    #[must_use]
+    pub const fn built_in() -> Self {
+        Self { shape: None }
+    }
+
+    /// The names of a firmware image, or the built-in ones when it has no debug information.
+    #[must_use]
+    pub fn for_firmware(image: Option<&Image>) -> Self {
+        image.and_then(Self::from_image).unwrap_or(const { Self::built_in() })
+    }
+
+    /// Reads the type `mailboxes_t` of a firmware image; `None` without usable debug information.
+    #[must_use]
+    pub fn from_image(image: &Image) -> Option<Self> {
+        let dwarf = load_dwarf(image.file.as_ref()?);
+        let mut units = dwarf.units();
+        while let Ok(Some(header)) = units.next() {
+            let Ok(unit) = dwarf.unit(header) else { continue };
+            let mut walk = Walk { dwarf: &dwarf, unit: &unit, nodes: 0 };
+            if let Some(shape) = walk.find("mailboxes_t") {
+                return Some(Self { shape: Some(shape) });
+            }
+        }
+        None
+    }
+
+    /// Bytes of the block.
+    #[must_use]
+    pub fn size_bytes(&self) -> u32 {
+        self.shape.as_ref().map_or(mailbox::MAILBOX_BYTES, Shape::bytes)
+    }
+
+    /// The field that covers an L1 address; `None` outside the block and in padding.
+    #[must_use]
+    pub fn field(&self, address: u32) -> Option<Field> {
+        let Some(shape) = &self.shape else {
+            let place = mailbox::place(address)?;
+            return Some(Field { name: place.name, byte: place.byte, bytes: place.bytes });
+        };
+        let mut field = shape.field(address.checked_sub(MAILBOX_BASE)?)?;
+        for (raw, friendly) in FRIENDLY {
+            field.name = field.name.replace(raw, friendly);
+        }
+        for (raw, friendly) in FRIENDLY_END {
+            if let Some(start) = field.name.strip_suffix(raw) {
+                field.name = format!("{start}{friendly}");
+            }
+        }
+        Some(field)
     }
 
     /// Name of an L1 address, `field+n` inside a longer field.
@@ -244,8 +288,9 @@ impl Walk<'_> {
         let mut children = tree.root().ok()?.children();
         while let Ok(Some(child)) = children.next() {
             let entry = child.entry();
-            // Static members have no place in the object.
-            if entry.tag() != dw::DW_TAG_member || entry.attr_value(dw::DW_AT_external).is_some() {
+            // A base class is a member without a name; static members have no place in the object.
+            let part = [dw::DW_TAG_member, dw::DW_TAG_inheritance].contains(&entry.tag());
+            if !part || entry.attr_value(dw::DW_AT_external).is_some() {
                 continue;
             }
             let bits = number(entry, dw::DW_AT_data_bit_offset);

@@ -262,7 +262,7 @@ impl Symbols {
         self.firmware.iter().chain(&self.kernels).find_map(|loaded| {
             let covers = |symbol: &&crate::image::Symbol| {
                 symbol.kind == SymbolKind::Object
-                    && address.wrapping_sub(symbol.value) < symbol.size
+                    && address.checked_sub(symbol.value).is_some_and(|at| at < symbol.size)
             };
             let symbol = loaded.image.symbols.iter().find(covers)?;
             Some(DataSymbol {

@@ -73,18 +73,12 @@ impl BankTables {
 }
 
 /// What the host may choose at boot.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BootOptions {
     /// Logical coordinates of the tile, x then y.
     pub logical: (u8, u8),
     /// Tables for kernels; `None` takes [`BankTables::zeroed`].
     pub tables: Option<BankTables>,
-}
-
-impl Default for BootOptions {
-    fn default() -> Self {
-        Self { logical: (0, 0), tables: None }
-    }
 }
 
 /// Everything that must be in L1 before BRISC starts at address 0.
@@ -211,7 +205,7 @@ fn check_disjoint(writes: &mut [Staged<'_>]) -> Result<(), FirmwareError> {
 /// `jal x0, entry` for address 0, where BRISC always starts.
 fn jal(brisc: &Image) -> Result<u32, FirmwareError> {
     let entry = brisc.entry;
-    if entry == 0 || entry % 4 != 0 || entry >= JAL_REACH {
+    if entry == 0 || !entry.is_multiple_of(4) || entry >= JAL_REACH {
         let reason = format!("entry point {entry:#x} cannot be the target of a jal at address 0");
         return Err(FirmwareError::boot(brisc, reason));
     }

@@ -66,7 +66,9 @@ fn banks(image: &Image, coordinates: &str, offsets: &str) -> Result<Option<u32>,
     let size = |name: &str| image.symbol(name).map(|symbol| symbol.size).filter(|&size| size > 0);
     match (size(coordinates), size(offsets)) {
         (None, None) => Ok(None),
-        (Some(xy), Some(offset)) if xy == offset && xy % 4 == 0 && xy <= MAX_TABLE_BYTES => {
+        (Some(xy), Some(offset))
+            if xy == offset && xy.is_multiple_of(4) && xy <= MAX_TABLE_BYTES =>
+        {
             Ok(Some(xy / 4))
         }
         (xy, offset) => Err(FirmwareError::boot(

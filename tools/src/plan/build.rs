@@ -86,7 +86,7 @@ fn check_numbers(raw: &RawLaunch) -> Result<u32, String> {
         return Err("dispatch: has no meaning with mode = \"host\"".to_owned());
     }
     let base = raw.kernel_config_base.unwrap_or(MAP_END);
-    if base % 16 != 0 || base >= L1_BYTES {
+    if !base.is_multiple_of(16) || base >= L1_BYTES {
         return Err(format!("kernel_config_base: {base:#x} must be a multiple of 16 inside L1"));
     }
     Ok(base)
@@ -254,7 +254,7 @@ fn kernel_claims(
         let bytes = segment.bytes.clone();
         claims.push(Claim { what: what.clone(), address: segment.addr, bytes });
     }
-    if !entry_loaded || kernel.entry % 4 != 0 {
+    if !entry_loaded || !kernel.entry.is_multiple_of(4) {
         return Err(format!("{what}: {file}: entry point {:#x} is not in its code", kernel.entry));
     }
     let index = message_index(kernel.core);
@@ -277,7 +277,7 @@ fn check_cbs(cbs: &[RawCb], claims: &[Claim]) -> Result<(), String> {
             ));
         }
         // TRISC0 and TRISC2 count in units of 16 bytes [spec: boot-and-sync 7.1].
-        if cb.address % 16 != 0 || cb.page_size % 16 != 0 {
+        if !cb.address.is_multiple_of(16) || !cb.page_size.is_multiple_of(16) {
             return Err(format!("{what}: address and page_size must be multiples of 16"));
         }
         let end = cb.address + cb.size;

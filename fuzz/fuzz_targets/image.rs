@@ -1,0 +1,25 @@
+//! Any bytes as an ELF file: refused in one line or usable for names, never a panic.
+
+#![no_main]
+
+use std::sync::Arc;
+
+use libfuzzer_sys::fuzz_target;
+use tools::image::Image;
+use tools::mailbox_names::MailboxNames;
+use tools::symbols::Symbols;
+
+fuzz_target!(|data: &[u8]| {
+    match Image::parse_elf("fuzz.elf", data.into()) {
+        Ok(image) => {
+            let entry = image.entry;
+            let _ = MailboxNames::from_image(&image);
+            let symbols = Symbols::for_core(Some(Arc::new(image)));
+            for step in 0..64 {
+                let _ = symbols.locate(entry.wrapping_add(step * 4));
+                let _ = symbols.data_symbol(entry.wrapping_add(step * 4));
+            }
+        }
+        Err(error) => assert!(!error.to_string().contains('\n')),
+    }
+});

@@ -1,0 +1,22 @@
+//! Any text as a plan: refused in one line or turned into disjoint writes, never a panic.
+
+#![no_main]
+
+use std::path::Path;
+
+use libfuzzer_sys::fuzz_target;
+use tools::plan::LaunchPlan;
+
+fuzz_target!(|text: &str| {
+    // The directory does not exist, so no file can be named.
+    match LaunchPlan::parse(text, "fuzz.toml", Path::new("no-such-directory")) {
+        Ok(plan) => {
+            for launch in &plan.launches {
+                for pair in launch.writes.windows(2) {
+                    assert!(pair[0].0 as usize + pair[0].1.len() <= pair[1].0 as usize);
+                }
+            }
+        }
+        Err(error) => assert!(!error.to_string().contains('\n')),
+    }
+});

@@ -1,0 +1,209 @@
+//! The built `tilescope` binary: exit status, one-line errors, help, closed pipes, colours, and
+//! the firmware cache with wheels made here.
+
+mod common;
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use common::{CORES, RET, firmware_elf};
+
+fn tilescope(cache: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tilescope"));
+    command.args(args).env("TILESCOPE_CACHE", cache).stdin(Stdio::null());
+    command.output().expect("the binary runs")
+}
+
+fn run(args: &[&str]) -> Output {
+    tilescope(Path::new("no-such-cache"), args)
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The single line on standard error of a run that failed with the host's exit status.
+fn host_error(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert!(text.starts_with("error: "), "{text}");
+    text
+}
+
+/// Writes a wheel with one set per id; `spoil` may change each member's bytes.
+fn wheel(path: &Path, ids: &[(&str, u32, u32)], spoil: impl Fn(&str, Vec<u8>) -> Vec<u8>) {
+    let mut zip = zip::ZipWriter::new(fs::File::create(path).expect("created"));
+    let options = zip::write::SimpleFileOptions::default();
+    let mut put = |name: &str, bytes: &[u8]| {
+        zip.start_file(name, options).expect("started");
+        zip.write_all(bytes).expect("written");
+    };
+    put("ttnn-9.8.7.dist-info/METADATA", b"Name: ttnn\n");
+    for &(id, dram, l1) in ids {
+        let root = format!("ttnn/tt_metal/pre-compiled/{id}");
+        put(&format!("{root}/drisc/drisc.elf"), b"not ours");
+        for (core, entry) in CORES {
+            let bytes = spoil(core, firmware_elf(entry, dram, l1));
+            put(&format!("{root}/{core}/{core}.elf"), &bytes);
+            put(&format!("{root}/{core}/{core}_weakened.elf"), b"not ours");
+        }
+    }
+    put("ttnn/tt_metal/pre-compiled/555/brisc/brisc.elf", b"another chip's");
+    zip.finish().expect("finished");
+}
+
+fn same(_: &str, bytes: Vec<u8>) -> Vec<u8> {
+    bytes
+}
+
+#[test]
+fn help_shows_examples_and_exit_status() {
+    let output = run(&["--help"]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = stdout(&output);
+    assert!(text.contains("Examples:") && text.contains("3  deadlock"), "{text}");
+    for command in ["boot", "launch", "firmware", "disasm", "regs"] {
+        let output = run(&[command, "--help"]);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(stdout(&output).contains("Examples:"), "{command}");
+    }
+}
+
+#[test]
+fn usage_mistake_gives_the_host_exit_status() {
+    for args in
+        [&["nonsense"][..], &["launch"], &["boot", "--epoch", "0"], &["boot", "--logical", "1"]]
+    {
+        assert_eq!(run(args).status.code(), Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn disasm_of_a_word_and_of_a_file() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = dir.path().join("brisc.elf");
+    fs::write(&path, firmware_elf(0x3AE0, 1, 1)).expect("written");
+    let text = stdout(&run(&["disasm", &path.display().to_string(), "--function", "_start"]));
+    assert!(text.contains("<_start>:") && text.contains("3ae4:  00008067  ret"), "{text}");
+    let word = format!("{RET:#x}");
+    assert!(stdout(&run(&["disasm", &word])).contains("ret"));
+    assert!(host_error(&run(&["disasm", "no-such-file"])).contains("no-such-file: cannot read"));
+}
+
+#[test]
+fn regs_explains_names_and_addresses() {
+    let text = stdout(&run(&["regs", "soft_reset_0"]));
+    assert!(text.contains("ffb121b0  tile_control.SOFT_RESET_0"), "{text}");
+    assert!(stdout(&run(&["regs", "0x4F3"])).contains("go_messages[0].signal"));
+    assert!(stdout(&run(&["regs", "STALLWAIT"])).contains("0xa2"));
+    assert!(stdout(&run(&["regs"])).contains("00000000..0017ffff  L1"));
+    assert!(host_error(&run(&["regs", "no_such_thing"])).contains("no_such_thing: no register"));
+}
+
+#[test]
+fn output_to_a_closed_pipe_is_quiet() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tilescope"))
+        .arg("regs")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    drop(child.stdout.take());
+    let mut errors = String::new();
+    child.stderr.take().expect("piped").read_to_string(&mut errors).expect("text");
+    assert_eq!((child.wait().expect("ends").code(), errors.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn errors_to_a_pipe_have_no_colours() {
+    let output = run(&["regs", "no_such_thing"]);
+    assert!(!output.stderr.contains(&0x1B));
+}
+
+#[test]
+fn wheel_fetch_fills_the_cache_and_list_checks_it() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (cache, file) = (dir.path().join("cache"), dir.path().join("ttnn.whl"));
+    wheel(&file, &[("111", 8, 14), ("222", 7, 12)], same);
+    let output = tilescope(&cache, &["firmware", "fetch", "--wheel", &file.display().to_string()]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = stdout(&tilescope(&cache, &["firmware", "list"]));
+    assert!(text.contains("8 DRAM /  14 L1 banks  reports to stream 48"), "{text}");
+    assert!(text.contains("ttnn-9.8.7") && !text.contains("555"), "{text}");
+
+    let elf = cache.join("firmware/ttnn-9.8.7/222/trisc0/trisc0.elf");
+    let before = fs::read(&elf).expect("cached");
+    fs::write(&elf, &before[1..]).expect("damaged");
+    let output = tilescope(&cache, &["firmware", "list", "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stdout(&output).contains("222/trisc0/trisc0.elf: changed since it was fetched"));
+    // A damaged version is not "there": fetching again repairs it.
+    tilescope(&cache, &["firmware", "fetch", "--wheel", &file.display().to_string()]);
+    assert_eq!(tilescope(&cache, &["firmware", "list"]).status.code(), Some(0));
+    let left: Vec<_> = fs::read_dir(cache.join("firmware")).expect("there").flatten().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
+
+#[test]
+fn cached_set_is_found_by_banks_and_by_id() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("ttnn.whl");
+    wheel(&file, &[("111", 7, 14), ("122", 8, 12), ("133", 8, 14)], same);
+    tilescope(dir.path(), &["firmware", "fetch", "--wheel", &file.display().to_string()]);
+    let cache = tools::fetch::Cache::at(dir.path());
+    let id = |selector: Option<&str>| {
+        let found = cache.resolve(selector).map_err(|error| error.to_string())?;
+        Ok::<_, String>(found.file_name().expect("an id").to_string_lossy().into_owned())
+    };
+    assert_eq!(id(None).as_deref(), Ok("133"));
+    assert_eq!(id(Some("7/14")).as_deref(), Ok("111"));
+    assert_eq!(id(Some("8x12")).as_deref(), Ok("122"));
+    assert_eq!(id(Some("12")).as_deref(), Ok("122"));
+    assert_eq!(id(Some("1")), Err("1: matches 3 firmware sets".to_owned()));
+    assert!(id(Some("9/9")).is_err_and(|error| error.contains("no such firmware set")));
+    let empty = tools::fetch::Cache::at(&dir.path().join("empty"));
+    assert!(empty.resolve(None).is_err_and(|error| error.to_string().contains("firmware fetch")));
+}
+
+#[test]
+fn unusable_wheel_is_one_line_and_leaves_nothing() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let cache = dir.path().join("cache");
+    let file = dir.path().join("ttnn.whl");
+    let fetch = || {
+        let output =
+            tilescope(&cache, &["firmware", "fetch", "--wheel", &file.display().to_string()]);
+        let error = host_error(&output);
+        assert_eq!(fs::read_dir(cache.join("firmware")).expect("there").count(), 0);
+        assert!(error.contains("ttnn.whl: "), "{error}");
+        error
+    };
+    fs::write(&file, b"PK\x03\x04 not really").expect("written");
+    assert!(fetch().contains("not a complete wheel"));
+    wheel(&file, &[("111", 8, 14)], same);
+    let whole = fs::read(&file).expect("read");
+    fs::write(&file, &whole[..whole.len() / 2]).expect("cut");
+    assert!(fetch().contains("not a complete wheel"));
+    wheel(&file, &[], same);
+    assert!(fetch().contains("no Blackhole firmware"));
+    wheel(
+        &file,
+        &[("111", 8, 14)],
+        |core, bytes| if core == "trisc1" { b"?".to_vec() } else { bytes },
+    );
+    assert!(fetch().contains("set 111: 111/trisc1/trisc1.elf: not an ELF file"));
+}
+
+#[test]
+fn plan_check_reports_a_mistake_in_one_line() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let plan = dir.path().join("KERNELS.toml");
+    fs::write(&plan, "[[launch]]\nname = 'a'\nnoc = 7\n").expect("written");
+    let error = host_error(&run(&["launch", &plan.display().to_string(), "--check"]));
+    assert!(error.contains("KERNELS.toml: launch \"a\": noc: must be 0 or 1"), "{error}");
+    fs::write(&plan, "[[launch]]\nname = 'a'\n").expect("written");
+    assert_eq!(run(&["launch", &plan.display().to_string(), "--check"]).status.code(), Some(0));
+}
