@@ -6,7 +6,7 @@ use sim_core::{AgentId, Cycle, ThreadId, UnitId, WaitReason};
 use crate::decode::Decoded;
 use crate::env::Env;
 use crate::gate::{Condition, Latch};
-use crate::timing::Cost;
+use crate::timing::{Cost, TimingModel};
 use crate::units::Issued;
 use crate::units::config::ConfigUnit;
 use crate::units::matrix::MatrixUnit;
@@ -62,13 +62,16 @@ pub(crate) struct Backend {
     pub(crate) thread_free: [Cycle; 3],
     /// Thread that a unit served last; the next one has priority.
     pub(crate) last_served: [u8; UNITS],
+    /// Whether costs or soft reset can keep an instruction from issuing.
+    pub(crate) restricted: bool,
     /// Empty in the unit timing model.
     pub(crate) in_flight: Vec<InFlight>,
 }
 
 impl Backend {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(timing: TimingModel) -> Self {
         Self {
+            restricted: timing != TimingModel::Unit,
             sync: SyncUnit::default(),
             config: ConfigUnit::new(),
             scalar: ScalarUnit::new(),
@@ -128,8 +131,20 @@ impl Backend {
             .any(|entry| entry.unit == unit && thread.is_none_or(|t| entry.issued.thread == t))
     }
 
-    /// Why a unit cannot take `front` of `thread`, apart from other threads wanting it too.
+    /// Whether a unit can take the instruction, other threads apart.
     #[inline]
+    pub(crate) fn accepts(
+        &self,
+        decoded: &Decoded,
+        word: u32,
+        thread: ThreadId,
+        now: Cycle,
+    ) -> bool {
+        (!self.restricted && !decoded.has_gate_rule)
+            || self.refuses(decoded, word, thread, now).is_none()
+    }
+
+    /// Why a unit cannot take the instruction, apart from other threads wanting it too.
     pub(crate) fn refuses(
         &self,
         decoded: &Decoded,
@@ -256,7 +271,7 @@ impl Backend {
 }
 
 /// Soft reset bits that can hold instructions.
-const HOLDING: u32 = {
+pub(crate) const HOLDING: u32 = {
     use soft_reset::{GLUE, MATH, PACKERS, THCON, UNPACKERS};
     GLUE | MATH | PACKERS | THCON | UNPACKERS
 };

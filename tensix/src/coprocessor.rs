@@ -13,16 +13,15 @@ use sim_core::observer::{Event, Stamp};
 use sim_core::{AgentId, Category, Context, Cycle, GuestError, ThreadId, WaitReason};
 
 use crate::backend::{Backend, busy};
-use crate::decode::{Decoded, Resource, decode};
+use crate::decode::{Resource, decode};
 use crate::env::Env;
 use crate::frontend::mop::Unexpandable;
-use crate::frontend::{FIRST_FIFO, FIRST_FIFO_ACCEPTS, Frontend, FrontendFault, REPLAY_FIFO};
+use crate::frontend::{FIRST_FIFO_ACCEPTS, Frontend, FrontendFault, REPLAY_FIFO, Refusal};
 use crate::gate::wait_of;
 use crate::queue::{Origin, Queued};
 use crate::timing::{TimingModel, cost};
-use crate::units::Issued;
 use crate::units::sync::SyncUnit;
-use isa::op::Opcode;
+use crate::units::{Fault, Issued};
 
 /// The Tensix coprocessor of one tile.
 #[derive(Clone, Debug)]
@@ -31,17 +30,15 @@ pub struct Coprocessor {
     pub(crate) threads: [Frontend; 3],
     pub(crate) backend: Backend,
     pub(crate) asleep: bool,
+    /// Threads with anything in their frontends.
+    active: ThreadSet,
 }
 
-/// What a thread's front instruction can do in this cycle.
-#[derive(Clone, Copy)]
-enum Front {
-    /// There is none.
-    Empty,
-    /// It waits, and why.
-    Waits(WaitReason),
-    /// It can issue unless it loses an arbitration.
-    Ready(&'static Decoded),
+/// Threads as a set, bit *i* is thread *i*.
+type ThreadSet = u8;
+
+const fn bit(thread: ThreadId) -> ThreadSet {
+    1 << thread as u8
 }
 
 impl Coprocessor {
@@ -51,8 +48,9 @@ impl Coprocessor {
         Self {
             timing,
             threads: [const { Frontend::new() }; 3],
-            backend: Backend::new(),
+            backend: Backend::new(timing),
             asleep: true,
+            active: 0,
         }
     }
 
@@ -87,23 +85,16 @@ impl Coprocessor {
     ) -> Result<(), GuestError> {
         let frontend = &mut self.threads[thread.index()];
         let entry = Queued::pushed(word, origin);
-        if after_mop {
-            if frontend.second.is_full() {
-                return Err(push_error(thread, word, origin, now, OVERFLOW));
-            }
-            if frontend.trisc_mux == now {
-                return Err(push_error(thread, word, origin, now, COLLISION));
-            }
-            frontend.brisc_mux = now;
-            frontend.second.push(entry);
+        let refused = if after_mop {
+            frontend.accept_behind_mop(entry, now)
         } else {
-            if frontend.first.is_full() || frontend.tracked as usize >= FIRST_FIFO {
-                return Err(push_error(thread, word, origin, now, OVERFLOW));
-            }
-            frontend.tracked += 1;
-            frontend.first.push(entry);
+            frontend.accept(entry, now)
+        };
+        if let Some(refusal) = refused {
+            return Err(push_error(thread, word, origin, now, refusal));
         }
         self.asleep = false;
+        self.active |= bit(thread);
         if E::OBSERVED {
             let at = Stamp { cycle: now, agent: AgentId::Core(origin.core), pc: origin.pc };
             env.event(at, Event::Push { thread, word, after_mop });
@@ -120,110 +111,142 @@ impl Coprocessor {
         if self.asleep {
             return Ok(());
         }
-        let progress = self.step_awake(now, env)?;
+        let progress = self.step_awake(now, env).map_err(|fault| *fault)?;
         self.asleep = !progress && !self.backend.has_timers(now);
         Ok(())
     }
 
     /// One cycle whether asleep or not; whether anything changed.
-    pub(crate) fn step_awake<E: Env>(
+    #[inline]
+    pub(crate) fn step_awake<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, Fault> {
+        let mut progress = false;
+        if !self.backend.in_flight.is_empty() {
+            progress = self.backend.complete(now, env);
+        }
+        // One busy thread is the common case, and needs no arbitration.
+        let lone = match self.active {
+            0b000 => return Ok(progress),
+            0b001 => ThreadId::T0,
+            0b010 => ThreadId::T1,
+            0b100 => ThreadId::T2,
+            _ => return Ok(progress | self.step_several(now, env)?),
+        };
+        Ok(progress | self.step_lone(lone, now, env)?)
+    }
+
+    /// A cycle in which only `thread` has anything in its frontend.
+    #[inline]
+    fn step_lone<E: Env>(
         &mut self,
+        thread: ThreadId,
         now: Cycle,
         env: &mut E,
-    ) -> Result<bool, GuestError> {
-        let mut progress = self.backend.complete(now, env);
-        let mut met = 0;
-        for thread in ThreadId::ALL {
-            let gate = &mut self.threads[thread.index()].gate;
-            if let Some(latch) = &mut gate.latch {
-                let unmet = self.backend.unmet(latch, thread, env);
-                progress |= unmet != latch.unmet;
-                latch.unmet = unmet;
-                met |= u8::from(unmet.is_none()) << thread as u8;
+    ) -> Result<bool, Fault> {
+        let (frontend, backend) = (&mut self.threads[thread.index()], &mut self.backend);
+        let mut progress = false;
+        let met = evaluate(frontend, backend, thread, &mut progress, env);
+        if !frontend.third.is_empty() {
+            if is_ready(frontend, backend, thread, now) {
+                issue(frontend, backend, self.timing, thread, now, env)?;
+                progress = true;
+            } else {
+                explain(frontend, backend, thread, now)?;
+                progress |= wait(frontend, thread, now, env);
             }
         }
-        progress |= self.step_gates(now, env)?;
-        if met != 0 {
+        if met {
+            frontend.gate.latch = None;
             progress = true;
-            for thread in ThreadId::ALL.into_iter().filter(|t| met >> *t as u8 & 1 != 0) {
-                self.threads[thread.index()].gate.latch = None;
-            }
         }
-        for thread in ThreadId::ALL {
-            let frontend = &mut self.threads[thread.index()];
-            match frontend.step_expanders(now) {
-                Ok(moved) => progress |= moved,
-                Err((fault, entry)) => return Err(frontend_error(fault, &entry, thread, now)),
+        progress |= expand(frontend, thread, now)?;
+        if frontend.third.is_empty() && frontend.is_idle() {
+            self.active &= !bit(thread);
+        }
+        Ok(progress)
+    }
+
+    /// A cycle in which several threads have something in their frontends.
+    #[inline(never)]
+    fn step_several<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, Fault> {
+        let mut progress = false;
+        let mut met = 0;
+        let mut queued = 0;
+        for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
+            if evaluate(frontend, &self.backend, thread, &mut progress, env) {
+                met |= bit(thread);
+            }
+            queued |= ThreadSet::from(!frontend.third.is_empty()) << thread as u8;
+        }
+        progress |= self.step_gates(queued, now, env)?;
+        for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
+            if met & bit(thread) != 0 {
+                frontend.gate.latch = None;
+                progress = true;
+            }
+            progress |= expand(frontend, thread, now)?;
+            if frontend.third.is_empty() && frontend.is_idle() {
+                self.active &= !bit(thread);
             }
         }
         Ok(progress)
     }
 
-    #[inline]
-    fn step_gates<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, GuestError> {
-        let mut fronts = [Front::Empty; 3];
-        let mut ready = 0_u32;
-        for thread in ThreadId::ALL {
-            fronts[thread.index()] = self.examine(thread, now)?;
-            ready += u32::from(matches!(fronts[thread.index()], Front::Ready(_)));
-        }
-        if ready > 1 {
-            self.arbitrate(&mut fronts);
-        }
-        let mut progress = false;
-        for thread in ThreadId::ALL {
-            match fronts[thread.index()] {
-                Front::Empty => {}
-                Front::Waits(reason) => progress |= self.wait(thread, reason, now, env),
-                Front::Ready(decoded) => {
-                    progress = true;
-                    self.issue(thread, decoded, now, env)?;
+    fn step_gates<E: Env>(
+        &mut self,
+        queued: ThreadSet,
+        now: Cycle,
+        env: &mut E,
+    ) -> Result<bool, Fault> {
+        let mut ready = 0;
+        for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
+            if queued & bit(thread) != 0 {
+                if is_ready(frontend, &self.backend, thread, now) {
+                    ready |= bit(thread);
+                } else {
+                    explain(frontend, &self.backend, thread, now)?;
                 }
             }
         }
+        if !ThreadSet::is_power_of_two(ready) && ready != 0 {
+            ready = self.arbitrate(ready);
+        }
+        let mut progress = ready != 0;
+        for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
+            if ready & bit(thread) != 0 {
+                issue(frontend, &mut self.backend, self.timing, thread, now, env)?;
+            } else if queued & bit(thread) != 0 {
+                progress |= wait(frontend, thread, now, env);
+            }
+        }
         Ok(progress)
     }
 
-    /// Looks at the front instruction of `thread`.
-    #[inline]
-    fn examine(&self, thread: ThreadId, now: Cycle) -> Result<Front, GuestError> {
-        let frontend = &self.threads[thread.index()];
-        let Some(front) = frontend.third.front() else { return Ok(Front::Empty) };
-        let Some(decoded) = decode(front.word) else {
-            return Err(unassigned(front, thread, now));
-        };
-        let held = frontend.gate.holds(decoded.blocked_by, decoded.opcode == Opcode::Nop);
-        if let Some(reason) = held {
-            return Ok(Front::Waits(reason));
-        }
-        Ok(match self.backend.refuses(decoded, front.word, thread, now) {
-            Some(reason) => Front::Waits(reason),
-            None => Front::Ready(decoded),
-        })
-    }
-
-    /// Lets one thread per shared unit and per mutex through.
-    fn arbitrate(&self, fronts: &mut [Front; 3]) {
-        let wants = *fronts;
-        for loser in 0..3 {
-            let Some((resource, last)) = self.wanted(wants[loser], loser) else { continue };
-            let beaten = (0..3).any(|rival| {
-                rival != loser
-                    && self.wanted(wants[rival], rival).map(|(other, _)| other) == Some(resource)
+    /// Lets one thread per shared unit and per mutex through: the threads that may issue.
+    fn arbitrate(&mut self, ready: ThreadSet) -> ThreadSet {
+        let wanted = ThreadId::ALL.map(|thread| self.wanted(ready, thread));
+        let mut winners = ready;
+        for (loser, want) in ThreadId::ALL.into_iter().zip(wanted) {
+            let Some((resource, last)) = want else { continue };
+            let beaten = ThreadId::ALL.into_iter().zip(wanted).any(|(rival, other)| {
+                other.is_some_and(|other| other.0 == resource)
                     && rank(rival, last) < rank(loser, last)
             });
-            if let (true, Front::Ready(decoded)) = (beaten, wants[loser]) {
-                fronts[loser] = Front::Waits(match decoded.resource {
-                    Resource::Mutex => WaitReason::Mutex { index: (resource - 0x100) as u8 },
-                    Resource::Free | Resource::Shared => busy(decoded.unit),
-                });
+            if beaten {
+                winners &= !bit(loser);
+                self.note_loss(loser);
             }
         }
+        winners
     }
 
     /// A number for what a ready front competes for, and who was served last.
-    fn wanted(&self, front: Front, thread: usize) -> Option<(u32, u8)> {
-        let Front::Ready(decoded) = front else { return None };
+    #[inline]
+    fn wanted(&self, ready: ThreadSet, thread: ThreadId) -> Option<(u32, u8)> {
+        if ready & bit(thread) == 0 {
+            return None;
+        }
+        let word = self.threads[thread.index()].third.front()?.word();
+        let decoded = decode(word)?;
         match decoded.resource {
             Resource::Free => None,
             Resource::Shared => {
@@ -231,76 +254,133 @@ impl Coprocessor {
                 Some((unit as u32, self.backend.last_served[unit]))
             }
             Resource::Mutex => {
-                let index = self.threads[thread].third.front()?.word & 0xFFFF;
+                let index = word & 0xFFFF;
                 let slot = SyncUnit::mutex_slot(index)?;
                 Some((0x100 + index, self.backend.sync.mutexes[slot].last))
             }
         }
     }
 
-    #[inline]
-    fn issue<E: Env>(
-        &mut self,
-        thread: ThreadId,
-        decoded: &'static Decoded,
-        now: Cycle,
-        env: &mut E,
-    ) -> Result<(), GuestError> {
+    /// Notes why a thread that lost an arbitration waits.
+    fn note_loss(&mut self, thread: ThreadId) {
         let frontend = &mut self.threads[thread.index()];
-        let Some(&entry) = frontend.third.front() else { return Ok(()) };
-        frontend.third.drop_front();
-        frontend.untrack(&entry);
-        if frontend.gate.wait.is_some() {
-            end_wait(frontend, thread, now, env);
-        }
-        let issued = Issued::new(&entry, thread, now);
-        if E::OBSERVED {
-            let (word, slot) = (entry.word, entry.slot());
-            env.event(issued.stamp(), Event::Issue { thread, word, slot });
-        }
-        if let Some(latch) = self.backend.execute(decoded.opcode, &issued, env)? {
-            frontend.gate.latch = Some(latch);
-        }
-        if decoded.resource == Resource::Shared {
-            self.backend.last_served[decoded.unit as usize] = thread as u8;
-        }
-        if self.timing != TimingModel::Unit {
-            let cost = cost(self.timing, decoded.opcode, entry.word);
-            self.backend.occupy(&issued, decoded.unit, cost);
-        }
-        Ok(())
-    }
-
-    /// Notes that the front instruction of `thread` waits; whether that is news.
-    #[cold]
-    fn wait<E: Env>(
-        &mut self,
-        thread: ThreadId,
-        reason: WaitReason,
-        now: Cycle,
-        env: &mut E,
-    ) -> bool {
-        let frontend = &mut self.threads[thread.index()];
-        let Some(&front) = frontend.third.front() else { return false };
-        if let Some(wait) = &frontend.gate.wait {
-            // The release lag belongs to the wait that ends with it.
-            if wait.reason == reason || reason == WaitReason::WaitGateOccupied {
-                return false;
-            }
-            end_wait(frontend, thread, now, env);
-        }
-        frontend.gate.wait = Some(wait_of(&front, reason, now));
-        if E::OBSERVED {
-            let at = Stamp { cycle: now, agent: AgentId::Thread(thread), pc: front.pc };
-            env.event(at, Event::WaitBegin { reason });
-        }
-        true
+        let Some(front) = frontend.third.front() else { return };
+        let Some(decoded) = decode(front.word()) else { return };
+        frontend.gate.reason = match decoded.resource {
+            Resource::Mutex => WaitReason::Mutex { index: front.word() as u8 },
+            Resource::Free | Resource::Shared => busy(decoded.unit),
+        };
     }
 }
 
+/// Evaluates the latched wait instruction of `thread`, if there is one: whether it is met.
+#[inline]
+fn evaluate<E: Env>(
+    frontend: &mut Frontend,
+    backend: &Backend,
+    thread: ThreadId,
+    progress: &mut bool,
+    env: &E,
+) -> bool {
+    let Some(latch) = &mut frontend.gate.latch else { return false };
+    let unmet = backend.unmet(latch, thread, env);
+    *progress |= unmet != latch.unmet;
+    latch.unmet = unmet;
+    unmet.is_none()
+}
+
+/// Whether the front instruction of `thread` can issue unless it loses an arbitration.
+#[inline]
+fn is_ready(frontend: &Frontend, backend: &Backend, thread: ThreadId, now: Cycle) -> bool {
+    let Some(front) = frontend.third.front() else { return false };
+    let Some(decoded) = decode(front.word()) else { return false };
+    (frontend.gate.latch.is_none() || frontend.gate.holds(decoded).is_none())
+        && backend.accepts(decoded, front.word(), thread, now)
+}
+
+/// Notes why the front instruction of `thread` is not ready.
+#[cold]
+fn explain(
+    frontend: &mut Frontend,
+    backend: &Backend,
+    thread: ThreadId,
+    now: Cycle,
+) -> Result<(), Fault> {
+    let Some(&front) = frontend.third.front() else { return Ok(()) };
+    let Some(decoded) = decode(front.word()) else {
+        return Err(unassigned(&front, thread, now));
+    };
+    let held = frontend.gate.holds(decoded);
+    let reason = held.or_else(|| backend.refuses(decoded, front.word(), thread, now));
+    if let Some(reason) = reason {
+        frontend.gate.reason = reason;
+    }
+    Ok(())
+}
+
+/// Lets the front instruction of `thread` through the gate.
+#[inline]
+fn issue<E: Env>(
+    frontend: &mut Frontend,
+    backend: &mut Backend,
+    timing: TimingModel,
+    thread: ThreadId,
+    now: Cycle,
+    env: &mut E,
+) -> Result<(), Fault> {
+    let Some(&entry) = frontend.third.front() else { return Ok(()) };
+    let Some(decoded) = decode(entry.word()) else { return Ok(()) };
+    frontend.third.drop_front();
+    frontend.untrack(&entry);
+    if frontend.gate.wait.is_some() {
+        end_wait(frontend, thread, now, env);
+    }
+    let issued = Issued::new(&entry, thread, now);
+    if E::OBSERVED {
+        let (word, slot) = (entry.word(), entry.slot());
+        env.event(issued.stamp(), Event::Issue { thread, word, slot });
+    }
+    backend.execute(decoded.opcode, &issued, &mut frontend.gate, env)?;
+    backend.last_served[decoded.unit as usize] = thread as u8;
+    if timing != TimingModel::Unit {
+        let cost = cost(timing, decoded.opcode, entry.word());
+        backend.occupy(&issued, decoded.unit, cost);
+    }
+    Ok(())
+}
+
+/// One cycle of the expanders of `thread`.
+#[inline]
+fn expand(frontend: &mut Frontend, thread: ThreadId, now: Cycle) -> Result<bool, Fault> {
+    if frontend.expanders_are_idle() {
+        return Ok(false);
+    }
+    frontend.step_expanders(now).map_err(|fault| frontend_error(fault.0, &fault.1, thread, now))
+}
+
+/// Notes that the front instruction of `thread` waits; whether that is news.
+#[cold]
+fn wait<E: Env>(frontend: &mut Frontend, thread: ThreadId, now: Cycle, env: &mut E) -> bool {
+    let reason = frontend.gate.reason;
+    let Some(&front) = frontend.third.front() else { return false };
+    if let Some(wait) = &frontend.gate.wait {
+        // The release lag belongs to the wait that ends with it.
+        if wait.reason == reason || reason == WaitReason::WaitGateOccupied {
+            return false;
+        }
+        end_wait(frontend, thread, now, env);
+    }
+    frontend.gate.wait = Some(wait_of(&front, reason, now));
+    if E::OBSERVED {
+        let at = Stamp { cycle: now, agent: AgentId::Thread(thread), pc: front.pc() };
+        env.event(at, Event::WaitBegin { reason });
+    }
+    true
+}
+
 /// Position of `thread` in the order that begins after `last`.
-const fn rank(thread: usize, last: u8) -> usize {
-    (thread + 2 - last as usize) % 3
+const fn rank(thread: ThreadId, last: u8) -> u8 {
+    (thread as u8 + 2 - last) % 3
 }
 
 fn end_wait<E: Env>(frontend: &mut Frontend, thread: ThreadId, now: Cycle, env: &mut E) {
@@ -312,14 +392,14 @@ fn end_wait<E: Env>(frontend: &mut Frontend, thread: ThreadId, now: Cycle, env: 
     }
 }
 
-type PushFault = (Category, &'static str, &'static str);
+type Mistake = (Category, &'static str, &'static str);
 
-const OVERFLOW: PushFault = (
+const OVERFLOW: Mistake = (
     Category::UndefinedBehavior,
     "tensix-push-overflow",
     "instruction pushed into a full instruction FIFO",
 );
-const COLLISION: PushFault = (
+const COLLISION: Mistake = (
     Category::NonContractual,
     "tensix-push-collision",
     "BRISC and the thread's own TRISC (or its MOP expander) delivered an instruction in the same \
@@ -332,8 +412,12 @@ fn push_error(
     word: u32,
     origin: Origin,
     now: Cycle,
-    (category, id, message): PushFault,
+    refusal: Refusal,
 ) -> GuestError {
+    let (category, id, message) = match refusal {
+        Refusal::Full => OVERFLOW,
+        Refusal::Collision => COLLISION,
+    };
     let at = Context {
         cycle: now,
         agent: AgentId::Core(origin.core),
@@ -344,12 +428,7 @@ fn push_error(
 }
 
 #[cold]
-fn frontend_error(
-    fault: FrontendFault,
-    entry: &Queued,
-    thread: ThreadId,
-    now: Cycle,
-) -> GuestError {
+fn frontend_error(fault: FrontendFault, entry: &Queued, thread: ThreadId, now: Cycle) -> Fault {
     let (category, id, message) = match fault {
         FrontendFault::Collision => COLLISION,
         FrontendFault::ReplayTooLong => (
@@ -373,10 +452,10 @@ fn frontend_error(
 }
 
 #[cold]
-fn unassigned(entry: &Queued, thread: ThreadId, now: Cycle) -> GuestError {
+fn unassigned(entry: &Queued, thread: ThreadId, now: Cycle) -> Fault {
     Issued::new(entry, thread, now).error(
         Category::UndefinedBehavior,
         "tensix-unassigned-opcode",
-        format!("no Tensix instruction has opcode {:#04x}", entry.word >> 24),
+        format!("no Tensix instruction has opcode {:#04x}", entry.word() >> 24),
     )
 }

@@ -20,6 +20,8 @@ pub(crate) struct Decoded {
     pub(crate) opcode: Opcode,
     pub(crate) unit: Unit,
     pub(crate) resource: Resource,
+    /// Whether something besides its unit's state can hold it at the gate.
+    pub(crate) has_gate_rule: bool,
     pub(crate) blocked_by: u16,
 }
 
@@ -39,8 +41,9 @@ const fn table() -> [Option<Decoded>; 256] {
             (Opcode::Setc16, _) | (_, Unit::Misc | Unit::Frontend) => Resource::Free,
             _ => Resource::Shared,
         };
+        let has_gate_rule = matches!(opcode, Opcode::Atgetm | Opcode::Atrelm | Opcode::Flushdma);
         table[opcode as usize] =
-            Some(Decoded { opcode, unit, resource, blocked_by: row.blocked_by });
+            Some(Decoded { opcode, unit, resource, has_gate_rule, blocked_by: row.blocked_by });
         i += 1;
     }
     table

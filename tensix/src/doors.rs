@@ -3,10 +3,11 @@
 use sim_core::ThreadId;
 use sim_core::observer::Stamp;
 
-use crate::backend::soft_reset;
+use crate::backend::{HOLDING, soft_reset};
 use crate::coprocessor::Coprocessor;
 use crate::env::Env;
 use crate::error::DoorError;
+use crate::timing::TimingModel;
 use crate::units::scalar::GPRS;
 use crate::units::src_banks::SrcBanks;
 
@@ -91,6 +92,7 @@ impl Coprocessor {
         let left = old & !new;
         let backend = &mut self.backend;
         backend.held = new;
+        backend.restricted = self.timing != TimingModel::Unit || new & HOLDING != 0;
         if entered & THCON != 0 {
             backend.config.reset_thcon();
         }

@@ -7,12 +7,11 @@
 //!
 //! Sources: `[isa-bh: TensixCoprocessor/STALLWAIT.md]`, `SEMWAIT.md`, `STREAMWAIT.md`.
 
+use isa::op::{ALL_BLOCK_BITS, Opcode};
 use sim_core::{Cycle, WaitReason};
 
+use crate::decode::Decoded;
 use crate::queue::{Origin, Queued};
-
-/// All nine block bits.
-pub(crate) const BLOCK_ALL: u16 = 0x1FF;
 
 /// The condition a latched wait instruction re-evaluates.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -56,24 +55,25 @@ pub(crate) struct Gate {
     pub(crate) latch: Option<Latch>,
     /// The front instruction's wait, if it could not issue in the last cycle.
     pub(crate) wait: Option<ThreadWait>,
+    /// Why the front instruction cannot issue in this cycle; meaningful only within the cycle.
+    pub(crate) reason: WaitReason,
 }
 
 impl Gate {
     pub(crate) const fn new() -> Self {
-        Self { latch: None, wait: None }
+        Self { latch: None, wait: None, reason: WaitReason::WaitGateOccupied }
     }
 
-    /// Why the latched wait instruction holds the front instruction back, if it does. `blocked_by`
-    /// are the block bits of its opcode; plain `NOP` is held only by all nine together.
-    #[inline]
-    pub(crate) fn holds(&self, blocked_by: u16, is_nop: bool) -> Option<WaitReason> {
+    /// Why the latched wait instruction holds such an instruction back, if it does. Plain `NOP` is
+    /// held only by all nine block bits together.
+    pub(crate) fn holds(&self, decoded: &Decoded) -> Option<WaitReason> {
         let latch = self.latch.as_ref()?;
-        let held = if is_nop { latch.block == BLOCK_ALL } else { latch.block & blocked_by != 0 };
-        if !held {
-            return None;
-        }
-        // Met already: this is the release lag.
-        Some(latch.unmet.unwrap_or(WaitReason::WaitGateOccupied))
+        let held = match decoded.opcode {
+            Opcode::Nop => latch.block == ALL_BLOCK_BITS,
+            _ => latch.block & decoded.blocked_by != 0,
+        };
+        // Held although everything is met: this is the release lag.
+        held.then(|| latch.unmet.unwrap_or(WaitReason::WaitGateOccupied))
     }
 
     /// The wait that a diagnosis should show: the front instruction's, else the latched one's.
@@ -92,5 +92,5 @@ impl Gate {
 
 /// The front instruction together with its wait.
 pub(crate) fn wait_of(front: &Queued, reason: WaitReason, since: Cycle) -> ThreadWait {
-    ThreadWait { reason, since, word: front.word, origin: front.origin() }
+    ThreadWait { reason, since, word: front.word(), origin: front.origin() }
 }

@@ -12,34 +12,78 @@ pub struct Origin {
     pub pc: u32,
 }
 
-/// An instruction somewhere in a thread's frontend.
+/// An instruction somewhere in a thread's frontend, packed into two words so that it moves from
+/// queue to queue in two registers.
+///
+/// ```text
+/// high: 63..48 unused | 47..40 replay slot + 1 | 39..32 core | 31..0 position in the MOP
+/// low:  63..32 pc | 31..0 instruction
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Queued {
-    pub(crate) word: u32,
-    pub(crate) pc: u32,
-    pub(crate) mop: u32,
-    pub(crate) core: CoreId,
-    pub(crate) replay: u8,
+    low: u64,
+    high: u64,
 }
 
 impl Queued {
-    pub(crate) const EMPTY: Self = Self { word: 0, pc: 0, mop: 0, core: CoreId::Brisc, replay: 0 };
+    pub(crate) const EMPTY: Self = Self { low: 0, high: 0 };
 
+    #[inline]
     pub(crate) const fn pushed(word: u32, origin: Origin) -> Self {
-        Self { word, pc: origin.pc, mop: 0, core: origin.core, replay: 0 }
+        Self::expanded(word, origin, 0, 0)
     }
 
+    /// An instruction that an expander produced on behalf of whoever pushed the MOP or REPLAY.
+    #[inline]
+    pub(crate) const fn expanded(word: u32, origin: Origin, mop: u32, replay: u8) -> Self {
+        Self {
+            low: word as u64 | (origin.pc as u64) << 32,
+            high: mop as u64 | (origin.core as u64) << 32 | (replay as u64) << 40,
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn word(self) -> u32 {
+        self.low as u32
+    }
+
+    #[inline]
+    pub(crate) const fn pc(self) -> u32 {
+        (self.low >> 32) as u32
+    }
+
+    #[inline]
+    pub(crate) const fn mop(self) -> u32 {
+        self.high as u32
+    }
+
+    #[inline]
+    pub(crate) const fn replay(self) -> u8 {
+        (self.high >> 40) as u8
+    }
+
+    #[inline]
+    pub(crate) const fn core(self) -> CoreId {
+        match CoreId::from_index((self.high >> 32) as usize & 7) {
+            Some(core) => core,
+            None => CoreId::Brisc,
+        }
+    }
+
+    #[inline]
     pub(crate) const fn origin(self) -> Origin {
-        Origin { core: self.core, pc: self.pc }
+        Origin { core: self.core(), pc: self.pc() }
     }
 
+    #[inline]
     pub(crate) const fn slot(self) -> Slot {
-        Slot { mop: self.mop, replay: self.replay }
+        Slot { mop: self.mop(), replay: self.replay() }
     }
 
-    /// Whether no expander produced it.
-    pub(crate) const fn is_unexpanded(self) -> bool {
-        self.mop == 0 && self.replay == 0
+    /// Whether a TRISC pushed it and no expander has touched it.
+    #[inline]
+    pub(crate) const fn is_tracked(self) -> bool {
+        self.high & !(0xFF << 32) == 0 && self.high != (CoreId::Brisc as u64) << 32
     }
 }
 

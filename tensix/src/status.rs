@@ -8,6 +8,7 @@ use crate::frontend::replay::Mode;
 use crate::frontend::{Frontend, MopState};
 use crate::gate::{Latch, ThreadWait};
 use crate::queue::Queued;
+use crate::units::matrix::DST_COLUMNS;
 use isa::op::Unit;
 
 /// Status bits by instruction class `[isa-bh: TensixTile/BabyRISCV/CSRs.md]`: 0 REPLAY, 1 MOP,
@@ -39,9 +40,9 @@ fn queued_bits(word: u32) -> u32 {
 
 /// Classes with an instruction of the thread's own TRISC in the frontend.
 fn queue_bits(frontend: &Frontend) -> u32 {
-    let own = |entry: &&Queued| entry.core != CoreId::Brisc;
+    let own = |entry: &&Queued| entry.core() != CoreId::Brisc;
     let queued = frontend.first.iter().chain(frontend.second.iter()).chain(frontend.third.iter());
-    let mut bits = queued.filter(own).fold(0, |bits, entry| bits | queued_bits(entry.word));
+    let mut bits = queued.filter(own).fold(0, |bits, entry| bits | queued_bits(entry.word()));
     if matches!(frontend.mop, MopState::Expanding { .. }) {
         bits |= 2;
     }
@@ -125,7 +126,11 @@ impl Coprocessor {
             hasher.words(gprs);
         }
         for row in backend.matrix.dst.iter() {
-            row.iter().for_each(|cell| hasher.bytes(&cell.to_le_bytes()));
+            let mut bytes = [0; 2 * DST_COLUMNS];
+            for (pair, cell) in bytes.chunks_exact_mut(2).zip(row) {
+                pair.copy_from_slice(&cell.to_le_bytes());
+            }
+            hasher.bytes(&bytes);
         }
         backend.matrix.valid.iter().for_each(|&word| hasher.u64(word));
         for rwc in &backend.matrix.rwcs {
@@ -173,8 +178,8 @@ fn hash_frontend(frontend: &Frontend, hasher: &mut StateHasher) {
 fn hash_queue<'a>(entries: impl Iterator<Item = &'a Queued>, hasher: &mut StateHasher) {
     let mut count = 0;
     for entry in entries {
-        hasher.words(&[entry.word, entry.pc, entry.mop]);
-        hasher.bytes(&[entry.core as u8, entry.replay]);
+        hasher.words(&[entry.word(), entry.pc(), entry.mop()]);
+        hasher.bytes(&[entry.core() as u8, entry.replay()]);
         count += 1;
     }
     hasher.u32(count);

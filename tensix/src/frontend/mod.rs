@@ -5,8 +5,9 @@
 //! BRISC push ----------------------------+
 //! ```
 //!
-//! Every stage moves at most one instruction per cycle and is stepped back to front, so an
-//! instruction spends at least one cycle in each. Depths: `[isa-bh:
+//! Every stage moves at most one instruction per cycle. An instruction that finds all stages before
+//! it empty and idle falls through to the last FIFO in its first cycle: no source states the latency
+//! of an empty frontend [unknown: U-FRONTEND-LATENCY]. Depths: `[isa-bh:
 //! TensixTile/BabyRISCV/PushTensixInstruction.md]`, `[spec: boot-and-sync 5.1]`.
 
 pub(crate) mod mop;
@@ -14,7 +15,7 @@ pub(crate) mod replay;
 #[cfg(test)]
 mod tests;
 
-use sim_core::{CoreId, Cycle};
+use sim_core::Cycle;
 
 use crate::gate::Gate;
 use crate::queue::{Origin, Queued, Ring};
@@ -40,6 +41,15 @@ pub(crate) enum FrontendFault {
     /// `REPLAY` with more than 32 instructions.
     ReplayTooLong,
     /// BRISC and the TRISC (or its MOP expander) reached the mux in the same cycle.
+    Collision,
+}
+
+/// Why a push is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    /// The FIFO is full.
+    Full,
+    /// The other side of the mux delivered in this cycle.
     Collision,
 }
 
@@ -127,19 +137,80 @@ impl Frontend {
             && self.gate.latch.is_none()
     }
 
+    /// Takes an instruction from the TRISC.
+    #[inline]
+    pub(crate) fn accept(&mut self, entry: Queued, now: Cycle) -> Option<Refusal> {
+        if self.first.is_full() || self.tracked as usize >= FIRST_FIFO {
+            return Some(Refusal::Full);
+        }
+        self.tracked += 1;
+        let falls_through = self.first.is_empty()
+            && self.falls_through_replay(&entry)
+            && matches!(self.mop, MopState::Idle)
+            && !matches!(entry.word() >> 24, MOP | MOP_CFG)
+            && self.trisc_mux != now
+            && self.brisc_mux != now;
+        if falls_through {
+            self.trisc_mux = now;
+            self.third.push(entry);
+        } else {
+            self.first.push(entry);
+        }
+        None
+    }
+
+    /// Takes an instruction from BRISC.
+    #[inline]
+    pub(crate) fn accept_behind_mop(&mut self, entry: Queued, now: Cycle) -> Option<Refusal> {
+        if self.second.is_full() {
+            return Some(Refusal::Full);
+        }
+        if self.trisc_mux == now {
+            return Some(Refusal::Collision);
+        }
+        if self.falls_through_replay(&entry) && self.brisc_mux != now {
+            self.third.push(entry);
+        } else {
+            self.second.push(entry);
+        }
+        self.brisc_mux = now;
+        None
+    }
+
+    /// Whether an instruction at the mux finds the rest of the frontend empty and idle.
+    #[inline]
+    fn falls_through_replay(&self, entry: &Queued) -> bool {
+        self.second.is_empty()
+            && self.third.is_empty()
+            && matches!(self.replay.mode, replay::Mode::Pass)
+            && entry.word() >> 24 != REPLAY
+    }
+
+    /// Whether a step of the expanders would change nothing.
+    #[inline]
+    pub(crate) fn expanders_are_idle(&self) -> bool {
+        self.first.is_empty()
+            && self.second.is_empty()
+            && matches!(self.mop, MopState::Idle)
+            && !self.replay.is_playing()
+    }
+
     /// One cycle of the replay expander and then the MOP expander; whether anything moved.
     ///
     /// # Errors
     /// A fault together with the entry that caused it.
     #[inline]
-    pub(crate) fn step_expanders(&mut self, now: Cycle) -> Result<bool, (FrontendFault, Queued)> {
+    pub(crate) fn step_expanders(
+        &mut self,
+        now: Cycle,
+    ) -> Result<bool, Box<(FrontendFault, Queued)>> {
         let replayed = self.step_replay()?;
-        let expanded = self.step_mop(now)?;
+        let expanded = self.step_mop(now, !replayed)?;
         Ok(replayed | expanded)
     }
 
     #[inline]
-    fn step_replay(&mut self) -> Result<bool, (FrontendFault, Queued)> {
+    fn step_replay(&mut self) -> Result<bool, Box<(FrontendFault, Queued)>> {
         if self.replay.is_playing() {
             return Ok(self.play_one());
         }
@@ -149,17 +220,19 @@ impl Frontend {
                 return Ok(false);
             }
             self.second.drop_front();
-            if self.replay.record(entry.word) {
+            if self.replay.record(entry.word()) {
                 self.third.push(entry);
             } else {
                 self.untrack(&entry);
             }
             return Ok(true);
         }
-        if entry.word >> 24 == REPLAY {
+        if entry.word() >> 24 == REPLAY {
             self.second.drop_front();
             self.untrack(&entry);
-            self.replay.begin(entry).map_err(|_| (FrontendFault::ReplayTooLong, entry))?;
+            self.replay
+                .begin(entry)
+                .map_err(|_| Box::new((FrontendFault::ReplayTooLong, entry)))?;
             // A playback emits its first instruction in the cycle that takes the REPLAY in.
             self.play_one();
             return Ok(true);
@@ -186,17 +259,21 @@ impl Frontend {
     }
 
     #[inline]
-    fn step_mop(&mut self, now: Cycle) -> Result<bool, (FrontendFault, Queued)> {
+    fn step_mop(
+        &mut self,
+        now: Cycle,
+        replay_is_free: bool,
+    ) -> Result<bool, Box<(FrontendFault, Queued)>> {
         if let MopState::Expanding { .. } = self.mop {
-            return self.step_expansion(now);
+            return self.step_expansion(now, replay_is_free);
         }
         let Some(&entry) = self.first.front() else { return Ok(false) };
-        match entry.word >> 24 {
-            MOP => self.begin_mop(entry, now),
+        match entry.word() >> 24 {
+            MOP => self.begin_mop(entry, now, replay_is_free),
             MOP_CFG => {
                 self.first.drop_front();
                 self.untrack(&entry);
-                self.mask_high = entry.word & 0xFFFF;
+                self.mask_high = entry.word() & 0xFFFF;
                 Ok(true)
             }
             _ => {
@@ -204,34 +281,43 @@ impl Frontend {
                     return Ok(false);
                 }
                 self.first.drop_front();
-                self.deliver(entry, now)?;
+                self.deliver(entry, now, replay_is_free)?;
                 Ok(true)
             }
         }
     }
 
-    fn begin_mop(&mut self, entry: Queued, now: Cycle) -> Result<bool, (FrontendFault, Queued)> {
+    fn begin_mop(
+        &mut self,
+        entry: Queued,
+        now: Cycle,
+        replay_is_free: bool,
+    ) -> Result<bool, Box<(FrontendFault, Queued)>> {
         self.first.drop_front();
         self.untrack(&entry);
-        let expansion = Expansion::begin(entry.word, self.mask_high, &self.mop_config)
-            .map_err(|why| (FrontendFault::Mop(why), entry))?;
+        let expansion = Expansion::begin(entry.word(), self.mask_high, &self.mop_config)
+            .map_err(|why| Box::new((FrontendFault::Mop(why), entry)))?;
         self.mop = MopState::Expanding { expansion, origin: entry.origin(), emitted: 0 };
         // The first instruction leaves in the cycle that takes the MOP in.
-        self.emit_expanded(now)?;
+        self.emit_expanded(now, replay_is_free)?;
         Ok(true)
     }
 
-    fn step_expansion(&mut self, now: Cycle) -> Result<bool, (FrontendFault, Queued)> {
+    fn step_expansion(
+        &mut self,
+        now: Cycle,
+        replay_is_free: bool,
+    ) -> Result<bool, Box<(FrontendFault, Queued)>> {
         if self.second.is_full() {
             return Ok(false);
         }
-        if !self.emit_expanded(now)? {
+        if !self.emit_expanded(now, replay_is_free)? {
             // The expansion is over. Another MOP begins in this cycle; anything else has to let
             // one cycle pass [isa-wh: TensixCoprocessor/MOPExpander.md].
             if let Some(&entry) = self.first.front()
-                && entry.word >> 24 == MOP
+                && entry.word() >> 24 == MOP
             {
-                self.begin_mop(entry, now)?;
+                self.begin_mop(entry, now, replay_is_free)?;
             }
         }
         Ok(true)
@@ -239,7 +325,11 @@ impl Frontend {
 
     /// Emits one instruction of the expansion if there is room; `false` when it has ended.
     #[inline]
-    fn emit_expanded(&mut self, now: Cycle) -> Result<bool, (FrontendFault, Queued)> {
+    fn emit_expanded(
+        &mut self,
+        now: Cycle,
+        replay_is_free: bool,
+    ) -> Result<bool, Box<(FrontendFault, Queued)>> {
         let MopState::Expanding { expansion, origin, emitted } = &mut self.mop else {
             return Ok(false);
         };
@@ -249,9 +339,8 @@ impl Frontend {
         match expansion.next(&self.mop_config) {
             Some(word) => {
                 *emitted = emitted.wrapping_add(1);
-                let entry =
-                    Queued { word, pc: origin.pc, mop: *emitted, core: origin.core, replay: 0 };
-                self.deliver(entry, now)?;
+                let entry = Queued::expanded(word, *origin, *emitted, 0);
+                self.deliver(entry, now, replay_is_free)?;
                 Ok(true)
             }
             None => {
@@ -263,19 +352,28 @@ impl Frontend {
 
     /// The TRISC's side of the mux.
     #[inline]
-    fn deliver(&mut self, entry: Queued, now: Cycle) -> Result<(), (FrontendFault, Queued)> {
+    fn deliver(
+        &mut self,
+        entry: Queued,
+        now: Cycle,
+        replay_is_free: bool,
+    ) -> Result<(), Box<(FrontendFault, Queued)>> {
         if self.brisc_mux == now {
-            return Err((FrontendFault::Collision, entry));
+            return Err(Box::new((FrontendFault::Collision, entry)));
         }
         self.trisc_mux = now;
-        self.second.push(entry);
+        if replay_is_free && self.falls_through_replay(&entry) {
+            self.third.push(entry);
+        } else {
+            self.second.push(entry);
+        }
         Ok(())
     }
 
     /// An instruction left the tracked part of the frontend.
     #[inline]
     pub(crate) fn untrack(&mut self, entry: &Queued) {
-        if entry.is_unexpanded() && entry.core != CoreId::Brisc {
+        if entry.is_tracked() {
             self.tracked = self.tracked.saturating_sub(1);
         }
     }
@@ -283,7 +381,7 @@ impl Frontend {
     /// Whether a `MOP` is queued before the MOP expander or being expanded.
     pub(crate) fn mop_busy(&self) -> bool {
         matches!(self.mop, MopState::Expanding { .. })
-            || self.first.iter().any(|entry| entry.word >> 24 == MOP)
+            || self.first.iter().any(|entry| entry.word() >> 24 == MOP)
     }
 
     /// The TRISC enters reset: the MOP expander and the FIFO before it are emptied

@@ -37,7 +37,7 @@ impl Replay {
 
     /// Takes a `REPLAY` instruction.
     pub(crate) fn begin(&mut self, entry: Queued) -> Result<(), TooLong> {
-        let word = entry.word;
+        let word = entry.word();
         // Ten bits by the vendor's macro, six by the page; anything above 32 is refused, so the
         // difference cannot matter [llk: instructions/assembly.yaml].
         let left = match word >> 4 & 0x3FF {
@@ -49,7 +49,7 @@ impl Replay {
         self.mode = if word & 1 != 0 {
             Mode::Record { index, left, execute: word & 2 != 0 }
         } else {
-            Mode::Play { index, left, origin: entry.origin(), mop: entry.mop }
+            Mode::Play { index, left, origin: entry.origin(), mop: entry.mop() }
         };
         Ok(())
     }
@@ -76,13 +76,7 @@ impl Replay {
         } else {
             Mode::Play { index: (index + 1) % SLOTS as u8, left: left - 1, origin, mop }
         };
-        Some(Queued {
-            word: self.buffer[usize::from(index)],
-            pc: origin.pc,
-            mop,
-            core: origin.core,
-            replay: index + 1,
-        })
+        Some(Queued::expanded(self.buffer[usize::from(index)], origin, mop, index + 1))
     }
 
     /// Whether a playback has instructions left.

@@ -1,17 +1,16 @@
 //! Dispatch: one arm per opcode.
 
-use sim_core::{Category, GuestError};
+use sim_core::Category;
 
-use super::Issued;
 use super::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
+use super::{Fault, Issued};
 use crate::backend::Backend;
 use crate::env::Env;
-use crate::gate::{Condition, Latch};
+use crate::gate::{Condition, Gate, Latch};
 use isa::op::Opcode;
 
 impl Backend {
-    /// Executes an instruction that has passed its wait gate. A wait instruction comes back as
-    /// the latch it puts into the gate.
+    /// Executes an instruction that has passed `gate`, where a wait instruction is latched.
     ///
     /// # Errors
     /// `Unimplemented` for an opcode or mode that is not modelled; `UndefinedBehavior` for words
@@ -21,14 +20,15 @@ impl Backend {
         &mut self,
         opcode: Opcode,
         issued: &Issued,
+        gate: &mut Gate,
         env: &mut E,
-    ) -> Result<Option<Latch>, GuestError> {
+    ) -> Result<(), Fault> {
         match opcode {
             // `FLUSHDMA` does its waiting at the gate; plain and unit-specific NOPs do nothing.
             Opcode::Nop | Opcode::Dmanop | Opcode::Sfpnop | Opcode::Flushdma => {}
 
             Opcode::Stallwait | Opcode::Semwait | Opcode::Streamwait => {
-                return self.latch(opcode, issued).map(Some);
+                gate.latch = Some(self.latch(opcode, issued)?);
             }
             Opcode::Seminit => self.sync.seminit(issued, env),
             Opcode::Sempost => self.sync.sempost(issued, env),
@@ -172,11 +172,11 @@ impl Backend {
             | Opcode::Sfpmul24
             | Opcode::Sfparecip => return Err(unimplemented(opcode, issued)),
         }
-        Ok(None)
+        Ok(())
     }
 
     /// What a wait instruction latches. A block mask of 0 means B6.
-    fn latch(&self, opcode: Opcode, issued: &Issued) -> Result<Latch, GuestError> {
+    fn latch(&self, opcode: Opcode, issued: &Issued) -> Result<Latch, Fault> {
         let condition = match opcode {
             Opcode::Stallwait => match issued.field(0, 13) as u16 {
                 0 => Condition::Stall { mask: 0x0F },
@@ -215,26 +215,21 @@ impl Backend {
         }
     }
 
-    fn rmwcib<E: Env>(
-        &mut self,
-        issued: &Issued,
-        byte: u32,
-        env: &mut E,
-    ) -> Result<(), GuestError> {
+    fn rmwcib<E: Env>(&mut self, issued: &Issued, byte: u32, env: &mut E) -> Result<(), Fault> {
         let effects = self.config.rmwcib(issued, byte, env)?;
         self.apply(effects);
         Ok(())
     }
 
     /// WRCFG: one register to one word, or an aligned group of four to four words.
-    fn wrcfg<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), GuestError> {
+    fn wrcfg<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
         let word = ConfigUnit::checked(issued, "WRCFG", issued.field(0, 11))?;
         self.move_to_config(issued, word, issued.field(16, 6), issued.field(15, 1) != 0, env);
         Ok(())
     }
 
     /// REG2FLOP into THCON configuration; the mode that writes ADCs is not modelled.
-    fn reg2flop<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), GuestError> {
+    fn reg2flop<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
         // Target, byte offset and context select the other mode when not all zero.
         if issued.field(16, 6) != 0 {
             return Err(unimplemented(Opcode::Reg2flop, issued));
@@ -271,7 +266,7 @@ impl Backend {
         }
     }
 
-    fn rdcfg(&mut self, issued: &Issued) -> Result<(), GuestError> {
+    fn rdcfg(&mut self, issued: &Issued) -> Result<(), Fault> {
         let word = ConfigUnit::checked(issued, "RDCFG", issued.field(0, 11))?;
         let thread = issued.thread.index();
         let value = self.config.states[self.config.state_id(thread)][word];
@@ -281,7 +276,7 @@ impl Backend {
 }
 
 #[cold]
-fn unimplemented(opcode: Opcode, issued: &Issued) -> GuestError {
+fn unimplemented(opcode: Opcode, issued: &Issued) -> Fault {
     issued.error(
         Category::Unimplemented,
         "tensix-unimplemented",
@@ -290,7 +285,7 @@ fn unimplemented(opcode: Opcode, issued: &Issued) -> GuestError {
 }
 
 #[cold]
-fn expander_word(opcode: Opcode, issued: &Issued) -> GuestError {
+fn expander_word(opcode: Opcode, issued: &Issued) -> Fault {
     issued.error(
         Category::UndefinedBehavior,
         "tensix-mop-after-expander",
@@ -302,7 +297,7 @@ fn expander_word(opcode: Opcode, issued: &Issued) -> GuestError {
 }
 
 #[cold]
-fn nested_replay(issued: &Issued) -> GuestError {
+fn nested_replay(issued: &Issued) -> Fault {
     issued.error(
         Category::UndefinedBehavior,
         "tensix-replay-nested",

@@ -18,6 +18,9 @@ use sim_core::{AgentId, Category, Context, Cycle, GuestError, ThreadId};
 
 use crate::queue::{Origin, Queued};
 
+/// A diagnosis inside the crate: boxed, so that the successful path returns in a register.
+pub(crate) type Fault = Box<GuestError>;
+
 /// One instruction on its way into a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Issued {
@@ -29,7 +32,7 @@ pub(crate) struct Issued {
 
 impl Issued {
     pub(crate) fn new(entry: &Queued, thread: ThreadId, now: Cycle) -> Self {
-        Self { word: entry.word, thread, origin: entry.origin(), now }
+        Self { word: entry.word(), thread, origin: entry.origin(), now }
     }
 
     /// Bits `lo..lo + width` of the instruction.
@@ -49,13 +52,13 @@ impl Issued {
         category: Category,
         id: &'static str,
         message: impl Into<String>,
-    ) -> GuestError {
+    ) -> Fault {
         let at = Context {
             cycle: self.now,
             agent: AgentId::Thread(self.thread),
             pc: Some(self.origin.pc),
             word: Some(self.word),
         };
-        GuestError::new(category, id, message, at)
+        Box::new(GuestError::new(category, id, message, at))
     }
 }

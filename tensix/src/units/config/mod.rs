@@ -11,10 +11,10 @@ pub(crate) mod ops;
 mod tests;
 
 use isa::config::{ConfigField, field};
+use sim_core::Category;
 use sim_core::observer::{Event, Stamp};
-use sim_core::{Category, GuestError};
 
-use super::Issued;
+use super::{Fault, Issued};
 use crate::config_bits::CONFIG_BITS;
 use crate::env::Env;
 use crate::error::DoorError;
@@ -94,11 +94,7 @@ impl ConfigUnit {
         self.thread_field(thread, &high) << 10 | low
     }
 
-    pub(crate) fn setc16<E: Env>(
-        &mut self,
-        issued: &Issued,
-        env: &mut E,
-    ) -> Result<(), GuestError> {
+    pub(crate) fn setc16<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
         let index = issued.field(16, 8);
         let value = issued.field(0, 16) as u16;
         let thread = issued.thread.index();
@@ -126,7 +122,7 @@ impl ConfigUnit {
     }
 
     /// Checks a word index of an instruction.
-    pub(crate) fn checked(issued: &Issued, name: &str, index: u32) -> Result<usize, GuestError> {
+    pub(crate) fn checked(issued: &Issued, name: &str, index: u32) -> Result<usize, Fault> {
         if (index as usize) < STATE_WORDS {
             return Ok(index as usize);
         }
@@ -144,7 +140,7 @@ impl ConfigUnit {
         issued: &Issued,
         byte: u32,
         env: &mut E,
-    ) -> Result<SideEffects, GuestError> {
+    ) -> Result<SideEffects, Fault> {
         let word = Self::checked(issued, "RMWCIB", issued.field(0, 8))?;
         let state = self.state_id(issued.thread.index());
         let mask = issued.field(16, 8) << (8 * byte);
@@ -157,7 +153,7 @@ impl ConfigUnit {
         &mut self,
         issued: &Issued,
         env: &mut E,
-    ) -> Result<SideEffects, GuestError> {
+    ) -> Result<SideEffects, Fault> {
         let word = Self::checked(issued, "CFGSHIFTMASK", issued.field(0, 8))?;
         let thread = issued.thread.index();
         let state = self.state_id(thread);
@@ -174,7 +170,7 @@ impl ConfigUnit {
         &mut self,
         issued: &Issued,
         env: &mut E,
-    ) -> Result<SideEffects, GuestError> {
+    ) -> Result<SideEffects, Fault> {
         let word = Self::checked(issued, "STREAMWRCFG", issued.field(0, 11))?;
         let thread = issued.thread.index();
         let stream = self.selected_stream(thread, issued.field(21, 2));

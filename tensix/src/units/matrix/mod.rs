@@ -8,10 +8,10 @@ pub(crate) mod ops;
 mod tests;
 
 use isa::config::field;
-use sim_core::{Category, GuestError};
+use sim_core::Category;
 
-use super::Issued;
 use super::config::ConfigUnit;
+use super::{Fault, Issued};
 pub(crate) use ops::Rwc;
 
 /// 16-bit rows of Dst.
@@ -51,11 +51,7 @@ impl MatrixUnit {
         self.valid = [u64::MAX; DST_ROWS / 64];
     }
 
-    pub(crate) fn zeroacc(
-        &mut self,
-        issued: &Issued,
-        config: &ConfigUnit,
-    ) -> Result<(), GuestError> {
+    pub(crate) fn zeroacc(&mut self, issued: &Issued, config: &ConfigUnit) -> Result<(), Fault> {
         let mode = issued.field(19, 2);
         if self.zeroacc_held {
             return Ok(());

@@ -8,9 +8,9 @@ pub(crate) mod ops;
 #[cfg(test)]
 mod tests;
 
-use sim_core::{Category, GuestError};
+use sim_core::Category;
 
-use super::Issued;
+use super::{Fault, Issued};
 use isa::op::Opcode;
 
 /// General purpose registers per thread.
@@ -28,7 +28,7 @@ impl ScalarUnit {
     }
 
     /// One of the two-operand instructions.
-    pub(crate) fn binary(&mut self, issued: &Issued, opcode: Opcode) -> Result<(), GuestError> {
+    pub(crate) fn binary(&mut self, issued: &Issued, opcode: Opcode) -> Result<(), Fault> {
         let gprs = &mut self.gprs[issued.thread.index()];
         let left = gprs[issued.field(0, 6) as usize];
         let right = if issued.field(23, 1) != 0 {
@@ -48,7 +48,7 @@ impl ScalarUnit {
     }
 
     /// SETDMAREG: 16 bits of a register from the instruction, or packer state.
-    pub(crate) fn setdmareg(&mut self, issued: &Issued) -> Result<(), GuestError> {
+    pub(crate) fn setdmareg(&mut self, issued: &Issued) -> Result<(), Fault> {
         let half = issued.field(0, 7) as usize;
         let gprs = &mut self.gprs[issued.thread.index()];
         if issued.field(7, 1) == 0 {

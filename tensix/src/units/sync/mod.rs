@@ -72,35 +72,25 @@ impl SyncUnit {
         }
     }
 
-    #[inline]
     pub(crate) fn seminit<E: Env>(&mut self, issued: &Issued, env: &mut E) {
-        let after = Semaphore { value: issued.field(16, 4) as u8, max: issued.field(20, 4) as u8 };
-        self.each(issued.field(2, 8), SemaphoreOp::Init, issued, |_| after, env);
+        let (init, max) = (issued.field(16, 4) as u8, issued.field(20, 4) as u8);
+        for index in selected(issued.field(2, 8)) {
+            self.semaphores[usize::from(index & 7)].max = max;
+            self.update(index, SemaphoreOp::Init, issued.stamp(), |_| init, env);
+        }
     }
 
     #[inline]
     pub(crate) fn sempost<E: Env>(&mut self, issued: &Issued, env: &mut E) {
-        self.each(issued.field(2, 8), SemaphoreOp::Post, issued, ops::post, env);
+        for index in selected(issued.field(2, 8)) {
+            self.update(index, SemaphoreOp::Post, issued.stamp(), ops::post, env);
+        }
     }
 
     #[inline]
     pub(crate) fn semget<E: Env>(&mut self, issued: &Issued, env: &mut E) {
-        self.each(issued.field(2, 8), SemaphoreOp::Get, issued, ops::get, env);
-    }
-
-    #[inline]
-    fn each<E: Env>(
-        &mut self,
-        mut mask: u32,
-        op: SemaphoreOp,
-        issued: &Issued,
-        function: impl Fn(Semaphore) -> Semaphore,
-        env: &mut E,
-    ) {
-        while mask != 0 {
-            let index = mask.trailing_zeros() as u8 & 7;
-            mask &= mask - 1;
-            self.update(index, op, issued.stamp(), &function, env);
+        for index in selected(issued.field(2, 8)) {
+            self.update(index, SemaphoreOp::Get, issued.stamp(), ops::get, env);
         }
     }
 
@@ -110,12 +100,12 @@ impl SyncUnit {
         index: u8,
         op: SemaphoreOp,
         at: Stamp,
-        function: impl Fn(Semaphore) -> Semaphore,
+        function: impl Fn(u8) -> u8,
         env: &mut E,
     ) {
         let semaphore = &mut self.semaphores[usize::from(index & 7)];
         let before = semaphore.value;
-        *semaphore = function(*semaphore);
+        semaphore.value = function(before);
         if E::OBSERVED {
             let (after, max) = (semaphore.value, semaphore.max);
             env.event(at, Event::Semaphore { index, op, before, after, max });
@@ -131,4 +121,14 @@ impl SyncUnit {
             self.update(index, SemaphoreOp::Post, at, ops::post, env);
         }
     }
+}
+
+/// Positions of the bits of an eight-bit mask, lowest first.
+#[inline]
+fn selected(mut mask: u32) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let index = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (index < 8).then_some(index as u8)
+    })
 }

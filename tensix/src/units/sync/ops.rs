@@ -7,17 +7,16 @@ pub(crate) struct Semaphore {
     pub(crate) max: u8,
 }
 
-/// SEMPOST: one more, at most 15. `max` plays no part.
+/// SEMPOST: one more, at most 15. The maximum plays no part.
 #[inline]
-pub(crate) const fn post(semaphore: Semaphore) -> Semaphore {
-    let value = if semaphore.value < 15 { semaphore.value + 1 } else { 15 };
-    Semaphore { value, max: semaphore.max }
+pub(crate) const fn post(value: u8) -> u8 {
+    if value < 15 { value + 1 } else { 15 }
 }
 
 /// SEMGET: one less, at least 0.
 #[inline]
-pub(crate) const fn get(semaphore: Semaphore) -> Semaphore {
-    Semaphore { value: semaphore.value.saturating_sub(1), max: semaphore.max }
+pub(crate) const fn get(value: u8) -> u8 {
+    value.saturating_sub(1)
 }
 
 /// SEMWAIT: the semaphores of `mask` that keep it waiting. Bit 0 of `condition` waits while a

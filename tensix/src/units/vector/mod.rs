@@ -8,9 +8,9 @@ pub(crate) mod ops;
 #[cfg(test)]
 mod tests;
 
-use sim_core::{Category, GuestError};
+use sim_core::Category;
 
-use super::Issued;
+use super::{Fault, Issued};
 
 /// Lanes of a vector register.
 pub(crate) const LANES: usize = 32;
@@ -118,7 +118,7 @@ impl VectorUnit {
         self.lane_flags = ops::blend(self.lane_flags, lanes, flags);
     }
 
-    pub(crate) fn sfploadi(&mut self, issued: &Issued) -> Result<(), GuestError> {
+    pub(crate) fn sfploadi(&mut self, issued: &Issued) -> Result<(), Fault> {
         let vd = issued.field(20, 4);
         let (mode, imm) = (issued.field(16, 4), issued.field(0, 16) as u16);
         if !ops::is_load_mode(mode) {
@@ -140,7 +140,7 @@ impl VectorUnit {
         Ok(())
     }
 
-    pub(crate) fn sfpconfig(&mut self, issued: &Issued) -> Result<(), GuestError> {
+    pub(crate) fn sfpconfig(&mut self, issued: &Issued) -> Result<(), Fault> {
         let (mod1, dest, imm) = (issued.field(0, 4), issued.field(4, 4), issued.field(8, 16));
         if dest == 9 || dest == 10 {
             return Err(issued.error(
