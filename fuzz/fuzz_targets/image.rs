@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use tools::image::Image;
-use tools::mailbox_names::MailboxNames;
-use tools::symbols::Symbols;
+use loader::image::Image;
+use loader::mailbox_names::MailboxNames;
+use loader::symbols::Symbols;
 
 fuzz_target!(|data: &[u8]| {
     match Image::parse_elf("fuzz.elf", data.into()) {

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use tools::plan::LaunchPlan;
+use loader::plan::LaunchPlan;
 
 fuzz_target!(|text: &str| {
     // The directory does not exist, so no file can be named.

@@ -34,7 +34,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<Exit> {
     match command {
         Command::Boot(_) => bail!("boot: this build has no tile"),
         Command::Launch(args) => {
-            let plan = tools::plan::LaunchPlan::read(&args.plan)?;
+            let plan = loader::plan::LaunchPlan::read(&args.plan)?;
             if !args.check {
                 bail!("launch: this build has no tile; --check works");
             }

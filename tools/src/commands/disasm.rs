@@ -9,8 +9,8 @@ use clap::Args;
 
 use super::parse_u32;
 use crate::exit::Exit;
-use crate::image::{Image, Segment, SymbolKind};
-use crate::symbols::Symbols;
+use loader::image::{Image, Segment, SymbolKind};
+use loader::symbols::Symbols;
 
 const EXAMPLES: &str = "\
 Examples:

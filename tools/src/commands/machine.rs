@@ -96,7 +96,7 @@ fn parse_range(text: &str) -> Result<(u32, u32), String> {
     let (address, size) =
         text.split_once(':').ok_or_else(|| format!("{text:?} is not ADDRESS:BYTES"))?;
     let (address, size) = (parse_u32(address)?, parse_u32(size)?);
-    if crate::layout::in_l1(address, size) {
+    if loader::layout::in_l1(address, size) {
         Ok((address, size))
     } else {
         Err(format!("{text:?} is not a range of L1 (0..0x180000)"))

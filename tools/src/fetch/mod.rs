@@ -18,7 +18,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::firmware::FirmwareInfo;
+use loader::firmware::FirmwareInfo;
 
 /// The version that the documentation and the tests refer to.
 pub const DEFAULT_VERSION: &str = "0.81.1";

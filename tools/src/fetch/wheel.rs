@@ -11,8 +11,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use zip::ZipArchive;
 
 use super::{CachedFile, CachedSet, Interrupt, MANIFEST_FORMAT, Manifest, sha256};
-use crate::firmware::{FirmwareSet, identify};
-use crate::layout::{MESSAGE_ORDER, key};
+use loader::firmware::{FirmwareSet, identify};
+use loader::layout::{MESSAGE_ORDER, key};
 
 /// No firmware ELF comes near this size.
 const MAX_ELF_BYTES: u64 = 16 << 20;

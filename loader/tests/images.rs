@@ -5,8 +5,8 @@ mod common;
 
 use common::{Load, RET, elf};
 use proptest::prelude::*;
-use tools::image::{Image, SymbolKind};
-use tools::symbols::Symbols;
+use loader::image::{Image, SymbolKind};
+use loader::symbols::Symbols;
 
 fn parse(bytes: &[u8]) -> Result<Image, String> {
     Image::parse_elf("x.elf", bytes.into()).map_err(|error| error.to_string())
@@ -160,7 +160,7 @@ proptest! {
         }
         if let Ok(image) = parse(&bytes) {
             let entry = image.entry;
-            if let Some(names) = tools::mailbox_names::MailboxNames::from_image(&image) {
+            if let Some(names) = loader::mailbox_names::MailboxNames::from_image(&image) {
                 for address in (0x60..0x600).step_by(3) {
                     let _ = names.name(address);
                 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use common::{Load, RET, elf};
 use proptest::prelude::*;
 use tempfile::TempDir;
-use tools::plan::{Launch, LaunchPlan, Mode, launch_slot};
+use loader::plan::{Launch, LaunchPlan, Mode, launch_slot};
 
 /// A directory with one kernel per core, 0x100 bytes apart from 0xB000, and one flat image.
 fn kernels() -> TempDir {

@@ -1,0 +1,16 @@
+//! From files to a running tile.
+//!
+//! [`image`] reads ELF and flat images, [`firmware`] stages a firmware set, [`symbols`] and
+//! [`mailbox_names`] put names on addresses, [`plan`] turns a `KERNELS.toml` into L1 writes and
+//! launch messages, and [`session`] is the host: it boots a tile and launches kernels through the
+//! mailbox protocol of unmodified firmware.
+//!
+//! Host files are read here and nowhere else in the simulator.
+
+pub mod firmware;
+pub mod image;
+pub mod layout;
+pub mod mailbox_names;
+pub mod plan;
+pub mod session;
+pub mod symbols;
