@@ -107,8 +107,10 @@ static void serve_launch(void) {
     wait_for_subordinates();
     subordinate_sync->trisc[0] = SYNC_INIT_SYNC_REGISTERS;
     volatile struct go_msg *go = current_go();
+    /* Read before DONE is visible: a fast host writes the next message into this slot right after it. */
+    u32 mode = launch->mode;
     go->signal = RUN_MSG_DONE;
-    if (launch->mode == DISPATCH_MODE_DEV) {
+    if (mode == DISPATCH_MODE_DEV) {
         launch->enables = 0;
         launch->preload = 0;
         notify_dispatcher(noc_index, go);
