@@ -1,1 +1,41 @@
-//! Consumers of the event stream.
+//! Consumers of the event stream: what happened in a tile, hashed, in words, in numbers.
+//!
+//! * [`EventHash`]: one number for a whole run; equal runs give equal numbers.
+//! * [`HandshakeLog`]: handshake-level events as `tracing` events, one target per kind, so that
+//!   a filter such as `tilescope::semaphore=info` chooses what is shown.
+//! * [`describe()`]: the same text as plain data, for other listings.
+//! * [`Summary`]: who did what, when, of a run; bounded in size; prints a table, serialises.
+//! * [`InstructionLog`]: every executed instruction of chosen cores, disassembled, to a writer.
+//!
+//! All are [`sim_core::Observer`]s and compose as tuples and options. None of them changes what
+//! is simulated, and none sees another.
+//!
+//! Not here: debug information (names come in through [`Names`]), the event schema itself
+//! (`docs/events.md`, [`sim_core::observer`]), files and command lines.
+
+mod describe;
+mod handshake;
+mod hash;
+mod instruction_log;
+mod names;
+mod summary;
+mod target;
+mod words;
+
+#[cfg(test)]
+mod testing;
+
+pub use describe::{Line, describe};
+pub use handshake::HandshakeLog;
+pub use hash::EventHash;
+pub use instruction_log::InstructionLog;
+pub use names::{BuiltInNames, CodeName, Names, signal_name};
+pub use summary::{
+    AgentWaits, Counters, KernelRun, Milestone, NocTraffic, SemaphoreUse, Summary, SummaryReport,
+    Wait,
+};
+pub use target::Target;
+
+/// L1 that is watched unless something else is asked for: `[0, 0x3AE0)`, from the boot word over
+/// the mailbox block up to the first firmware text `[spec: boot-and-sync 1.2]`.
+pub const DEFAULT_L1: (u32, u32) = (0, 0x3AE0);

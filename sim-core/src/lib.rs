@@ -49,6 +49,6 @@ pub use fifo::Fifo;
 pub use hash::StateHasher;
 pub use ids::{AgentId, CoreId, CoreSet, ThreadId, UnitId};
 pub use l1::L1;
-pub use observer::{Event, NullObserver, Observer, Stamp};
+pub use observer::{Event, EventKind, NullObserver, Observer, Stamp};
 pub use time::{Cycle, EpochLength};
 pub use wait::WaitReason;

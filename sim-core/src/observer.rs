@@ -4,6 +4,10 @@
 //! same whatever engine ran and whoever listens. Call sites are guarded by
 //! [`Observer::ENABLED`]: with [`NullObserver`] neither the call nor its arguments exist.
 
+mod encode;
+
+pub use encode::{EventKind, SCHEMA_VERSION};
+
 use crate::batch::{Retire, Width};
 use crate::ids::{AgentId, CoreId, ThreadId};
 use crate::time::Cycle;

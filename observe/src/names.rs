@@ -1,0 +1,191 @@
+//! Where names come from: code and L1 words. Injected, because debug information is read
+//! elsewhere; [`BuiltInNames`] knows only the tables.
+
+use memory_map::mailbox::Place;
+use serde::Serialize;
+use sim_core::CoreId;
+
+/// Where a pc is in the source.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct CodeName {
+    /// Function, demangled.
+    pub function: String,
+    /// Source file, as short as the caller likes it.
+    pub file: Option<String>,
+    /// Line, from 1.
+    pub line: Option<u32>,
+}
+
+impl std::fmt::Display for CodeName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.function)?;
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, " {file}:{line}"),
+            (Some(file), None) => write!(f, " {file}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Names for what events mention. Asked once per line that is printed, so answers are best
+/// cached.
+pub trait Names {
+    /// The source of the instruction at `pc` of `core`.
+    fn code(&self, core: CoreId, pc: u32) -> Option<CodeName> {
+        let _ = (core, pc);
+        None
+    }
+
+    /// The named field that covers byte `addr` of L1: its path with indices, the byte inside the
+    /// field and the field's size. Built in: the vendor firmware's mailbox block.
+    fn l1(&self, addr: u32) -> Option<Place> {
+        memory_map::mailbox::place(addr)
+    }
+
+    /// What `value` in the whole field `field` (a path as [`Names::l1`] gives it) means.
+    /// Built in: [`signal_name`], enables, waypoints.
+    fn l1_value(&self, field: &str, value: u32) -> Option<String> {
+        built_in_value(field, value)
+    }
+}
+
+impl<N: Names + ?Sized> Names for &N {
+    fn code(&self, core: CoreId, pc: u32) -> Option<CodeName> {
+        (**self).code(core, pc)
+    }
+
+    fn l1(&self, addr: u32) -> Option<Place> {
+        (**self).l1(addr)
+    }
+
+    fn l1_value(&self, field: &str, value: u32) -> Option<String> {
+        (**self).l1_value(field, value)
+    }
+}
+
+impl<N: Names + ?Sized> Names for std::sync::Arc<N> {
+    fn code(&self, core: CoreId, pc: u32) -> Option<CodeName> {
+        (**self).code(core, pc)
+    }
+
+    fn l1(&self, addr: u32) -> Option<Place> {
+        (**self).l1(addr)
+    }
+
+    fn l1_value(&self, field: &str, value: u32) -> Option<String> {
+        (**self).l1_value(field, value)
+    }
+}
+
+impl<N: Names + ?Sized> Names for std::rc::Rc<N> {
+    fn code(&self, core: CoreId, pc: u32) -> Option<CodeName> {
+        (**self).code(core, pc)
+    }
+
+    fn l1(&self, addr: u32) -> Option<Place> {
+        (**self).l1(addr)
+    }
+
+    fn l1_value(&self, field: &str, value: u32) -> Option<String> {
+        (**self).l1_value(field, value)
+    }
+}
+
+/// Names from the built-in tables only: mailbox fields, no code.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BuiltInNames;
+
+impl Names for BuiltInNames {}
+
+/// Whether a field is the signal byte of a go message.
+pub(crate) fn is_go_signal(field: &str) -> bool {
+    field.starts_with("go_messages[") && field.ends_with("].signal")
+}
+
+/// The core whose byte of `subordinate_sync` a field is.
+pub(crate) fn subordinate(field: &str) -> Option<CoreId> {
+    match field.strip_prefix("subordinate_sync.")? {
+        "dm1" => Some(CoreId::Ncrisc),
+        "trisc0" => Some(CoreId::Trisc0),
+        "trisc1" => Some(CoreId::Trisc1),
+        "trisc2" => Some(CoreId::Trisc2),
+        _ => None,
+    }
+}
+
+/// The firmware's name of a value of `go_messages[..].signal` or of a byte of
+/// `subordinate_sync`; `None` for other fields and unknown values
+/// `[spec: boot-and-sync 1.5]`, `[hdr: hw/inc/hostdev/dev_msgs.h]`.
+#[must_use]
+pub fn signal_name(field: &str, value: u32) -> Option<&'static str> {
+    if is_go_signal(field) {
+        return Some(match value {
+            0x00 => "RUN_MSG_DONE",
+            0x40 => "RUN_MSG_INIT",
+            0x80 => "RUN_MSG_GO",
+            0xC0 => "RUN_MSG_RESET_READ_PTR",
+            0xE0 => "RUN_MSG_RESET_READ_PTR_FROM_HOST",
+            0xF0 => "RUN_MSG_REPLAY_TRACE",
+            _ => return None,
+        });
+    }
+    if !field.starts_with("subordinate_sync") {
+        return None;
+    }
+    Some(match value {
+        0x00 => "RUN_SYNC_MSG_DONE",
+        0x01 => "RUN_SYNC_MSG_LOAD",
+        0x02 => "RUN_SYNC_MSG_WAITING_FOR_RESET",
+        0x03 => "RUN_SYNC_MSG_INIT_SYNC_REGISTERS",
+        0x40 => "RUN_SYNC_MSG_INIT",
+        0x80 => "RUN_SYNC_MSG_GO",
+        _ => return None,
+    })
+}
+
+fn built_in_value(field: &str, value: u32) -> Option<String> {
+    if let Some(name) = signal_name(field, value) {
+        return Some(name.to_owned());
+    }
+    if field.ends_with(".enables") && value & !7 == 0 && value != 0 {
+        // Bit 2 stands for all three TRISCs [spec: boot-and-sync 1.4].
+        let names = ["BRISC", "NCRISC", "TRISCs"];
+        let set: Vec<_> = (0..3).filter(|bit| value >> bit & 1 == 1).map(|bit| names[bit]).collect();
+        return Some(set.join("|"));
+    }
+    if field.starts_with("watcher.debug_waypoint[") {
+        // Up to four characters, the first in the lowest byte [hdr: hw/inc/api/debug/waypoint.h].
+        let bytes = value.to_le_bytes();
+        let text = bytes.split(|&byte| byte == 0).next()?;
+        let printable = !text.is_empty() && text.iter().all(u8::is_ascii_graphic);
+        return printable.then(|| String::from_utf8_lossy(text).into_owned());
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waypoint_value_reads_as_characters() {
+        let value = u32::from_le_bytes(*b"NTW\0");
+        assert_eq!(built_in_value("watcher.debug_waypoint[0]", value).as_deref(), Some("NTW"));
+        assert_eq!(built_in_value("watcher.debug_waypoint[0]", 0), None);
+    }
+
+    #[test]
+    fn enables_value_names_cores() {
+        let text = |value| built_in_value("launch[0].enables", value);
+        assert_eq!(text(7).as_deref(), Some("BRISC|NCRISC|TRISCs"));
+        assert_eq!(text(2).as_deref(), Some("NCRISC"));
+        assert_eq!(text(8), None);
+    }
+
+    #[test]
+    fn signal_value_depends_on_field() {
+        assert_eq!(signal_name("go_messages[0].signal", 0x80), Some("RUN_MSG_GO"));
+        assert_eq!(signal_name("subordinate_sync.dm1", 0x80), Some("RUN_SYNC_MSG_GO"));
+        assert_eq!(signal_name("go_messages[0].master_x", 0x80), None);
+    }
+}
