@@ -1,4 +1,39 @@
-//! The Tensix coprocessor.
+//! The Tensix coprocessor of a tile: three frontends, wait gates and a shared back end.
+//!
+//! ```text
+//! push -> FIFO -> MOP expander -> FIFO -> replay expander -> FIFO -> wait gate -> nine units
+//! ```
+//!
+//! [`Coprocessor::step`] advances one cycle; [`Coprocessor::is_asleep`] says when stepping would
+//! change nothing, so a waiting coprocessor costs nothing. Everything it needs of its tile is the
+//! trait [`Env`]. Each queued instruction carries who pushed it and how the expanders made it.
+//!
+//! # Rooms
+//!
+//! `frontend` FIFOs and expanders; `gate` the latched wait instruction; `decode` what the gate has
+//! to know about a word; `backend` the units together and what is in flight; `units` one folder per
+//! execution unit, with `units/execute.rs` holding one arm per opcode; `timing` what instructions
+//! cost; `doors` MMIO and reset lines; `status` questions and the state hash.
+//!
+//! # Limits of the model
+//!
+//! * Modelled: sync unit, configuration unit, register operations of the scalar unit, `REG2FLOP` to
+//!   configuration, `NOP`, `ZEROACC`, `SFPENCC`, `SFPLOADI`, `SFPCONFIG`, `SFPNOP`. Every other
+//!   instruction stops the run with `tensix-unimplemented` when it issues; so do `SETDMAREG` of
+//!   packer state and switching Auto TTSync on (`tensix-auto-ttsync`). Nothing is skipped silently.
+//! * Function is atomic: an instruction has its whole effect in the cycle in which it issues.
+//!   [`TimingModel`] can delay what comes after it and what waits for it, nothing else. Hazards that
+//!   need NOPs on silicon are therefore not visible.
+//! * Unit-pipeline stages of the configuration unit are not modelled, nor the reordering of
+//!   `STREAMWRCFG` that its page calls a bug; cores' stores to configuration and semaphores do not
+//!   compete with instructions for the unit.
+//! * A core's store is processed in the cycle that emits it, so STALLWAIT condition C10 never waits.
+//! * An empty frontend has no latency of its own [unknown: U-FRONTEND-LATENCY]; which of two threads
+//!   wins a unit is round-robin per unit [unknown: U-GATE-ARBITRATION].
+//! * MOP count overrides, the MOP outer-loop bug, REPLAY of more than 32 instructions, and a BRISC
+//!   push that collides with a TRISC's are diagnosed instead of guessed.
+//! * A latched wait instruction counts as in flight for TTSync `[spec: boot-and-sync 5.7]`.
+//! * Bits that no instruction field uses are ignored.
 
 mod backend;
 mod config_bits;

@@ -12,8 +12,6 @@
 
 pub(crate) mod mop;
 pub(crate) mod replay;
-#[cfg(test)]
-mod tests;
 
 use sim_core::Cycle;
 

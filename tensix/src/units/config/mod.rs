@@ -7,8 +7,6 @@
 //! instruction pages; sizes `[hdr: cfg_defines.h]`.
 
 pub(crate) mod ops;
-#[cfg(test)]
-mod tests;
 
 use isa::config::{ConfigField, field};
 use sim_core::Category;

@@ -60,3 +60,39 @@ pub(crate) const fn shift_mask(old: u32, scratch: u32, instruction: u32) -> u32 
 pub(crate) const fn enables_auto_ttsync(value: u16) -> bool {
     value & 0x10 != 0 && value & 0x0D != 0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CFGSHIFTMASK with its fields: keep old bits, operation, mask width, rotation.
+    fn word(keep: u32, operation: u32, width: u32, rotation: u32) -> u32 {
+        keep << 23 | operation << 20 | width << 15 | rotation << 10
+    }
+
+    #[test]
+    fn shift_mask_follows_the_functional_model() {
+        // Worked by hand from [isa-bh: CFGSHIFTMASK.md]: mask of width + 1 bits, rotated right.
+        for (old, scratch, word, expected) in [
+            (0xFFFF_FFFF, 0x0000_0012, word(0, 0, 7, 0), 0xFFFF_FF12),
+            (0xFFFF_FFFF, 0x0000_0012, word(0, 0, 7, 24), 0xFFFF_12FF),
+            (0x0000_00F0, 0x0000_003C, word(1, 1, 31, 0), 0x0000_0030),
+            (0x0000_00F0, 0x0000_003C, word(1, 2, 31, 0), 0x0000_00CC),
+            (0xFFFF_FFFF, 0x0000_0001, word(1, 3, 31, 0), 0x0000_0000),
+            (0x0000_0000, 0x0000_00FF, word(1, 4, 31, 0), 0xFFFF_FF00),
+            (0x0000_0FFF, 0x0000_00FF, word(1, 5, 31, 0), 0x0000_0F00),
+            (0x0000_0000, 0xFFFF_FFF0, word(1, 6, 31, 0), 0x0000_000F),
+            (0x0000_0000, 0x0000_0001, word(1, 7, 31, 0), 0xFFFF_FFFF),
+        ] {
+            assert_eq!(shift_mask(old, scratch, word), expected, "{old:#x} {scratch:#x} {word:#x}");
+        }
+    }
+
+    #[test]
+    fn window_has_three_parts_of_224_words_and_three_of_68() {
+        assert_eq!(window(0xA80 / 4), Some(Window::Thread { thread: 0, word: 0 }));
+        assert_eq!(window(0x700 / 4), Some(Window::Dual { word: 0 }));
+        assert_eq!(window(0x380 / 4), Some(Window::State { state: 1, word: 0 }));
+        assert_eq!(window(0xA80 / 4 + 3 * 68), None);
+    }
+}

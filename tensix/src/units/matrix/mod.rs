@@ -4,8 +4,6 @@
 //! `[isa-wh: TensixCoprocessor/RWCs.md]`.
 
 pub(crate) mod ops;
-#[cfg(test)]
-mod tests;
 
 use isa::config::field;
 use sim_core::Category;

@@ -67,3 +67,29 @@ const fn advance_src(counter: u8, cr: u8, word: u8) -> (u8, u8) {
         ((counter + increment) & 0x3F, cr)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adj32_spreads_rows_over_blocks_of_eight() {
+        // [isa-bh: Dst.md] without remap or swizzle: 8 rows high halves, 8 rows low halves.
+        assert_eq!([0, 7, 8, 15, 511].map(|row| adj32(row, false, false)), [0, 7, 16, 23, 0x3F7]);
+    }
+
+    #[test]
+    fn adj16_remap_rotates_bits_three_to_five() {
+        assert_eq!([8, 16, 32].map(|row| adj16(row, true)), [32, 8, 16]);
+    }
+
+    #[test]
+    fn address_modifier_advances_and_clears() {
+        // [isa-wh: RWCs.md]: SrcA += 5, SrcB to its CR copy + 3, Dst to both += 8, fidelity + 1.
+        let start = Rwc { src_a: 62, src_b: 9, dst: 4, ..Rwc::default() };
+        let next = start.advanced(5 | (0x40 | 3) << 8, 8 | 0x1000 | 1 << 13);
+        assert_eq!((next.src_a, next.src_b, next.src_b_cr), (3, 3, 3));
+        assert_eq!((next.dst, next.dst_cr, next.fidelity), (12, 12, 1));
+        assert_eq!(next.advanced(0x8080, 0x8800), Rwc::default());
+    }
+}

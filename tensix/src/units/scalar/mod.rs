@@ -5,8 +5,6 @@
 //! Sources: `[isa-wh: TensixCoprocessor/ScalarUnit.md]` and the instruction pages.
 
 pub(crate) mod ops;
-#[cfg(test)]
-mod tests;
 
 use sim_core::Category;
 

@@ -48,3 +48,38 @@ pub(crate) fn clear_tile_header(gprs: &mut [u32]) {
         *gpr &= !mask;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binary_follows_the_functional_models() {
+        // Worked by hand from the *DMAREG pages of the Wormhole tree.
+        for (opcode, mode, left, right, expected) in [
+            (Opcode::Adddmareg, 0, u32::MAX, 2, Some(1)),
+            (Opcode::Subdmareg, 0, 1, 2, Some(u32::MAX)),
+            (Opcode::Muldmareg, 0, 0xABCD_FFFF, 0x1_FFFF, Some(0xFFFE_0001)),
+            (Opcode::Bitwopdmareg, 0, 0b1100, 0b1010, Some(0b1000)),
+            (Opcode::Bitwopdmareg, 1, 0b1100, 0b1010, Some(0b1110)),
+            (Opcode::Bitwopdmareg, 2, 0b1100, 0b1010, Some(0b0110)),
+            (Opcode::Bitwopdmareg, 3, 0, 0, None),
+            (Opcode::Shiftdmareg, 0, 1, 33, Some(2)),
+            (Opcode::Shiftdmareg, 1, 0x8000_0000, 31, Some(1)),
+            (Opcode::Shiftdmareg, 2, 0, 0, None),
+            (Opcode::Cmpdmareg, 0, 0x8000_0000, 1, Some(1)),
+            (Opcode::Cmpdmareg, 1, 0x8000_0000, 1, Some(0)),
+            (Opcode::Cmpdmareg, 2, 7, 7, Some(1)),
+        ] {
+            assert_eq!(binary(opcode, mode, left, right), expected, "{opcode} mode {mode}");
+        }
+    }
+
+    #[test]
+    fn set_half_leaves_the_other_half() {
+        let mut gprs = [0xAAAA_BBBB; super::super::GPRS];
+        set_half(&mut gprs, 3, 0x1234);
+        set_half(&mut gprs, 4, 0x5678);
+        assert_eq!(gprs[..3], [0xAAAA_BBBB, 0x1234_BBBB, 0xAAAA_5678]);
+    }
+}

@@ -4,8 +4,6 @@
 //! `SEMGET.md`, `SEMWAIT.md`; `[isa-wh: TensixCoprocessor/ATRELM.md]`.
 
 pub(crate) mod ops;
-#[cfg(test)]
-mod tests;
 
 use sim_core::ThreadId;
 use sim_core::observer::{Event, SemaphoreOp, Stamp};

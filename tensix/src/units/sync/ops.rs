@@ -30,3 +30,24 @@ pub(crate) fn unmet(semaphores: &[Semaphore; 8], mask: u8, condition: u8) -> u8 
     }
     unmet & mask
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn post_and_get_saturate_at_15_and_0() {
+        assert_eq!([0, 14, 15].map(post), [1, 15, 15]);
+        assert_eq!([0, 1, 15].map(get), [0, 0, 14]);
+    }
+
+    #[test]
+    fn unmet_selects_zero_and_full_semaphores() {
+        let mut semaphores = [Semaphore { value: 1, max: 2 }; 8];
+        semaphores[0].value = 0;
+        semaphores[3].value = 2;
+        assert_eq!(unmet(&semaphores, 0xFF, 1), 0b0001);
+        assert_eq!(unmet(&semaphores, 0xFF, 2), 0b1000);
+        assert_eq!(unmet(&semaphores, 0b0111, 3), 0b0001);
+    }
+}

@@ -5,8 +5,6 @@
 //! `[isa-wh: TensixCoprocessor/SFPLOADI.md]`, `[isa-bh: TensixTile/SoftReset.md]`.
 
 pub(crate) mod ops;
-#[cfg(test)]
-mod tests;
 
 use sim_core::Category;
 

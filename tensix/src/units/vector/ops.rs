@@ -78,3 +78,32 @@ pub(crate) fn seeded(seed: u32) -> [u32; LANES] {
     }
     states
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn load_immediate_converts_as_documented() {
+        // [isa-wh: SFPLOADI.md]: BF16, FP16, unsigned, signed, upper half, lower half.
+        for (mode, imm, expected) in [
+            (0, 0xBF80, 0xBF80_0000),
+            (1, 0x3C00, 0x3F80_0000),
+            (1, 0xC000, 0xC000_0000),
+            (2, 0x8001, 0x0000_8001),
+            (4, 0x8001, 0xFFFF_8001),
+            (8, 0x1234, 0x1234_5678),
+            (10, 0x1234, 0xABCD_1234),
+        ] {
+            assert_eq!(load_immediate(mode, imm, 0xABCD_5678), expected, "mode {mode}");
+        }
+    }
+
+    #[test]
+    fn prng_step_shifts_in_the_inverted_parity() {
+        // [isa-bh: VectorUnit.md]: taps 31, 21, 1 and 0.
+        assert_eq!(prng_step(0), 0x8000_0000);
+        assert_eq!(prng_step(0x8000_0000), 0x4000_0000);
+        assert_eq!(prng_step(3), 0x8000_0001);
+    }
+}

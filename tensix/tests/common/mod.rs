@@ -1,0 +1,100 @@
+//! A tile around the coprocessor that records every event.
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
+
+use sim_core::observer::{Event, Stamp};
+use sim_core::{AgentId, CoreId, Cycle, GuestError, ThreadId};
+use tensix::{Coprocessor, Env, Origin, TimingModel};
+
+/// Records events; streams read as `stream`, the mover as `mover`.
+#[derive(Default)]
+pub struct Recorder {
+    pub events: Vec<(Stamp, Event)>,
+    pub stream: u32,
+    pub mover: bool,
+    pub invalidated: Vec<u8>,
+}
+
+impl Env for Recorder {
+    const OBSERVED: bool = true;
+    fn event(&mut self, stamp: Stamp, event: Event) {
+        self.events.push((stamp, event));
+    }
+    fn stream_register(&self, _: u8, _: u16) -> u32 {
+        self.stream
+    }
+    fn invalidate_icache(&mut self, mask: u8, _: Stamp) {
+        self.invalidated.push(mask);
+    }
+    fn mover_busy(&self) -> bool {
+        self.mover
+    }
+}
+
+/// A coprocessor with its surroundings and a clock.
+pub struct Bench {
+    pub tensix: Coprocessor,
+    pub env: Recorder,
+    pub now: u64,
+}
+
+impl Bench {
+    pub fn new(timing: TimingModel) -> Self {
+        Self { tensix: Coprocessor::new(timing), env: Recorder::default(), now: 0 }
+    }
+
+    /// Pushes from the thread's own TRISC, stepping while there is no room.
+    pub fn push(&mut self, thread: ThreadId, word: u32) -> Result<(), GuestError> {
+        let mut patience = 10_000;
+        while self.tensix.push_credit(thread, false) == 0 && patience > 0 {
+            self.step()?;
+            patience -= 1;
+        }
+        let origin = Origin { core: thread.core(), pc: 0x6000 };
+        self.tensix.push(thread, false, word, origin, Cycle(self.now), &mut self.env)
+    }
+
+    /// Pushes from BRISC.
+    pub fn push_brisc(&mut self, thread: ThreadId, word: u32) -> Result<(), GuestError> {
+        let origin = Origin { core: CoreId::Brisc, pc: 0x100 };
+        self.tensix.push(thread, true, word, origin, Cycle(self.now), &mut self.env)
+    }
+
+    pub fn step(&mut self) -> Result<(), GuestError> {
+        self.tensix.step(Cycle(self.now), &mut self.env)?;
+        self.now += 1;
+        Ok(())
+    }
+
+    /// Steps until asleep, at most `limit` cycles.
+    pub fn settle(&mut self, limit: u64) -> Result<(), GuestError> {
+        for _ in 0..limit {
+            if self.tensix.is_asleep() {
+                break;
+            }
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// Pushes words to thread 0 one per cycle and settles.
+    pub fn run(&mut self, words: &[u32]) -> Result<(), GuestError> {
+        for &word in words {
+            self.push(ThreadId::T0, word)?;
+            self.step()?;
+        }
+        self.settle(10_000)
+    }
+
+    /// Issued words with their cycles.
+    pub fn issued(&self) -> Vec<(u64, u32)> {
+        let issue = |(stamp, event): &(Stamp, Event)| match event {
+            Event::Issue { word, .. } => Some((stamp.cycle.0, *word)),
+            _ => None,
+        };
+        self.env.events.iter().filter_map(issue).collect()
+    }
+
+    pub fn stamp(&self) -> Stamp {
+        Stamp { cycle: Cycle(self.now), agent: AgentId::Host, pc: 0 }
+    }
+}
