@@ -128,11 +128,8 @@ impl<O: Observer> Session<O> {
         self.tile.host_write_word(GO_MESSAGE, launch.go_word)?;
         let outcome = self.run_to_done(max_cycles);
         if launch.mode == Mode::Dev && matches!(outcome, Outcome::Done) {
-            let next = HostWait {
-                addr: LAUNCH_RD_PTR,
-                width: Width::Word,
-                value: (slot_index + 1) & 7,
-            };
+            let next =
+                HostWait { addr: LAUNCH_RD_PTR, width: Width::Word, value: (slot_index + 1) & 7 };
             let limit = self.tile.now() + max_cycles;
             return Ok(match self.tile.run(limit, Some(next)) {
                 Stop::Met => Outcome::Done,

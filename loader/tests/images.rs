@@ -4,9 +4,9 @@
 mod common;
 
 use common::{Load, RET, elf};
-use proptest::prelude::*;
 use loader::image::{Image, SymbolKind};
 use loader::symbols::Symbols;
+use proptest::prelude::*;
 
 fn parse(bytes: &[u8]) -> Result<Image, String> {
     Image::parse_elf("x.elf", bytes.into()).map_err(|error| error.to_string())

@@ -7,9 +7,9 @@ use std::fs;
 use std::path::Path;
 
 use common::{Load, RET, elf};
+use loader::plan::{Launch, LaunchPlan, Mode, launch_slot};
 use proptest::prelude::*;
 use tempfile::TempDir;
-use loader::plan::{Launch, LaunchPlan, Mode, launch_slot};
 
 /// A directory with one kernel per core, 0x100 bytes apart from 0xB000, and one flat image.
 fn kernels() -> TempDir {

@@ -6,10 +6,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use sim_core::CoreId;
 use loader::firmware::{BootImage, BootOptions, FirmwareSet, identify};
 use loader::mailbox_names::MailboxNames;
 use loader::symbols::Symbols;
+use sim_core::CoreId;
 
 fn set(id: &str) -> Option<FirmwareSet> {
     let Some(root) = std::env::var_os("TILESCOPE_TEST_FIRMWARE") else {

@@ -46,7 +46,7 @@ pub enum SemaphoreOp {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// A core's store to an observed L1 page was applied.
+    /// A store of a core or of the coprocessor to an observed L1 page was applied.
     L1Store {
         /// Byte address.
         addr: u32,

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sim_core::observer::{Event, Stamp};
-use sim_core::{CoreId, Cycle, ThreadId};
+use sim_core::{CoreId, Cycle, ThreadId, Width};
 use tensix::{Coprocessor, Env, Origin, TimingModel};
 
 /// A tile in which nothing else happens and nobody listens.
@@ -20,6 +20,12 @@ impl Env for Quiet {
     fn mover_busy(&self) -> bool {
         false
     }
+    fn l1_word(&self, _: u32) -> u32 {
+        0
+    }
+    fn l1_write(&mut self, _: u32, _: u32, _: Width, _: Stamp) {}
+    fn store_register(&mut self, _: u32, _: u32, _: Stamp) {}
+    fn request_register(&mut self, _: ThreadId, _: u8, _: u32, _: Stamp) {}
 }
 
 const ORIGIN: Origin = Origin { core: CoreId::Trisc0, pc: 0x1000 };

@@ -6,12 +6,13 @@ use sim_core::{AgentId, Cycle, ThreadId, UnitId, WaitReason};
 use crate::decode::Decoded;
 use crate::env::Env;
 use crate::gate::{Condition, Latch};
+use crate::state::adc::ThreadAdcs;
+use crate::state::src::SrcBanks;
 use crate::timing::{Cost, TimingModel};
 use crate::units::Issued;
 use crate::units::config::ConfigUnit;
 use crate::units::matrix::MatrixUnit;
 use crate::units::scalar::ScalarUnit;
-use crate::units::src_banks::SrcBanks;
 use crate::units::sync::{SyncUnit, ops};
 use crate::units::vector::VectorUnit;
 use isa::op::{Opcode, Unit};
@@ -54,6 +55,8 @@ pub(crate) struct Backend {
     pub(crate) vector: VectorUnit,
     /// SrcA, SrcB.
     pub(crate) src: [SrcBanks; 2],
+    /// Address counters per thread.
+    pub(crate) adcs: [ThreadAdcs; 3],
     /// SOFT_RESET_0 as last written.
     pub(crate) held: u32,
     /// First cycle in which a unit takes another instruction.
@@ -77,7 +80,8 @@ impl Backend {
             scalar: ScalarUnit::new(),
             matrix: MatrixUnit::new(),
             vector: VectorUnit::new(),
-            src: [SrcBanks::default(); 2],
+            src: [SrcBanks::default(), SrcBanks::default()],
+            adcs: [ThreadAdcs::default(); 3],
             held: 0,
             unit_free: [Cycle::ZERO; UNITS],
             thread_free: [Cycle::ZERO; 3],

@@ -9,7 +9,6 @@ use crate::env::Env;
 use crate::error::DoorError;
 use crate::timing::TimingModel;
 use crate::units::scalar::GPRS;
-use crate::units::src_banks::SrcBanks;
 
 impl Coprocessor {
     /// Writes a word of the MOP expander configuration of `thread`.
@@ -78,6 +77,11 @@ impl Coprocessor {
         self.asleep = false;
     }
 
+    /// The answer to [`Env::request_register`].
+    pub fn deliver_register(&mut self, thread: ThreadId, gpr: u8, value: u32) {
+        self.write_gpr(thread, u32::from(gpr), value);
+    }
+
     /// The TRISC of `thread` enters reset: its MOP expander and the FIFO before it are discarded.
     pub fn reset_thread_frontend(&mut self, thread: ThreadId) {
         self.threads[thread.index()].discard_input();
@@ -99,7 +103,7 @@ impl Coprocessor {
         backend.config.thcon_held = new & THCON != 0;
         for (bit, banks) in [SRC_A_CLIENT, SRC_B_CLIENT].into_iter().zip(&mut backend.src) {
             if entered & bit != 0 {
-                *banks = SrcBanks::default();
+                banks.reset_ownership();
             }
         }
         if entered & ZEROACC != 0 {

@@ -1,6 +1,7 @@
 //! What the coprocessor sees of its tile.
 
 use sim_core::observer::{Event, Stamp};
+use sim_core::{ThreadId, Width};
 
 /// What the coprocessor sees of its tile. Implemented by the tile; calls happen in the commit
 /// phase only.
@@ -20,4 +21,17 @@ pub trait Env {
 
     /// Whether the mover has memory requests outstanding.
     fn mover_busy(&self) -> bool;
+
+    /// The aligned L1 word that holds byte `addr`; zero beyond the end of L1.
+    fn l1_word(&self, addr: u32) -> u32;
+
+    /// Writes L1 at once; the address is naturally aligned and inside L1.
+    fn l1_write(&mut self, addr: u32, value: u32, width: Width, at: Stamp);
+
+    /// Stores a word to a register of the tile as the NoC sees it, after this cycle.
+    fn store_register(&mut self, addr: u32, value: u32, at: Stamp);
+
+    /// Asks for a word of a register of the tile as the NoC sees it. The answer comes after this
+    /// cycle through [`crate::Coprocessor::deliver_register`].
+    fn request_register(&mut self, thread: ThreadId, gpr: u8, addr: u32, at: Stamp);
 }

@@ -45,6 +45,7 @@ mod error;
 mod frontend;
 mod gate;
 mod queue;
+mod state;
 mod status;
 mod timing;
 mod units;

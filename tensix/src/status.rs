@@ -8,7 +8,6 @@ use crate::frontend::replay::Mode;
 use crate::frontend::{Frontend, MopState};
 use crate::gate::{Latch, ThreadWait};
 use crate::queue::Queued;
-use crate::units::matrix::DST_COLUMNS;
 use isa::op::Unit;
 
 /// Status bits by instruction class `[isa-bh: TensixTile/BabyRISCV/CSRs.md]`: 0 REPLAY, 1 MOP,
@@ -125,14 +124,13 @@ impl Coprocessor {
         for gprs in &backend.scalar.gprs {
             hasher.words(gprs);
         }
-        for row in backend.matrix.dst.iter() {
-            let mut bytes = [0; 2 * DST_COLUMNS];
-            for (pair, cell) in bytes.chunks_exact_mut(2).zip(row) {
-                pair.copy_from_slice(&cell.to_le_bytes());
-            }
-            hasher.bytes(&bytes);
+        backend.matrix.dst.hash_state(hasher);
+        for banks in &backend.src {
+            banks.hash_state(hasher);
         }
-        backend.matrix.valid.iter().for_each(|&word| hasher.u64(word));
+        for adcs in &backend.adcs {
+            adcs.hash_state(hasher);
+        }
         for rwc in &backend.matrix.rwcs {
             hasher.bytes(&rwc.dst.to_le_bytes());
             hasher.bytes(&rwc.dst_cr.to_le_bytes());
@@ -148,11 +146,6 @@ impl Coprocessor {
             hasher.u32(u32::from(entry.misc));
         }
         hasher.words(&vector.prng);
-        for banks in &backend.src {
-            banks.owned_by_matrix.iter().for_each(|&owned| hasher.bool(owned));
-            hasher.bool(banks.unpacker_bank);
-            hasher.bool(banks.matrix_bank);
-        }
         hasher.u32(backend.held);
         hasher.bytes(&backend.last_served);
         for entry in &backend.in_flight {

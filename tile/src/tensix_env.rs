@@ -1,17 +1,37 @@
 //! The coprocessor's view of the tile.
 
-use devices::Overlay;
-use sim_core::{Cycle, Event, GuestError, Observer, Stamp, ThreadId};
+use devices::{DeviceFault, Overlay};
+use memory_map::View;
+use sim_core::agent::PAGE_OBSERVED;
+use sim_core::{Context, Cycle, Event, GuestError, Observer, Shared, Stamp, ThreadId, Width};
 use tensix::{Env, Origin};
 
+use crate::route::Asker;
 use crate::tile::Tile;
 
 /// The parts of the tile the coprocessor may look at while it is stepped.
 pub(crate) struct TensixEnv<'a, O> {
     pub(crate) observer: &'a mut O,
     pub(crate) overlay: &'a Overlay,
+    pub(crate) shared: &'a Shared,
     /// Collected; the tile acts on it after the step.
     pub(crate) icache_invalidations: &'a mut u8,
+    pub(crate) deferred: &'a mut Deferred,
+}
+
+/// What the coprocessor did in a step that concerns others.
+#[derive(Debug, Default)]
+pub(crate) struct Deferred {
+    /// L1 words written that somebody holds decoded or watches.
+    touched: Vec<u32>,
+    stores: Vec<(u32, u32, Stamp)>,
+    loads: Vec<(ThreadId, u8, u32, Stamp)>,
+}
+
+impl Deferred {
+    fn is_empty(&self) -> bool {
+        self.touched.is_empty() && self.stores.is_empty() && self.loads.is_empty()
+    }
 }
 
 impl<O: Observer> Env for TensixEnv<'_, O> {
@@ -33,6 +53,29 @@ impl<O: Observer> Env for TensixEnv<'_, O> {
     fn mover_busy(&self) -> bool {
         false
     }
+
+    fn l1_word(&self, addr: u32) -> u32 {
+        self.shared.l1.word(addr)
+    }
+
+    fn l1_write(&mut self, addr: u32, value: u32, width: Width, at: Stamp) {
+        self.shared.l1.write(addr, value, width);
+        let flags = self.shared.page_flags(addr);
+        if flags != 0 || self.shared.maybe_watched(addr) {
+            self.deferred.touched.push(addr);
+            if O::ENABLED && flags & PAGE_OBSERVED != 0 {
+                self.observer.event(at, &Event::L1Store { addr, value, width });
+            }
+        }
+    }
+
+    fn store_register(&mut self, addr: u32, value: u32, at: Stamp) {
+        self.deferred.stores.push((addr, value, at));
+    }
+
+    fn request_register(&mut self, thread: ThreadId, gpr: u8, addr: u32, at: Stamp) {
+        self.deferred.loads.push((thread, gpr, addr, at));
+    }
 }
 
 impl<O: Observer> Tile<O> {
@@ -44,6 +87,8 @@ impl<O: Observer> Tile<O> {
         let mut env = TensixEnv {
             observer: &mut self.observer,
             overlay: &self.overlay,
+            shared: &self.shared,
+            deferred: &mut self.deferred,
             icache_invalidations: &mut self.icache_invalidations,
         };
         act(&mut self.tensix, &mut env)
@@ -56,6 +101,44 @@ impl<O: Observer> Tile<O> {
             self.report(Box::new(fault));
         }
         self.act_on_icache(end);
+        if !self.deferred.is_empty() {
+            self.act_on_deferred(cycle, end);
+        }
+    }
+
+    /// Register accesses of the coprocessor, and what its L1 writes mean to others.
+    fn act_on_deferred(&mut self, cycle: Cycle, end: Cycle) {
+        let Deferred { touched, stores, loads } = std::mem::take(&mut self.deferred);
+        for addr in touched {
+            // The word is there already; this wakes whoever watches it or decoded it.
+            let value = self.shared.l1.word(addr);
+            self.write_l1(addr & !3, value, Width::Word, end);
+        }
+        let asker = |at: Stamp| Asker {
+            view: View::Noc,
+            agent: at.agent,
+            core: None,
+            pc: at.pc,
+            cycle,
+            end,
+        };
+        for (addr, value, at) in stores {
+            if let Err(fault) = self.store_as(asker(at), addr, value, Width::Word) {
+                self.report_access(fault, at);
+            }
+        }
+        for (thread, gpr, addr, at) in loads {
+            match self.load_as(asker(at), addr, Width::Word) {
+                Ok(answer) => self.tensix.deliver_register(thread, gpr, answer.value),
+                Err(fault) => self.report_access(fault, at),
+            }
+        }
+    }
+
+    fn report_access(&mut self, fault: DeviceFault, at: Stamp) {
+        let pc = Some(at.pc);
+        let context = Context { cycle: at.cycle, agent: at.agent, pc, word: None };
+        self.report(Box::new(fault.at(context)));
     }
 
     /// Pushes an instruction into a thread's frontend.

@@ -12,6 +12,7 @@ use tensix::Coprocessor;
 
 use crate::config::TileConfig;
 use crate::fabric::Fabric;
+use crate::tensix_env::Deferred;
 
 /// The answer to a request, given to the core at the end of the epoch.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +61,7 @@ pub struct Tile<O: Observer = NullObserver> {
     pub(crate) watch_hit: bool,
     pub(crate) host_watch: u64,
     pub(crate) icache_invalidations: u8,
+    pub(crate) deferred: Deferred,
     pub(crate) fault: Option<Box<GuestError>>,
     pub(crate) halted: Option<CoreId>,
     pub(crate) known_halts: CoreSet,
@@ -107,6 +109,7 @@ impl<O: Observer> Tile<O> {
             watch_hit: false,
             host_watch: 0,
             icache_invalidations: 0,
+            deferred: Deferred::default(),
             fault: None,
             halted: None,
             known_halts: CoreSet::EMPTY,

@@ -144,6 +144,7 @@ impl Bytes {
                 self.u8(20).u8(operand).u8(bank).bool(for_matrix)
             }
             W::FrontendFull => self.u8(21),
+            W::Ended => self.u8(22),
         }
     }
 
@@ -251,10 +252,7 @@ mod tests {
         let reason = WaitReason::Stream { stream: 7, target: 0x1234, messages: true };
         let mut hasher = StateHasher::default();
         Event::WaitEnd { reason, since: Cycle(9) }.encode(&mut hasher);
-        assert_eq!(
-            hasher.finish(),
-            xxh3(&[8, 16, 7, 0x34, 0x12, 0, 0, 1, 9, 0, 0, 0, 0, 0, 0, 0])
-        );
+        assert_eq!(hasher.finish(), xxh3(&[8, 16, 7, 0x34, 0x12, 0, 0, 1, 9, 0, 0, 0, 0, 0, 0, 0]));
     }
 
     #[test]

@@ -9,7 +9,6 @@ pub(crate) mod execute;
 pub(crate) mod matrix;
 pub(crate) mod misc;
 pub(crate) mod scalar;
-pub(crate) mod src_banks;
 pub(crate) mod sync;
 pub(crate) mod vector;
 

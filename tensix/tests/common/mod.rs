@@ -2,16 +2,19 @@
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
 
 use sim_core::observer::{Event, Stamp};
-use sim_core::{AgentId, CoreId, Cycle, GuestError, ThreadId};
+use sim_core::{AgentId, CoreId, Cycle, GuestError, L1, ThreadId, Width};
 use tensix::{Coprocessor, Env, Origin, TimingModel};
 
-/// Records events; streams read as `stream`, the mover as `mover`.
+/// Records events and register accesses; streams read as `stream`, the mover as `mover`.
 #[derive(Default)]
 pub struct Recorder {
     pub events: Vec<(Stamp, Event)>,
     pub stream: u32,
     pub mover: bool,
     pub invalidated: Vec<u8>,
+    pub l1: L1,
+    pub register_stores: Vec<(u32, u32)>,
+    pub register_loads: Vec<(ThreadId, u8, u32)>,
 }
 
 impl Env for Recorder {
@@ -27,6 +30,18 @@ impl Env for Recorder {
     }
     fn mover_busy(&self) -> bool {
         self.mover
+    }
+    fn l1_word(&self, addr: u32) -> u32 {
+        self.l1.word(addr)
+    }
+    fn l1_write(&mut self, addr: u32, value: u32, width: Width, _: Stamp) {
+        self.l1.write(addr, value, width);
+    }
+    fn store_register(&mut self, addr: u32, value: u32, _: Stamp) {
+        self.register_stores.push((addr, value));
+    }
+    fn request_register(&mut self, thread: ThreadId, gpr: u8, addr: u32, _: Stamp) {
+        self.register_loads.push((thread, gpr, addr));
     }
 }
 

@@ -10,12 +10,8 @@ use sim_core::Category;
 
 use super::config::ConfigUnit;
 use super::{Fault, Issued};
-pub(crate) use ops::Rwc;
-
-/// 16-bit rows of Dst.
-pub(crate) const DST_ROWS: usize = 1024;
-/// Columns of Dst.
-pub(crate) const DST_COLUMNS: usize = 16;
+use crate::state::dst::{self, DST_ROWS, Dst};
+use crate::state::rwc::Rwc;
 
 /// First words of `ADDR_MOD_AB_SEC` and `ADDR_MOD_DST_SEC` in thread configuration, eight each.
 const ADDR_MOD_AB: usize = field::ADDR_MOD_AB_SEC0_SrcAIncr.addr32 as usize;
@@ -24,10 +20,8 @@ const ADDR_MOD_DST: usize = field::ADDR_MOD_DST_SEC0_DestIncr.addr32 as usize;
 /// The matrix unit's state.
 #[derive(Clone, Debug)]
 pub(crate) struct MatrixUnit {
-    /// Dst as 16-bit cells; a row that is not valid holds whatever it held before.
-    pub(crate) dst: Box<[[u16; DST_COLUMNS]; DST_ROWS]>,
-    /// Valid bit per physical row, 64 rows per word.
-    pub(crate) valid: [u64; DST_ROWS / 64],
+    /// Dst.
+    pub(crate) dst: Dst,
     /// Register window counters per thread.
     pub(crate) rwcs: [Rwc; 3],
     /// `ZEROACC` is held in soft reset: it does nothing.
@@ -36,17 +30,12 @@ pub(crate) struct MatrixUnit {
 
 impl MatrixUnit {
     pub(crate) fn new() -> Self {
-        Self {
-            dst: Box::new([[0; DST_COLUMNS]; DST_ROWS]),
-            valid: [u64::MAX; DST_ROWS / 64],
-            rwcs: [Rwc::default(); 3],
-            zeroacc_held: false,
-        }
+        Self { dst: Dst::default(), rwcs: [Rwc::default(); 3], zeroacc_held: false }
     }
 
     /// All rows valid again: `ZEROACC` soft reset.
     pub(crate) fn revert_all(&mut self) {
-        self.valid = [u64::MAX; DST_ROWS / 64];
+        self.dst.valid = [u64::MAX; DST_ROWS / 64];
     }
 
     pub(crate) fn zeroacc(&mut self, issued: &Issued, config: &ConfigUnit) -> Result<(), Fault> {
@@ -87,9 +76,9 @@ impl MatrixUnit {
             }
             ops::HALF => {
                 let half = (where_ & 1) as usize * 8;
-                self.valid[half..half + 8].fill(0);
+                self.dst.valid[half..half + 8].fill(0);
             }
-            _ => self.valid.fill(0),
+            _ => self.dst.valid.fill(0),
         }
         if mode == ops::ONE_ROW || mode == ops::ROWS_16 {
             self.apply_addr_mod(issued.field(14, 3), thread, config);
@@ -101,15 +90,10 @@ impl MatrixUnit {
         let row = row & (DST_ROWS as u32 - 1);
         if wide {
             // A 32-bit row consults the valid bit of its high half only.
-            self.clear(ops::adj32(row, adjust.remap, adjust.swizzle));
+            self.dst.invalidate(dst::adj32(row, adjust.remap, adjust.swizzle));
         } else {
-            self.clear(ops::adj16(row, adjust.remap));
+            self.dst.invalidate(dst::adj16(row, adjust.remap));
         }
-    }
-
-    fn clear(&mut self, row: u32) {
-        let row = row as usize % DST_ROWS;
-        self.valid[row / 64] &= !(1 << (row % 64));
     }
 
     /// Advances the counters of `thread` as its address modifier says. Blackhole encodes all three

@@ -1,0 +1,70 @@
+//! SrcA and SrcB: contents, and who may access which bank.
+//!
+//! Two banks each; a bank belongs to the unpackers or to the matrix unit, and each side has a
+//! pointer to the bank it uses next `[isa-wh: TensixCoprocessor/SrcASrcB.md]`.
+
+use sim_core::StateHasher;
+
+/// Rows of a bank.
+pub(crate) const SRC_ROWS: usize = 64;
+/// Columns of a bank.
+pub(crate) const SRC_COLUMNS: usize = 16;
+
+/// One bank: 64 rows of 16 cells. A cell is 19 bits in logical order, sign 18, exponent 17:10,
+/// mantissa 9:0: the shuffled physical order cannot be observed except by bit casts
+/// `[spec: numerics 1.2]`.
+pub(crate) type SrcCells = [[u32; SRC_COLUMNS]; SRC_ROWS];
+
+/// One source operand.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct SrcBanks {
+    /// Contents of both banks.
+    pub(crate) cells: Box<[SrcCells; 2]>,
+    /// Format code the unpacker recorded when it handed the bank over `[spec: numerics 1.2]`.
+    pub(crate) implied_format: [u8; 2],
+    /// Per bank: owned by the matrix unit, else by the unpackers.
+    pub(crate) owned_by_matrix: [bool; 2],
+    /// Bank the unpacker uses next.
+    pub(crate) unpacker_bank: bool,
+    /// Bank the matrix unit uses next.
+    pub(crate) matrix_bank: bool,
+}
+
+impl Default for SrcBanks {
+    fn default() -> Self {
+        Self {
+            cells: Box::new([[[0; SRC_COLUMNS]; SRC_ROWS]; 2]),
+            implied_format: [0; 2],
+            owned_by_matrix: [false; 2],
+            unpacker_bank: false,
+            matrix_bank: false,
+        }
+    }
+}
+
+impl SrcBanks {
+    /// Ownership and pointers as soft reset leaves them; contents stay.
+    pub(crate) fn reset_ownership(&mut self) {
+        (self.owned_by_matrix, self.unpacker_bank, self.matrix_bank) = ([false; 2], false, false);
+    }
+
+    pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
+        for row in self.cells.iter().flatten() {
+            hasher.words(row);
+        }
+        hasher.bytes(&self.implied_format);
+        for flag in self.owned_by_matrix.into_iter().chain([self.unpacker_bank, self.matrix_bank]) {
+            hasher.bool(flag);
+        }
+    }
+
+    /// Conditions C5 and C6: the unpacker's bank is not its own.
+    pub(crate) fn unpacker_waits(&self) -> bool {
+        self.owned_by_matrix[usize::from(self.unpacker_bank)]
+    }
+
+    /// Conditions C7 and C8: the matrix unit's bank is not its own.
+    pub(crate) fn matrix_waits(&self) -> bool {
+        !self.owned_by_matrix[usize::from(self.matrix_bank)]
+    }
+}
