@@ -36,8 +36,7 @@ impl Part {
         if self.byte != 0 {
             let _ = write!(text, "+{}", self.byte);
         }
-        let meaning =
-            if self.is_whole() { names.l1_value(&self.name, self.value) } else { None };
+        let meaning = if self.is_whole() { names.l1_value(&self.name, self.value) } else { None };
         match meaning {
             Some(meaning) => {
                 let _ = write!(text, " = {meaning} ({:#x})", self.value);

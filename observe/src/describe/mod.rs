@@ -163,9 +163,7 @@ fn text_of(stamp: Stamp, event: &Event, names: &dyn Names) -> Option<String> {
         Event::SyncDone { thread, reason } => {
             format!("synchronised with {thread}: {}", reason_text(&reason))
         }
-        Event::Config { state, index, before, after } => {
-            config::text(state, index, before, after)
-        }
+        Event::Config { state, index, before, after } => config::text(state, index, before, after),
         Event::IcacheInvalidate { mask } => config::icache_text(mask),
         Event::Reset { core, asserted, pc } => reset_text(core, asserted, pc, names),
         Event::Halt { core } => format!("{core} halted"),
