@@ -183,8 +183,7 @@ fn l1_text(addr: u32, value: u32, bytes: u32, names: &dyn Names) -> String {
     if parts.is_empty() {
         return format!("{} = {value:#x}", l1_name(addr));
     }
-    let texts: Vec<_> = parts.iter().map(|part| part.text(names)).collect();
-    texts.join(", ")
+    words::text(&parts, names)
 }
 
 /// Address, with the area of the vendor firmware's layout it lies in.
