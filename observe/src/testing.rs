@@ -47,6 +47,7 @@ pub(crate) fn reasons() -> BoxedStrategy<WaitReason> {
         Just(W::Reset),
         Just(W::Halted),
         Just(W::Spin),
+        Just(W::Ended),
         Just(W::TdmaQueueFull),
         Just(W::WaitGateOccupied),
         Just(W::FrontendFull),

@@ -5,6 +5,7 @@ use sim_core::observer::{EventKind, SCHEMA_VERSION};
 
 const PAGE: &str = include_str!("../../docs/events.md");
 const DECLARATION: &str = include_str!("../../sim-core/src/observer.rs");
+const ENCODING: &str = include_str!("../../sim-core/src/observer/encode.rs");
 const REASONS: &str = include_str!("../../sim-core/src/wait.rs");
 
 /// The rows of the table under a heading as cells. A bar inside a cell (`\|`) splits it; only the
@@ -80,14 +81,21 @@ fn page_names_only_targets_that_exist() {
     }
 }
 
+/// The number that the encoding of a reason begins with, from the source of the encoding.
+fn reason_number(name: &str) -> Option<&'static str> {
+    let at = ENCODING.find(&format!("            W::{name} "))?;
+    let (_, rest) = ENCODING[at..].split_once("self.u8(")?;
+    rest.split(')').next()
+}
+
 #[test]
-fn page_lists_every_wait_reason_with_fields() {
+fn page_lists_every_wait_reason_with_number_and_fields() {
     let declared = variants(REASONS, "WaitReason");
     let rows = rows(PAGE, "\n## Wait reasons\n");
     assert_eq!(rows.len(), declared.len());
-    for (index, (row, (name, names))) in rows.iter().zip(&declared).enumerate() {
-        assert_eq!(row[0], (index + 1).to_string());
-        assert_eq!(row[1], name);
+    for (name, names) in &declared {
+        let row = rows.iter().find(|row| row[1] == name).expect("the reason has a row");
+        assert_eq!(Some(row[0]), reason_number(name), "{name}");
         assert_eq!(&fields(row[2]), names, "{name}");
     }
 }
