@@ -335,11 +335,10 @@ impl Core {
         self.icache.invalidate_all();
     }
 
-    /// Switches the instruction log on or off. While it is on the core is never parked, so that
-    /// the log is complete.
+    /// Switches the instruction log on or off. Rounds of a polling loop that are skipped while
+    /// parked are not in the log: whether a core parks must not depend on who watches.
     pub fn set_trace(&mut self, on: bool) {
         self.trace = on;
-        self.prober.enabled = self.config.parking && !on;
     }
 
     /// Stops the core for a debugger.
