@@ -7,7 +7,7 @@ use sim_core::{
 
 use crate::csr::CsrFile;
 use crate::icache::{Icache, IcacheModel};
-use crate::op::SINK;
+use crate::op::{REGISTER_SLOTS, SINK};
 use crate::park::{Prober, Spin};
 
 /// Where a core sees its own local data RAM `[isa-bh: TensixTile/BabyRISCV/README.md]`.
@@ -74,9 +74,9 @@ pub(crate) enum Pending {
 pub struct Core {
     pub(crate) id: CoreId,
     pub(crate) config: CoreConfig,
-    /// `x0`..`x31`, then the sink for writes to `x0`; 64 long so that masking an index with 63
-    /// needs no bounds check.
-    pub(crate) x: [u32; 64],
+    /// `x0`..`x31`, then the sink for writes to `x0`; so long that a byte as index needs no bounds
+    /// check.
+    pub(crate) x: [u32; REGISTER_SLOTS],
     pub(crate) pc: u32,
     pub(crate) cycle: u64,
     pub(crate) instructions: u64,
@@ -105,7 +105,7 @@ impl Core {
         Self {
             id,
             config,
-            x: [0; 64],
+            x: [0; REGISTER_SLOTS],
             pc: 0,
             cycle: 0,
             instructions: 0,
@@ -208,7 +208,7 @@ impl Core {
     /// `[isa-bh: TensixTile/SoftReset.md]`. The up to 2,048 cycles during which the hardware
     /// clears the RAM are not modelled.
     pub fn release(&mut self, pc: u32, now: Cycle, keep_local_ram: bool) {
-        self.x = [0; 64];
+        self.x = [0; REGISTER_SLOTS];
         self.f = [0; 32];
         self.csr = CsrFile::default();
         if !keep_local_ram {

@@ -13,6 +13,8 @@
 
 use sim_core::Width;
 
+use crate::op::REGISTER_SLOTS;
+
 /// One load of a parked loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WatchedLoad {
@@ -171,7 +173,7 @@ impl Prober {
     pub(crate) fn jump(
         &mut self,
         target: u32,
-        registers: &[u32; 64],
+        registers: &[u32; REGISTER_SLOTS],
         cycle: u64,
         instructions: u64,
         epoch_cycles: u64,

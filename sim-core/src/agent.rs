@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
+use crate::batch::Width;
 use crate::ids::CoreId;
 use crate::l1::{L1, PAGE_BYTES, PAGE_COUNT};
 use crate::time::{Cycle, EpochLength};
@@ -25,7 +26,7 @@ pub trait Agent: Send + 'static {
 pub struct Shared {
     /// The scratchpad RAM.
     pub l1: L1,
-    page_flags: Box<[AtomicU8]>,
+    page_flags: Box<[AtomicU8; PAGE_COUNT]>,
     watched_words: AtomicU64,
 }
 
@@ -44,7 +45,7 @@ impl Shared {
     pub fn new() -> Self {
         Self {
             l1: L1::new(),
-            page_flags: (0..PAGE_COUNT).map(|_| AtomicU8::new(0)).collect(),
+            page_flags: Box::new([const { AtomicU8::new(0) }; PAGE_COUNT]),
             watched_words: AtomicU64::new(0),
         }
     }
@@ -91,6 +92,27 @@ impl Shared {
     #[must_use]
     pub fn maybe_watched(&self, addr: u32) -> bool {
         self.watched_words.load(Relaxed) & Self::watch_bit(addr) != 0
+    }
+
+    /// The set of watched words, as the union of their [`Shared::watch_bit`]s. Only a commit phase
+    /// changes it.
+    #[inline]
+    #[must_use]
+    pub fn watched(&self) -> u64 {
+        self.watched_words.load(Relaxed)
+    }
+
+    /// Writes to L1 on behalf of a lone runner, which has to look at [`Shared::watched`] itself.
+    /// `false`, and nothing is written, if `addr` is not aligned, not in L1, or in a page with
+    /// flags.
+    #[inline]
+    #[must_use]
+    pub fn write_unmarked(&self, addr: u32, value: u32, width: Width) -> bool {
+        if !L1::holds_aligned(addr, width) || self.page_flags(addr) != 0 {
+            return false;
+        }
+        self.l1.write(addr, value, width);
+        true
     }
 
     /// Replaces the set of watched words, given as the union of their [`Shared::watch_bit`]s.
