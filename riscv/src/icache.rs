@@ -35,6 +35,9 @@ const SLOTS: usize = 2 * WORDS;
 pub(crate) struct Page([Op; SLOTS]);
 
 impl Page {
+    /// Apart, because it builds the page on the stack.
+    #[cold]
+    #[inline(never)]
     fn empty() -> Box<Self> {
         let mut page = Box::new(Self([Op::PAGE_END; SLOTS]));
         page.clear();

@@ -112,11 +112,6 @@ impl Prober {
         self.active
     }
 
-    /// Whether a probe should begin.
-    #[inline]
-    pub(crate) fn is_due(&self, cycle: u64) -> bool {
-        self.enabled && cycle >= self.next_cycle
-    }
 
     /// The cycle at which the fast loop must give way to a probe.
     #[inline]

@@ -188,7 +188,13 @@ impl Core {
     }
 
     /// Makes sure that there is a page of decoded instructions for the pc; or faults.
+    #[inline]
     fn open_page(&mut self, shared: &Shared) -> bool {
+        self.icache.page(self.pc).is_some() || self.open_new_page(shared)
+    }
+
+    #[cold]
+    fn open_new_page(&mut self, shared: &Shared) -> bool {
         let pc = self.pc;
         if pc & 3 != 0 {
             let message = format!("jump to {pc:#x}, which is not a multiple of four");

@@ -1,10 +1,10 @@
 //! What the run phase needs of a core, and what it lets the core see.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::batch::Width;
 use crate::ids::CoreId;
-use crate::l1::{L1, PAGE_BYTES, PAGE_COUNT};
+use crate::l1::{self, L1, PAGE_BYTES, PAGE_COUNT};
 use crate::time::{Cycle, EpochLength};
 
 /// Something that advances on its own during a run phase.
@@ -94,25 +94,16 @@ impl Shared {
         self.watched_words.load(Relaxed) & Self::watch_bit(addr) != 0
     }
 
-    /// The set of watched words, as the union of their [`Shared::watch_bit`]s. Only a commit phase
-    /// changes it.
     #[inline]
-    #[must_use]
-    pub fn watched(&self) -> u64 {
+    fn watched(&self) -> u64 {
         self.watched_words.load(Relaxed)
     }
 
-    /// Writes to L1 on behalf of a lone runner, which has to look at [`Shared::watched`] itself.
-    /// `false`, and nothing is written, if `addr` is not aligned, not in L1, or in a page with
-    /// flags.
+    /// The same for an inner loop.
     #[inline]
     #[must_use]
-    pub fn write_unmarked(&self, addr: u32, value: u32, width: Width) -> bool {
-        if !L1::holds_aligned(addr, width) || self.page_flags(addr) != 0 {
-            return false;
-        }
-        self.l1.write(addr, value, width);
-        true
+    pub fn run_view(&self) -> RunView<'_> {
+        RunView { words: self.l1.words(), flags: &self.page_flags, watched: self.watched() }
     }
 
     /// Replaces the set of watched words, given as the union of their [`Shared::watch_bit`]s.
@@ -126,5 +117,49 @@ impl Shared {
     #[must_use]
     pub fn is_quiet(&self, addr: u32) -> bool {
         self.page_flags(addr) == 0 && !self.maybe_watched(addr)
+    }
+}
+
+/// [`Shared`] with all indirections resolved, valid within one run phase: nobody changes the set
+/// of watched words then.
+#[derive(Clone, Copy, Debug)]
+pub struct RunView<'a> {
+    words: &'a [AtomicU32; l1::WORDS],
+    flags: &'a [AtomicU8; PAGE_COUNT],
+    watched: u64,
+}
+
+impl RunView<'_> {
+    /// Reads a value from L1, zero-extended. `None` if it is not naturally aligned or not inside.
+    #[inline]
+    #[must_use]
+    pub fn read(&self, addr: u32, width: Width) -> Option<u32> {
+        let word = self.words.get(L1::word_index(addr, width))?.load(Relaxed);
+        Some(match width {
+            Width::Word => word,
+            Width::Byte | Width::Half => word >> ((addr & 3) * 8) & width.mask(),
+        })
+    }
+
+    /// Writes to L1 for a lone runner. `false`, and nothing is written, if `addr` is not aligned,
+    /// not inside, or not [`Shared::is_quiet`].
+    #[inline]
+    #[must_use]
+    pub fn write_quiet(&self, addr: u32, value: u32, width: Width) -> bool {
+        let index = L1::word_index(addr, width);
+        let Some(word) = self.words.get(index) else { return false };
+        let flags = self.flags[index / (PAGE_BYTES / 4) as usize].load(Relaxed);
+        if flags != 0 || self.watched & Shared::watch_bit(addr) != 0 {
+            return false;
+        }
+        let new = match width {
+            Width::Word => value,
+            Width::Byte | Width::Half => {
+                let shift = (addr & 3) * 8;
+                word.load(Relaxed) & !(width.mask() << shift) | (value & width.mask()) << shift
+            }
+        };
+        word.store(new, Relaxed);
+        true
     }
 }

@@ -16,7 +16,8 @@ pub const PAGE_BYTES: u32 = 4096;
 /// Number of pages.
 pub const PAGE_COUNT: usize = (L1_BYTES / PAGE_BYTES) as usize;
 
-const WORDS: usize = (L1_BYTES / 4) as usize;
+/// Number of 32-bit words.
+pub(crate) const WORDS: usize = (L1_BYTES / 4) as usize;
 
 /// The shared scratchpad RAM. Addresses are byte offsets from its start.
 pub struct L1 {
@@ -68,12 +69,10 @@ impl L1 {
         Self::word_index(addr, width) < WORDS
     }
 
-    /// Reads a value, zero-extended, if it is naturally aligned and inside.
+    /// The words, for [`crate::agent::RunView`].
     #[inline]
-    #[must_use]
-    pub fn read_aligned(&self, addr: u32, width: Width) -> Option<u32> {
-        let word = self.words.get(Self::word_index(addr, width))?.load(Relaxed);
-        Some(word >> ((addr & 3 & !(width.bytes() - 1)) * 8) & width.mask())
+    pub(crate) fn words(&self) -> &[AtomicU32; WORDS] {
+        &self.words
     }
 
     /// The aligned word that holds byte `addr`; zero outside L1.
