@@ -6,6 +6,7 @@ use sim_core::{
 };
 
 use crate::csr::CsrFile;
+use crate::fast::Exit;
 use crate::icache::{Icache, IcacheModel};
 use crate::op::{REGISTER_SLOTS, SINK};
 use crate::park::{Prober, Spin};
@@ -71,12 +72,16 @@ pub(crate) enum Pending {
 
 /// One baby RISC-V core.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Core {
-    pub(crate) id: CoreId,
-    pub(crate) config: CoreConfig,
     /// `x0`..`x31`, then the sink for writes to `x0`; so long that a byte as index needs no bounds
     /// check.
+    ///
+    /// First, and the layout fixed, so that the fast loop reaches a register without adding an
+    /// offset: one host instruction of about twenty.
     pub(crate) x: [u32; REGISTER_SLOTS],
+    pub(crate) id: CoreId,
+    pub(crate) config: CoreConfig,
     pub(crate) pc: u32,
     pub(crate) cycle: u64,
     pub(crate) instructions: u64,
@@ -92,6 +97,8 @@ pub struct Core {
     pub(crate) icache: Icache,
     pub(crate) prober: Prober,
     pub(crate) trace: bool,
+    /// Instructions are logged or checked one by one.
+    pub(crate) always_careful: bool,
     reset_cycle: u64,
     reset_instructions: u64,
     /// What the core hands over at the end of its run phase.
@@ -119,6 +126,7 @@ impl Core {
             icache: Icache::new(config.icache),
             prober: Prober::new(config.parking),
             trace: false,
+            always_careful: config.icache == IcacheModel::Stale,
             reset_cycle: 0,
             reset_instructions: 0,
             batch: Batch::default(),
@@ -339,7 +347,8 @@ impl Core {
     /// the log is complete.
     pub fn set_trace(&mut self, on: bool) {
         self.trace = on;
-        self.prober.enabled = self.config.parking && !on;
+        self.prober.enable(self.config.parking && !on);
+        self.always_careful = on || self.config.icache == IcacheModel::Stale;
     }
 
     /// Stops the core for a debugger.
@@ -415,9 +424,20 @@ impl Core {
 impl Agent for Core {
     #[inline]
     fn run(&mut self, shared: &Shared, until: Cycle) {
-        if self.is_running() {
-            self.run_slice(shared, until.0, false);
+        if !self.is_running() || self.cycle >= until.0 {
+            return;
         }
+        // Nearly always the whole of an epoch is plain.
+        if until.0 <= self.prober.gate() && !self.always_careful {
+            match self.fast::<false>(shared, until.0) {
+                Exit::Done => return,
+                Exit::Careful => {}
+                Exit::NoPage => {
+                    self.open_page(shared);
+                }
+            }
+        }
+        self.run_slice(shared, until.0, false);
     }
 
     fn run_alone(&mut self, shared: &Shared, until: Cycle, epoch: EpochLength) {

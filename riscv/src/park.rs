@@ -80,9 +80,11 @@ pub(crate) struct Probe {
 /// When to probe, and the probe under way.
 #[derive(Clone, Debug)]
 pub(crate) struct Prober {
-    pub(crate) enabled: bool,
+    enabled: bool,
     active: bool,
     next_cycle: u64,
+    /// From this cycle on a probe is due or under way.
+    gate: u64,
     interval: u64,
     probe: Box<Probe>,
 }
@@ -93,6 +95,7 @@ impl Prober {
             enabled,
             active: false,
             next_cycle: 0,
+            gate: if enabled { 0 } else { u64::MAX },
             interval: FIRST_INTERVAL,
             probe: Box::new(Probe {
                 head: None,
@@ -112,11 +115,24 @@ impl Prober {
         self.active
     }
 
-
-    /// The cycle at which the fast loop must give way to a probe.
+    /// The cycle from which on a probe is due or under way.
     #[inline]
-    pub(crate) fn next_probe(&self) -> u64 {
-        if self.enabled { self.next_cycle } else { u64::MAX }
+    pub(crate) fn gate(&self) -> u64 {
+        self.gate
+    }
+
+    /// Allows or forbids probes.
+    pub(crate) fn enable(&mut self, on: bool) {
+        self.enabled = on;
+        self.update_gate();
+    }
+
+    fn update_gate(&mut self) {
+        self.gate = match (self.active, self.enabled) {
+            (true, _) => 0,
+            (false, true) => self.next_cycle,
+            (false, false) => u64::MAX,
+        };
     }
 
     /// Starts a probe if one is due.
@@ -127,6 +143,7 @@ impl Prober {
             self.probe.loads.clear();
             self.probe.rounds = 0;
             self.probe.began = cycle;
+            self.update_gate();
         }
     }
 
@@ -135,6 +152,7 @@ impl Prober {
         self.active = false;
         self.next_cycle = cycle + self.interval;
         self.interval = (self.interval * 2).min(LONGEST_INTERVAL);
+        self.update_gate();
     }
 
     /// The situation changed (woken, reset): probe again soon, but not within this epoch.
@@ -142,6 +160,7 @@ impl Prober {
         self.active = false;
         self.interval = FIRST_INTERVAL;
         self.next_cycle = cycle + FIRST_INTERVAL;
+        self.update_gate();
     }
 
     /// Something happened that a polling loop does not do.
@@ -150,6 +169,7 @@ impl Prober {
         if self.active {
             self.active = false;
             self.next_cycle = cycle + SIDE_EFFECT_PAUSE;
+            self.update_gate();
         }
     }
 

@@ -49,13 +49,13 @@ impl Core {
     pub(crate) fn run_slice(&mut self, shared: &Shared, until: u64, direct: bool) {
         let mut slice = Slice { shared, until, direct, replay: None };
         while self.cycle < slice.until && self.is_running() {
-            let probe = self.prober.next_probe();
-            if self.cycle >= probe || self.needs_care() {
+            let gate = self.prober.gate();
+            if self.cycle >= gate || self.always_careful {
                 self.prober.begin(self.cycle);
                 self.careful(&mut slice, CAREFUL_CHUNK_CYCLES);
                 continue;
             }
-            let chunk = slice.until.min(probe).min(self.cycle.saturating_add(FAST_CHUNK_CYCLES));
+            let chunk = slice.until.min(gate).min(self.cycle.saturating_add(FAST_CHUNK_CYCLES));
             let exit = if slice.direct && self.stored_words == 0 {
                 self.fast::<true>(shared, chunk)
             } else {
@@ -71,12 +71,6 @@ impl Core {
         }
     }
 
-    /// Whether somebody looks at every instruction.
-    #[inline]
-    fn needs_care(&self) -> bool {
-        self.trace || self.prober.is_active() || self.icache.model == IcacheModel::Stale
-    }
-
     /// Executes the rest of a round of `spin` up to `until` with the loads it had.
     pub(crate) fn replay(&mut self, shared: &Shared, spin: &Spin, until: u64) {
         self.pc = spin.head;
@@ -89,7 +83,7 @@ impl Core {
     fn careful(&mut self, slice: &mut Slice<'_>, cycles: u64) {
         let chunk = self.cycle.saturating_add(cycles);
         while self.cycle < chunk.min(slice.until) && self.step(slice) {
-            if !self.needs_care() {
+            if !self.always_careful && !self.prober.is_active() {
                 return;
             }
         }
@@ -189,7 +183,7 @@ impl Core {
 
     /// Makes sure that there is a page of decoded instructions for the pc; or faults.
     #[inline]
-    fn open_page(&mut self, shared: &Shared) -> bool {
+    pub(crate) fn open_page(&mut self, shared: &Shared) -> bool {
         self.icache.page(self.pc).is_some() || self.open_new_page(shared)
     }
 

@@ -94,8 +94,10 @@ impl Shared {
         self.watched_words.load(Relaxed) & Self::watch_bit(addr) != 0
     }
 
+    /// The set of watched words, as the union of their [`Shared::watch_bit`]s.
     #[inline]
-    fn watched(&self) -> u64 {
+    #[must_use]
+    pub fn watched(&self) -> u64 {
         self.watched_words.load(Relaxed)
     }
 
