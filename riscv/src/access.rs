@@ -124,7 +124,7 @@ impl Core {
                 slice.shared.l1.write(addr, value, width);
                 return Flow::Next;
             }
-            self.stored_words |= Shared::watch_bit(addr);
+            self.note_stored(addr);
         } else {
             if let Some(flow) = self.flow_controlled(addr, value, width) {
                 return flow;

@@ -89,6 +89,8 @@ pub struct Core {
     pub(crate) pending: Pending,
     /// Union of [`Shared::watch_bit`]s of L1 words stored to in this epoch.
     pub(crate) stored_words: u64,
+    /// Union of the [`block_bit`]s of the same words.
+    pub(crate) stored_blocks: u64,
     /// How many instructions may still be pushed through each of the three windows.
     pub(crate) push_credit: [u32; 3],
     pub(crate) local: Box<[u32]>,
@@ -119,6 +121,7 @@ impl Core {
             status: Status::Reset,
             pending: Pending::Discard,
             stored_words: 0,
+            stored_blocks: 0,
             push_credit: [0; 3],
             local: vec![0; id.local_ram_bytes() as usize / 4].into_boxed_slice(),
             f: [0; 32],
@@ -366,10 +369,25 @@ impl Core {
         }
     }
 
+    /// Two summaries of the L1 words stored to in this epoch, by their number and by their block of
+    /// 1 KiB: cores without a common bit in either of them have stored to different words.
+    #[inline]
+    #[must_use]
+    pub fn stored_summary(&self) -> (u64, u64) {
+        (self.stored_words, self.stored_blocks)
+    }
+
+    /// Notes an L1 store that is posted.
+    #[inline]
+    pub(crate) fn note_stored(&mut self, addr: u32) {
+        self.stored_words |= Shared::watch_bit(addr);
+        self.stored_blocks |= block_bit(addr);
+    }
+
     /// Forgets the posted effects after the commit phase applied them.
     pub fn clear_posted(&mut self) {
         self.batch.clear_posted();
-        self.stored_words = 0;
+        (self.stored_words, self.stored_blocks) = (0, 0);
     }
 
     /// Ends the run phase with a diagnosis of the instruction at `pc`.
@@ -419,6 +437,13 @@ impl Core {
         self.csr.hash_state(hasher);
         hasher.words(&self.local);
     }
+}
+
+/// One of 64 bits for the block of 1 KiB that holds `addr`, by Fibonacci hashing: buffers at
+/// equal offsets in regions of a power of two should not meet.
+#[inline]
+pub(crate) const fn block_bit(addr: u32) -> u64 {
+    1 << ((addr >> 10).wrapping_mul(0x9E37_79B1) >> 26)
 }
 
 impl Agent for Core {

@@ -9,7 +9,7 @@
 
 use sim_core::{Cycle, L1, Shared, Store, Width};
 
-use crate::core::{Core, LOCAL_BASE};
+use crate::core::{Core, LOCAL_BASE, block_bit};
 use crate::dispatch::dispatch;
 use crate::exec::{bits, extend, muldiv};
 use crate::icache::CODE_PAGE_BYTES;
@@ -34,7 +34,7 @@ impl Core {
     #[inline(never)]
     #[allow(clippy::too_many_lines, reason = "one arm per instruction, each a line or two")]
     pub(crate) fn fast<const ALONE: bool>(&mut self, shared: &Shared, until: u64) -> Exit {
-        let Self { x, icache, local, batch, stored_words, .. } = self;
+        let Self { x, icache, local, batch, stored_words, stored_blocks, .. } = self;
         let stores = &mut batch.stores;
         let view = shared.run_view();
         let Some(mut page) = icache.page(self.pc) else { return Exit::NoPage };
@@ -116,10 +116,11 @@ impl Core {
                         break Exit::Careful;
                     }
                 } else {
-                    if !L1::holds_aligned(addr, $width) || stores.len() == stores.capacity() {
+                    if !L1::holds_aligned(addr, $width) {
                         break Exit::Careful;
                     }
                     *stored_words |= Shared::watch_bit(addr);
+                    *stored_blocks |= block_bit(addr);
                     let cycle = Cycle(until - (end - index) as u64);
                     stores.push(Store { cycle, addr, value, pc: pc!(), width: $width });
                 }
