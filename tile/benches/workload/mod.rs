@@ -19,7 +19,7 @@ const DATA_STRIDE: u32 = 0x1_0000;
 
 /// What every busy core executes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Loop {
+pub(crate) enum Loop {
     /// Eight instructions: additions, shifts, a multiplication, a jump.
     Alu,
     /// Eight instructions: two loads, two stores to the core's own words of L1, a jump.
@@ -34,7 +34,7 @@ pub enum Loop {
 
 impl Loop {
     /// The name in tables.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Alu => "alu",
             Self::LoadStore => "load-store",
@@ -137,7 +137,7 @@ fn words(body: Loop, data: u32) -> Vec<u32> {
 }
 
 /// A tile whose first `busy` cores execute `body`, just out of reset.
-pub fn tile(body: Loop, busy: usize, config: TileConfig) -> Tile<NullObserver> {
+pub(crate) fn tile(body: Loop, busy: usize, config: TileConfig) -> Tile<NullObserver> {
     let mut tile = Tile::new(config, NullObserver).expect("the host can start threads");
     let mut held = RESET_BITS.iter().fold(0, |all, bit| all | bit);
     for core in 0..busy {
@@ -151,12 +151,12 @@ pub fn tile(body: Loop, busy: usize, config: TileConfig) -> Tile<NullObserver> {
 }
 
 /// The defaults with every core on the calling thread, so that figures of hosts compare.
-pub fn inline() -> TileConfig {
+pub(crate) fn inline() -> TileConfig {
     TileConfig { engine: EngineKind::Inline, ..TileConfig::default() }
 }
 
 /// Lets `cycles` more cycles pass.
-pub fn run(tile: &mut Tile<NullObserver>, cycles: u64) {
+pub(crate) fn run(tile: &mut Tile<NullObserver>, cycles: u64) {
     let limit = Cycle(tile.now().0 + cycles);
     let stop = tile.run(limit, None);
     assert!(
