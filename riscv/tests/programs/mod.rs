@@ -85,8 +85,22 @@ fn computing() -> impl Strategy<Value = u32> {
     let (rd, rs1, rs2) = (WORK_REGISTERS, WORK_REGISTERS, WORK_REGISTERS);
     // funct7 and funct3 of RV32I and M.
     let codes = prop::sample::select(vec![
-        (0, 0), (0x20, 0), (0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (0x20, 5), (0, 6), (0, 7),
-        (1, 0), (1, 1), (1, 3), (1, 4), (1, 5), (1, 7),
+        (0, 0),
+        (0x20, 0),
+        (0, 1),
+        (0, 2),
+        (0, 3),
+        (0, 4),
+        (0, 5),
+        (0x20, 5),
+        (0, 6),
+        (0, 7),
+        (1, 0),
+        (1, 1),
+        (1, 3),
+        (1, 4),
+        (1, 5),
+        (1, 7),
     ]);
     prop_oneof![
         (codes, rd.clone(), rs1.clone(), rs2)
