@@ -35,7 +35,8 @@ impl TextFile {
             && room.starts_with("/src/")
             && !room.starts_with("/src/bin/")
             && room != "/src/main.rs"
-            && !room.ends_with("/tests.rs");
+            && !room.ends_with("/tests.rs")
+            && !room.contains("/tests/");
         let code = library.then_some(self.code.as_str())?;
         Some(code.find("#[cfg(test)]").map_or(code, |end| &code[..end]))
     }

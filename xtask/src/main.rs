@@ -10,6 +10,7 @@ mod deny;
 mod files;
 mod generated;
 mod links;
+mod map;
 mod metadata;
 mod ratchet;
 mod rules;
@@ -39,17 +40,20 @@ const STEPS: &[Step] = &[
     Step { name: "threads, channels and locks only in sim-core::sync", run: rules::threads },
     Step { name: "no hash order, host clock or float in simulated crates", run: rules::order },
     Step { name: "links between documents lead somewhere", run: links::check },
+    Step { name: "code map as the modules say", run: map::check },
     Step { name: "generated documents are fresh", run: generated::check },
 ];
 
 const USAGE: &str = "\
 usage: cargo xtask check      run every check
+       cargo xtask map        write the code map in ARCHITECTURE.md
        cargo xtask ratchet    lower the numbers in docs/ratchet.toml to what is there now";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["check"] => Tree::read().map(|tree| check(&tree)),
+        ["map"] => Tree::read().and_then(|tree| map::write(&tree)).map(|()| true),
         ["ratchet"] => Tree::read().and_then(|tree| ratchet::lower(&tree)).map(|()| true),
         _ => Err(USAGE.to_owned()),
     };
