@@ -28,17 +28,20 @@ impl TextFile {
         end.map_or("", |end| &self.path[..end])
     }
 
-    /// Library code: below `src/`, no binary, without what only tests see.
-    pub(crate) fn library_code(&self) -> Option<&str> {
-        let room = self.path.strip_prefix(self.crate_dir())?;
-        let library = self.is_rust()
-            && room.starts_with("/src/")
-            && !room.starts_with("/src/bin/")
-            && room != "/src/main.rs"
-            && !room.ends_with("/tests.rs")
-            && !room.contains("/tests/");
-        let code = library.then_some(self.code.as_str())?;
-        Some(code.find("#[cfg(test)]").map_or(code, |end| &code[..end]))
+    /// Code below `src/` without what only tests see; empty for other files.
+    pub(crate) fn shipped_code(&self) -> &str {
+        let room = self.path.strip_prefix(self.crate_dir()).unwrap_or_default();
+        let test = room.ends_with("/tests.rs") || room.contains("/tests/");
+        if test || !room.starts_with("/src/") {
+            return "";
+        }
+        &self.code[..self.code.find("#[cfg(test)]").unwrap_or(self.code.len())]
+    }
+
+    /// Whether it belongs to a library, not to a program.
+    pub(crate) fn is_library(&self) -> bool {
+        let room = self.path.strip_prefix(self.crate_dir()).unwrap_or_default();
+        !room.starts_with("/src/bin/") && room != "/src/main.rs"
     }
 }
 

@@ -29,11 +29,8 @@ pub(crate) fn unfinished(tree: &Tree) -> Findings {
 /// Only programs write to standard output and standard error.
 pub(crate) fn printing(tree: &Tree) -> Findings {
     let macros = ["println!", "print!", "eprintln!", "eprint!"];
-    let libraries = tree.rust().filter(|file| file.crate_dir() != "xtask");
-    Ok(libraries
-        .filter_map(|file| Some((file, file.library_code()?)))
-        .flat_map(|(file, code)| find(file, code, &macros))
-        .collect())
+    let libraries = tree.rust().filter(|file| file.is_library() && file.crate_dir() != "xtask");
+    Ok(libraries.flat_map(|file| find(file, file.shipped_code(), &macros)).collect())
 }
 
 /// One module names host threads; the others use what it offers.
@@ -45,8 +42,8 @@ pub(crate) fn threads(tree: &Tree) -> Findings {
         if ratchet.threads.contains_key(&file.path) {
             continue;
         }
-        findings.extend(find(file, &file.code, &words));
-        for (number, line) in file.code.lines().enumerate() {
+        findings.extend(find(file, file.shipped_code(), &words));
+        for (number, line) in file.shipped_code().lines().enumerate() {
             if let Some(name) = sync_name(line) {
                 findings.push(format!("{}:{}: std::sync::{name}", file.path, number + 1));
             }
@@ -59,10 +56,7 @@ pub(crate) fn threads(tree: &Tree) -> Findings {
 pub(crate) fn order(tree: &Tree) -> Findings {
     let words = ["HashMap", "HashSet", "RandomState", "Instant", "SystemTime", "f32", "f64"];
     let simulated = tree.rust().filter(|file| SIMULATED.contains(&file.crate_dir()));
-    Ok(simulated
-        .filter_map(|file| Some((file, file.library_code()?)))
-        .flat_map(|(file, code)| find(file, code, &words))
-        .collect())
+    Ok(simulated.flat_map(|file| find(file, file.shipped_code(), &words)).collect())
 }
 
 /// `file:line: word` for each line of `text` in which one of the words stands by itself.
