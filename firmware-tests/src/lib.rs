@@ -1,11 +1,12 @@
 //! Firmware, kernels and whole-tile tests.
 //!
 //! This library hands out what lies beside it: the embedded firmware ([`embedded`]), the folders of programs and
-//! instruction suites, their case files ([`cases`]) and the suites' rows ([`suites`]). It runs nothing and knows no
-//! simulator crate. How the programs are built: `programs/README.md`; where the suites come from: `suites/rv/README.md`.
+//! instruction suites, their case files ([`cases`]) and the suites' rows ([`suites`]), and runs recorded reference
+//! vectors on a tile ([`golden`]). How the programs are built: `programs/README.md`; where the suites come from: `suites/rv/README.md`.
 
 pub mod cases;
 pub mod embedded;
+pub mod golden;
 pub mod suites;
 
 use std::path::PathBuf;

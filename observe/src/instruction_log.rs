@@ -10,8 +10,8 @@ use crate::names::Names;
 /// Writes a line per instruction: cycle, core, pc, word, disassembly, result, source.
 ///
 /// A write that fails ends the log, not the simulation: the error is kept for
-/// [`InstructionLog::finish`], and nothing more is written. A core that is parked in a polling
-/// loop executes nothing, so its repeated iterations are missing.
+/// [`InstructionLog::finish`], and nothing more is written. Iterations of a polling loop
+/// that a parked core skips are missing.
 #[derive(Debug)]
 pub struct InstructionLog<W: Write, N = BuiltInNames> {
     writer: W,

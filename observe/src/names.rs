@@ -150,7 +150,8 @@ fn built_in_value(field: &str, value: u32) -> Option<String> {
     if field.ends_with(".enables") && value & !7 == 0 && value != 0 {
         // Bit 2 stands for all three TRISCs [spec: boot-and-sync 1.4].
         let names = ["BRISC", "NCRISC", "TRISCs"];
-        let set: Vec<_> = (0..3).filter(|bit| value >> bit & 1 == 1).map(|bit| names[bit]).collect();
+        let set: Vec<_> =
+            (0..3).filter(|bit| value >> bit & 1 == 1).map(|bit| names[bit]).collect();
         return Some(set.join("|"));
     }
     if field.starts_with("watcher.debug_waypoint[") {

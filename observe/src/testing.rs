@@ -47,6 +47,7 @@ pub(crate) fn reasons() -> BoxedStrategy<WaitReason> {
         Just(W::Reset),
         Just(W::Halted),
         Just(W::Spin),
+        Just(W::Ended),
         Just(W::TdmaQueueFull),
         Just(W::WaitGateOccupied),
         Just(W::FrontendFull),
@@ -61,13 +62,19 @@ pub(crate) fn reasons() -> BoxedStrategy<WaitReason> {
         (bytes(), bytes()).prop_map(|(noc, initiator)| W::NocInitiatorBusy { noc, initiator }),
         shorts().prop_map(|conditions| W::Stall { conditions }),
         (bytes(), bytes()).prop_map(|(mask, condition)| W::Semaphore { mask, condition }),
-        (bytes(), words(), any::<bool>())
-            .prop_map(|(stream, target, messages)| W::Stream { stream, target, messages }),
+        (bytes(), words(), any::<bool>()).prop_map(|(stream, target, messages)| W::Stream {
+            stream,
+            target,
+            messages
+        }),
         bytes().prop_map(|index| W::Mutex { index }),
         prop::sample::select(vec![UnitId::Sync, UnitId::Misc])
             .prop_map(|unit| W::UnitBusy { unit }),
-        (0..2_u8, 0..2_u8, any::<bool>())
-            .prop_map(|(operand, bank, for_matrix)| W::SrcBank { operand, bank, for_matrix }),
+        (0..2_u8, 0..2_u8, any::<bool>()).prop_map(|(operand, bank, for_matrix)| W::SrcBank {
+            operand,
+            bank,
+            for_matrix
+        }),
     ]
     .boxed()
 }
@@ -129,8 +136,14 @@ pub(crate) fn event_of(kind: EventKind) -> BoxedStrategy<Event> {
                 after,
             })
             .boxed(),
-        K::Push | K::Issue | K::Semaphore | K::Mutex | K::SyncDone | K::Config
-        | K::IcacheInvalidate | K::UnitDone => tensix_event_of(kind),
+        K::Push
+        | K::Issue
+        | K::Semaphore
+        | K::Mutex
+        | K::SyncDone
+        | K::Config
+        | K::IcacheInvalidate
+        | K::UnitDone => tensix_event_of(kind),
     }
 }
 
@@ -168,9 +181,9 @@ fn tensix_event_of(kind: EventKind) -> BoxedStrategy<Event> {
         K::Config => (bytes(), shorts(), words(), words())
             .prop_map(|(state, index, before, after)| Event::Config { state, index, before, after })
             .boxed(),
-        K::UnitDone => (threads(), words())
-            .prop_map(|(thread, word)| Event::UnitDone { thread, word })
-            .boxed(),
+        K::UnitDone => {
+            (threads(), words()).prop_map(|(thread, word)| Event::UnitDone { thread, word }).boxed()
+        }
         _ => bytes().prop_map(|mask| Event::IcacheInvalidate { mask }).boxed(),
     }
 }

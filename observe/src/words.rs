@@ -1,7 +1,5 @@
 //! A write to L1, cut into the named fields it covers.
 
-use std::fmt::Write as _;
-
 use crate::names::{Names, is_go_signal, subordinate};
 
 /// The part of a write that falls into one named field.
@@ -30,24 +28,46 @@ impl Part {
         is_go_signal(&self.name) || subordinate(&self.name).is_some()
     }
 
-    /// `field = NAME (0x80)`, `field = 0x80`, or `field+2 = 0x80`.
-    pub(crate) fn text(&self, names: &dyn Names) -> String {
-        let mut text = self.name.clone();
-        if self.byte != 0 {
-            let _ = write!(text, "+{}", self.byte);
-        }
-        let meaning =
-            if self.is_whole() { names.l1_value(&self.name, self.value) } else { None };
-        match meaning {
-            Some(meaning) => {
-                let _ = write!(text, " = {meaning} ({:#x})", self.value);
-            }
-            None => {
-                let _ = write!(text, " = {:#x}", self.value);
-            }
-        }
-        text
+    /// `field`, or `field+2`.
+    fn place(&self) -> String {
+        if self.byte == 0 { self.name.clone() } else { format!("{}+{}", self.name, self.byte) }
     }
+
+    /// `NAME (0x80)`, or `0x80`.
+    fn value_text(&self, names: &dyn Names) -> String {
+        let meaning = if self.is_whole() { names.l1_value(&self.name, self.value) } else { None };
+        match meaning {
+            Some(meaning) => format!("{meaning} ({:#x})", self.value),
+            None => format!("{:#x}", self.value),
+        }
+    }
+}
+
+/// `a = 0x1, b = NAME (0x80)`; members of one structure that get the same value stand together:
+/// `s.{x,y} = 0x1`.
+pub(crate) fn text(parts: &[Part], names: &dyn Names) -> String {
+    let mut groups: Vec<(String, Vec<String>, String)> = Vec::new();
+    for part in parts {
+        let (place, value) = (part.place(), part.value_text(names));
+        let (parent, member) = match place.rsplit_once('.') {
+            Some((parent, member)) => (format!("{parent}."), member.to_owned()),
+            None => (String::new(), place),
+        };
+        match groups.last_mut() {
+            Some(last) if !parent.is_empty() && last.0 == parent && last.2 == value => {
+                last.1.push(member);
+            }
+            _ => groups.push((parent, vec![member], value)),
+        }
+    }
+    let texts: Vec<_> = groups
+        .iter()
+        .map(|(parent, members, value)| match members.as_slice() {
+            [member] => format!("{parent}{member} = {value}"),
+            several => format!("{parent}{{{}}} = {value}", several.join(",")),
+        })
+        .collect();
+    texts.join(", ")
 }
 
 /// Cuts a write of up to four bytes; bytes without a name are left out.
@@ -78,9 +98,9 @@ mod tests {
     use super::*;
     use crate::names::BuiltInNames;
 
-    fn texts(addr: u32, value: u32, bytes: u32) -> Vec<String> {
+    fn written(addr: u32, value: u32, bytes: u32) -> String {
         let names = BuiltInNames;
-        parts(addr, value, bytes, &names).iter().map(|part| part.text(&names)).collect()
+        text(&parts(addr, value, bytes, &names), &names)
     }
 
     /// Addresses: mailbox block at 0x60, `subordinate_sync` at +8, `go_messages` at +0x490
@@ -88,24 +108,21 @@ mod tests {
     #[test]
     fn word_over_four_bytes_is_cut_into_fields() {
         assert_eq!(
-            texts(0x68, 0x4040_8000, 4),
-            [
-                "subordinate_sync.dm1 = RUN_SYNC_MSG_DONE (0x0)",
-                "subordinate_sync.trisc0 = RUN_SYNC_MSG_GO (0x80)",
-                "subordinate_sync.trisc1 = RUN_SYNC_MSG_INIT (0x40)",
-                "subordinate_sync.trisc2 = RUN_SYNC_MSG_INIT (0x40)",
-            ]
+            written(0x68, 0x4040_8000, 4),
+            "subordinate_sync.dm1 = RUN_SYNC_MSG_DONE (0x0), \
+             subordinate_sync.trisc0 = RUN_SYNC_MSG_GO (0x80), \
+             subordinate_sync.{trisc1,trisc2} = RUN_SYNC_MSG_INIT (0x40)"
         );
     }
 
     #[test]
     fn byte_inside_a_longer_field_shows_its_place() {
-        assert_eq!(texts(0x72, 0xAB, 1), ["launch[0].kernel_config_base[0]+2 = 0xab"]);
+        assert_eq!(written(0x72, 0xAB, 1), "launch[0].kernel_config_base[0]+2 = 0xab");
     }
 
     #[test]
     fn unnamed_bytes_are_left_out() {
-        assert_eq!(texts(0x10_0000, 1, 4), [""; 0]);
-        assert_eq!(texts(0x4F3, 0x80, 1), ["go_messages[0].signal = RUN_MSG_GO (0x80)"]);
+        assert_eq!(written(0x10_0000, 1, 4), "");
+        assert_eq!(written(0x4F3, 0x80, 1), "go_messages[0].signal = RUN_MSG_GO (0x80)");
     }
 }

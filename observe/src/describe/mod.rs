@@ -163,9 +163,7 @@ fn text_of(stamp: Stamp, event: &Event, names: &dyn Names) -> Option<String> {
         Event::SyncDone { thread, reason } => {
             format!("synchronised with {thread}: {}", reason_text(&reason))
         }
-        Event::Config { state, index, before, after } => {
-            config::text(state, index, before, after)
-        }
+        Event::Config { state, index, before, after } => config::text(state, index, before, after),
         Event::IcacheInvalidate { mask } => config::icache_text(mask),
         Event::Reset { core, asserted, pc } => reset_text(core, asserted, pc, names),
         Event::Halt { core } => format!("{core} halted"),
@@ -185,8 +183,7 @@ fn l1_text(addr: u32, value: u32, bytes: u32, names: &dyn Names) -> String {
     if parts.is_empty() {
         return format!("{} = {value:#x}", l1_name(addr));
     }
-    let texts: Vec<_> = parts.iter().map(|part| part.text(names)).collect();
-    texts.join(", ")
+    words::text(&parts, names)
 }
 
 /// Address, with the area of the vendor firmware's layout it lies in.

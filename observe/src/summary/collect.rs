@@ -50,7 +50,6 @@ impl<N: Names> Summary<N> {
             }
             _ => {}
         }
-        self.stretch_open_waits();
     }
 
     /// The first thing seen of a core after it left reset.
@@ -59,13 +58,6 @@ impl<N: Names> Summary<N> {
         if !self.active.contains(core) {
             self.active.insert(core);
             self.milestone(stamp, format!("first effect of {core} at pc {:#x}", stamp.pc));
-        }
-    }
-
-    fn stretch_open_waits(&mut self) {
-        let now = self.report.last_cycle;
-        for wait in self.report.waits.iter_mut().filter_map(|row| row.open.as_mut()) {
-            wait.cycles = now.saturating_sub(wait.since);
         }
     }
 
@@ -105,7 +97,6 @@ impl<N: Names> Summary<N> {
                 let run = report.kernels.iter_mut().rev().find(|run| run.core == core);
                 if let Some(run) = run
                     && run.finished.is_none()
-                    && report.kernels_lost == 0
                 {
                     run.finished = Some(stamp.cycle.0);
                 }

@@ -99,10 +99,14 @@ impl<N: Names> Summary<N> {
         }
     }
 
-    /// What is known so far.
+    /// What is known so far; open waits last until the last event.
     #[must_use]
-    pub const fn report(&self) -> &SummaryReport {
-        &self.report
+    pub fn report(&self) -> SummaryReport {
+        let mut report = self.report.clone();
+        for wait in report.waits.iter_mut().filter_map(|row| row.open.as_mut()) {
+            wait.cycles = report.last_cycle.saturating_sub(wait.since);
+        }
+        report
     }
 }
 
@@ -114,7 +118,7 @@ impl Default for Summary {
 
 impl<N: Names> std::fmt::Display for Summary<N> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.report.fmt(f)
+        self.report().fmt(f)
     }
 }
 

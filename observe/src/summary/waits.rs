@@ -58,13 +58,7 @@ impl AgentWaits {
         self.open = Some(wait(stamp, reason, stamp.cycle.0, names));
     }
 
-    pub(super) fn end(
-        &mut self,
-        stamp: Stamp,
-        reason: &WaitReason,
-        since: u64,
-        names: &dyn Names,
-    ) {
+    pub(super) fn end(&mut self, stamp: Stamp, reason: &WaitReason, since: u64, names: &dyn Names) {
         self.open = None;
         self.count += 1;
         let cycles = stamp.cycle.0.saturating_sub(since);
