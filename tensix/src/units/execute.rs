@@ -7,7 +7,11 @@ use super::{Fault, Issued};
 use crate::backend::Backend;
 use crate::env::Env;
 use crate::gate::{Condition, Gate, Latch};
+use isa::config::field::UNPACK_MISC_CFG_CfgContextOffset_0;
 use isa::op::Opcode;
+
+/// Thread configuration word that controls the unpackers' context counters.
+const UNPACK_MISC_CFG: u32 = UNPACK_MISC_CFG_CfgContextOffset_0.addr32;
 
 impl Backend {
     /// Executes an instruction that has passed `gate`, where a wait instruction is latched.
@@ -36,7 +40,12 @@ impl Backend {
             Opcode::Atgetm => self.sync.atgetm(issued, env),
             Opcode::Atrelm => self.sync.atrelm(issued, env),
 
-            Opcode::Setc16 => self.config.setc16(issued, env)?,
+            Opcode::Setc16 => {
+                self.config.setc16(issued, env)?;
+                if issued.field(16, 8) == UNPACK_MISC_CFG {
+                    self.unpack_misc_written(issued);
+                }
+            }
             Opcode::Wrcfg => self.wrcfg(issued, env)?,
             Opcode::Rdcfg => self.rdcfg(issued)?,
             Opcode::Rmwcib0 => self.rmwcib(issued, 0, env)?,
@@ -66,6 +75,10 @@ impl Backend {
             Opcode::Sfpencc => self.vector.sfpencc(issued),
             Opcode::Sfploadi => self.vector.sfploadi(issued)?,
             Opcode::Sfpconfig => self.vector.sfpconfig(issued)?,
+
+            Opcode::Unpacr => self.unpacr(issued, env)?,
+            Opcode::UnpacrNop => self.unpacr_nop(issued, env)?,
+            Opcode::Setdvalid => self.setdvalid(issued),
 
             Opcode::Mop | Opcode::MopCfg => return Err(expander_word(opcode, issued)),
             Opcode::Replay => return Err(nested_replay(issued)),
@@ -111,8 +124,6 @@ impl Backend {
             | Opcode::Mfconv3s1
             | Opcode::Xmov
             | Opcode::Pacr
-            | Opcode::Unpacr
-            | Opcode::UnpacrNop
             | Opcode::Rstdma
             | Opcode::Loadind
             | Opcode::PacrSetreg
@@ -124,7 +135,6 @@ impl Backend {
             | Opcode::Setadczw
             | Opcode::Incadczw
             | Opcode::Addrcrzw
-            | Opcode::Setdvalid
             | Opcode::Setadcxx
             | Opcode::Atincget
             | Opcode::Atincgetptr
