@@ -121,12 +121,6 @@ impl Prober {
         self.gate
     }
 
-    /// Allows or forbids probes.
-    pub(crate) fn enable(&mut self, on: bool) {
-        self.enabled = on;
-        self.update_gate();
-    }
-
     fn update_gate(&mut self) {
         self.gate = match (self.active, self.enabled) {
             (true, _) => 0,

@@ -3,7 +3,7 @@
 use sim_core::Category;
 
 use super::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
-use super::{Fault, Issued};
+use super::{Fault, Issued, misc};
 use crate::backend::Backend;
 use crate::env::Env;
 use crate::gate::{Condition, Gate, Latch};
@@ -30,6 +30,18 @@ impl Backend {
         match opcode {
             // `FLUSHDMA` does its waiting at the gate; plain and unit-specific NOPs do nothing.
             Opcode::Nop | Opcode::Dmanop | Opcode::Sfpnop | Opcode::Flushdma => {}
+            // Only Auto TTSync looks at declared resources.
+            Opcode::Resourcedecl => {}
+
+            Opcode::Setadc => misc::setadc(&mut self.adcs, issued)?,
+            Opcode::Setadcxx => misc::setadcxx(&mut self.adcs, issued),
+            Opcode::Setadcxy => misc::set_pair(&mut self.adcs, issued, misc::XY)?,
+            Opcode::Setadczw => misc::set_pair(&mut self.adcs, issued, misc::ZW)?,
+            Opcode::Incadcxy => misc::increment_pair(&mut self.adcs, issued, misc::XY)?,
+            Opcode::Incadczw => misc::increment_pair(&mut self.adcs, issued, misc::ZW)?,
+            Opcode::Addrcrxy => misc::carriage_return_pair(&mut self.adcs, issued, misc::XY)?,
+            Opcode::Addrcrzw => misc::carriage_return_pair(&mut self.adcs, issued, misc::ZW)?,
+            Opcode::Setdvalid => return Err(misc::setdvalid(issued)),
 
             Opcode::Stallwait | Opcode::Semwait | Opcode::Streamwait => {
                 gate.latch = Some(self.latch(opcode, issued)?);
@@ -83,8 +95,7 @@ impl Backend {
             Opcode::Mop | Opcode::MopCfg => return Err(expander_word(opcode, issued)),
             Opcode::Replay => return Err(nested_replay(issued)),
 
-            Opcode::Resourcedecl
-            | Opcode::Movd2a
+            Opcode::Movd2a
             | Opcode::Movdbga2d
             | Opcode::Movd2b
             | Opcode::Movb2a
@@ -128,14 +139,6 @@ impl Backend {
             | Opcode::Loadind
             | Opcode::PacrSetreg
             | Opcode::Tbufcmd
-            | Opcode::Setadc
-            | Opcode::Setadcxy
-            | Opcode::Incadcxy
-            | Opcode::Addrcrxy
-            | Opcode::Setadczw
-            | Opcode::Incadczw
-            | Opcode::Addrcrzw
-            | Opcode::Setadcxx
             | Opcode::Atincget
             | Opcode::Atincgetptr
             | Opcode::Atswap
