@@ -41,7 +41,6 @@ impl Backend {
             Opcode::Incadczw => misc::increment_pair(&mut self.adcs, issued, misc::ZW)?,
             Opcode::Addrcrxy => misc::carriage_return_pair(&mut self.adcs, issued, misc::XY)?,
             Opcode::Addrcrzw => misc::carriage_return_pair(&mut self.adcs, issued, misc::ZW)?,
-            Opcode::Setdvalid => return Err(misc::setdvalid(issued)),
 
             Opcode::Stallwait | Opcode::Semwait | Opcode::Streamwait => {
                 gate.latch = Some(self.latch(opcode, issued)?);
@@ -89,7 +88,7 @@ impl Backend {
             Opcode::Sfpconfig => self.vector.sfpconfig(issued)?,
 
             Opcode::Unpacr => self.unpacr(issued, env)?,
-            Opcode::UnpacrNop => self.unpacr_nop(issued, env)?,
+            Opcode::UnpacrNop => self.unpacr_nop(issued, env),
             Opcode::Setdvalid => self.setdvalid(issued),
 
             Opcode::Mop | Opcode::MopCfg => return Err(expander_word(opcode, issued)),
