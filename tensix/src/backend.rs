@@ -12,6 +12,7 @@ use crate::timing::{Cost, TimingModel};
 use crate::units::Issued;
 use crate::units::config::ConfigUnit;
 use crate::units::matrix::MatrixUnit;
+use crate::units::packer::Packer;
 use crate::units::scalar::ScalarUnit;
 use crate::units::sync::{SyncUnit, ops};
 use crate::units::vector::VectorUnit;
@@ -52,6 +53,7 @@ pub(crate) struct Backend {
     pub(crate) config: ConfigUnit,
     pub(crate) scalar: ScalarUnit,
     pub(crate) matrix: MatrixUnit,
+    pub(crate) packer: Packer,
     pub(crate) vector: VectorUnit,
     /// SrcA, SrcB.
     pub(crate) src: [SrcBanks; 2],
@@ -79,6 +81,7 @@ impl Backend {
             config: ConfigUnit::new(),
             scalar: ScalarUnit::new(),
             matrix: MatrixUnit::new(),
+            packer: Packer::default(),
             vector: VectorUnit::new(),
             src: [SrcBanks::default(), SrcBanks::default()],
             adcs: [ThreadAdcs::default(); 3],

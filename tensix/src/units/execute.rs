@@ -3,7 +3,7 @@
 use sim_core::Category;
 
 use super::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
-use super::{Fault, Issued};
+use super::{Fault, Issued, packer};
 use crate::backend::Backend;
 use crate::env::Env;
 use crate::gate::{Condition, Gate, Latch};
@@ -63,6 +63,11 @@ impl Backend {
 
             Opcode::Zeroacc => self.matrix.zeroacc(issued, &self.config)?,
 
+            Opcode::Pacr => {
+                self.packer.pacr(issued, &self.config, &mut self.adcs, &self.matrix.dst, env)?;
+            }
+            Opcode::Tbufcmd => packer::tbufcmd(),
+
             Opcode::Sfpencc => self.vector.sfpencc(issued),
             Opcode::Sfploadi => self.vector.sfploadi(issued)?,
             Opcode::Sfpconfig => self.vector.sfpconfig(issued)?,
@@ -110,13 +115,11 @@ impl Backend {
             | Opcode::Setibrwc
             | Opcode::Mfconv3s1
             | Opcode::Xmov
-            | Opcode::Pacr
             | Opcode::Unpacr
             | Opcode::UnpacrNop
             | Opcode::Rstdma
             | Opcode::Loadind
             | Opcode::PacrSetreg
-            | Opcode::Tbufcmd
             | Opcode::Setadc
             | Opcode::Setadcxy
             | Opcode::Incadcxy
