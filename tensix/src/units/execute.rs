@@ -41,7 +41,6 @@ impl Backend {
             Opcode::Incadczw => misc::increment_pair(&mut self.adcs, issued, misc::ZW)?,
             Opcode::Addrcrxy => misc::carriage_return_pair(&mut self.adcs, issued, misc::XY)?,
             Opcode::Addrcrzw => misc::carriage_return_pair(&mut self.adcs, issued, misc::ZW)?,
-            Opcode::Setdvalid => return Err(misc::setdvalid(issued)),
 
             Opcode::Stallwait | Opcode::Semwait | Opcode::Streamwait => {
                 gate.latch = Some(self.latch(opcode, issued)?);
