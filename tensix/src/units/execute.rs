@@ -1,8 +1,9 @@
 //! Dispatch: one arm per opcode.
 
-use sim_core::Category;
+use sim_core::{Category, Cycle};
 
 use super::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
+use super::vector::Surroundings;
 use super::{Fault, Issued, misc, packer};
 use crate::backend::Backend;
 use crate::env::Env;
@@ -29,7 +30,7 @@ impl Backend {
     ) -> Result<(), Fault> {
         match opcode {
             // `FLUSHDMA` does its waiting at the gate; plain and unit-specific NOPs do nothing.
-            Opcode::Nop | Opcode::Dmanop | Opcode::Sfpnop | Opcode::Flushdma => {}
+            Opcode::Nop | Opcode::Dmanop | Opcode::Flushdma => {}
             // Only Auto TTSync looks at declared resources.
             Opcode::Resourcedecl => {}
 
@@ -88,9 +89,50 @@ impl Backend {
             }
             Opcode::Tbufcmd => packer::tbufcmd(),
 
-            Opcode::Sfpencc => self.vector.sfpencc(issued),
-            Opcode::Sfploadi => self.vector.sfploadi(issued)?,
-            Opcode::Sfpconfig => self.vector.sfpconfig(issued)?,
+            Opcode::Sfpload
+            | Opcode::Sfploadi
+            | Opcode::Sfpstore
+            | Opcode::Sfplut
+            | Opcode::Sfpmuli
+            | Opcode::Sfpaddi
+            | Opcode::Sfpdivp2
+            | Opcode::Sfpexexp
+            | Opcode::Sfpexman
+            | Opcode::Sfpiadd
+            | Opcode::Sfpshft
+            | Opcode::Sfpsetcc
+            | Opcode::Sfpmov
+            | Opcode::Sfpabs
+            | Opcode::Sfpand
+            | Opcode::Sfpor
+            | Opcode::Sfpnot
+            | Opcode::Sfplz
+            | Opcode::Sfpsetexp
+            | Opcode::Sfpsetman
+            | Opcode::Sfpmad
+            | Opcode::Sfpadd
+            | Opcode::Sfpmul
+            | Opcode::Sfppushc
+            | Opcode::Sfppopc
+            | Opcode::Sfpsetsgn
+            | Opcode::Sfpcompc
+            | Opcode::Sfptransp
+            | Opcode::Sfpxor
+            | Opcode::SfpStochRnd
+            | Opcode::Sfpcast
+            | Opcode::Sfpswap
+            | Opcode::Sfploadmacro
+            | Opcode::Sfpshft2
+            | Opcode::Sfplutfp32
+            | Opcode::Sfple
+            | Opcode::Sfpgt
+            | Opcode::Sfpmul24
+            | Opcode::Sfparecip
+            | Opcode::Sfpencc
+            | Opcode::Sfpconfig
+            | Opcode::Sfpnop => {
+                self.vector_issue(opcode, issued)?;
+            }
 
             Opcode::Unpacr => self.unpacr(issued, env)?,
             Opcode::UnpacrNop => self.unpacr_nop(issued, env)?,
@@ -147,47 +189,21 @@ impl Backend {
             | Opcode::Atcas
             | Opcode::Storeind
             | Opcode::Storereg
-            | Opcode::Loadreg
-            | Opcode::Sfpload
-            | Opcode::Sfpstore
-            | Opcode::Sfplut
-            | Opcode::Sfpmuli
-            | Opcode::Sfpaddi
-            | Opcode::Sfpdivp2
-            | Opcode::Sfpexexp
-            | Opcode::Sfpexman
-            | Opcode::Sfpiadd
-            | Opcode::Sfpshft
-            | Opcode::Sfpsetcc
-            | Opcode::Sfpmov
-            | Opcode::Sfpabs
-            | Opcode::Sfpand
-            | Opcode::Sfpor
-            | Opcode::Sfpnot
-            | Opcode::Sfplz
-            | Opcode::Sfpsetexp
-            | Opcode::Sfpsetman
-            | Opcode::Sfpmad
-            | Opcode::Sfpadd
-            | Opcode::Sfpmul
-            | Opcode::Sfppushc
-            | Opcode::Sfppopc
-            | Opcode::Sfpsetsgn
-            | Opcode::Sfpcompc
-            | Opcode::Sfptransp
-            | Opcode::Sfpxor
-            | Opcode::SfpStochRnd
-            | Opcode::Sfpcast
-            | Opcode::Sfpswap
-            | Opcode::Sfploadmacro
-            | Opcode::Sfpshft2
-            | Opcode::Sfplutfp32
-            | Opcode::Sfple
-            | Opcode::Sfpgt
-            | Opcode::Sfpmul24
-            | Opcode::Sfparecip => return Err(unimplemented(opcode, issued)),
+            | Opcode::Loadreg => return Err(unimplemented(opcode, issued)),
         }
         Ok(())
+    }
+
+    #[inline]
+    fn vector_issue(&mut self, opcode: Opcode, issued: &Issued) -> Result<(), Fault> {
+        let mut at = Surroundings { matrix: &mut self.matrix, config: &self.config };
+        self.vector.issue(opcode, issued, &mut at)
+    }
+
+    /// The end of a cycle in which SFPLOADMACRO has something scheduled; whether anything changed.
+    pub(crate) fn finish_vector_cycle(&mut self, now: Cycle) -> Result<bool, Fault> {
+        let mut at = Surroundings { matrix: &mut self.matrix, config: &self.config };
+        self.vector.finish_cycle(now, &mut at)
     }
 
     /// What a wait instruction latches. A block mask of 0 means B6.
