@@ -116,6 +116,8 @@ pub struct Op {
 
 /// Index into the register array that swallows writes to `x0`.
 pub const SINK: u8 = 32;
+/// Length of a register array that any register number of an [`Op`] can index.
+pub const REGISTER_SLOTS: usize = 256;
 
 impl Op {
     /// See [`Kind::PageEnd`].

@@ -14,6 +14,7 @@ use crate::units::config::ConfigUnit;
 use crate::units::matrix::MatrixUnit;
 use crate::units::scalar::ScalarUnit;
 use crate::units::sync::{SyncUnit, ops};
+use crate::units::unpacker::Unpackers;
 use crate::units::vector::VectorUnit;
 use isa::op::{Opcode, Unit};
 
@@ -53,6 +54,7 @@ pub(crate) struct Backend {
     pub(crate) scalar: ScalarUnit,
     pub(crate) matrix: MatrixUnit,
     pub(crate) vector: VectorUnit,
+    pub(crate) unpackers: Unpackers,
     /// SrcA, SrcB.
     pub(crate) src: [SrcBanks; 2],
     /// Address counters per thread.
@@ -80,6 +82,7 @@ impl Backend {
             scalar: ScalarUnit::new(),
             matrix: MatrixUnit::new(),
             vector: VectorUnit::new(),
+            unpackers: Unpackers::default(),
             src: [SrcBanks::default(), SrcBanks::default()],
             adcs: [ThreadAdcs::default(); 3],
             held: 0,
@@ -175,6 +178,7 @@ impl Backend {
                 let unmet = self.unmet_low_conditions(mask, thread);
                 (unmet != 0).then_some(WaitReason::Stall { conditions: unmet })
             }
+            Opcode::Unpacr | Opcode::UnpacrNop => self.unpacker_refuses(decoded.opcode, word),
             _ => None,
         }
     }

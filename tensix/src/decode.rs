@@ -41,7 +41,10 @@ const fn table() -> [Option<Decoded>; 256] {
             (Opcode::Setc16, _) | (_, Unit::Misc | Unit::Frontend) => Resource::Free,
             _ => Resource::Shared,
         };
-        let has_gate_rule = matches!(opcode, Opcode::Atgetm | Opcode::Atrelm | Opcode::Flushdma);
+        let has_gate_rule = matches!(
+            opcode,
+            Opcode::Atgetm | Opcode::Atrelm | Opcode::Flushdma | Opcode::Unpacr | Opcode::UnpacrNop
+        );
         table[opcode as usize] =
             Some(Decoded { opcode, unit, resource, has_gate_rule, blocked_by: row.blocked_by });
         i += 1;

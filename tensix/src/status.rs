@@ -128,6 +128,7 @@ impl Coprocessor {
         for banks in &backend.src {
             banks.hash_state(hasher);
         }
+        backend.unpackers.hash_state(hasher);
         for adcs in &backend.adcs {
             adcs.hash_state(hasher);
         }

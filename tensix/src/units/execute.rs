@@ -3,11 +3,15 @@
 use sim_core::Category;
 
 use super::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
-use super::{Fault, Issued};
+use super::{Fault, Issued, misc};
 use crate::backend::Backend;
 use crate::env::Env;
 use crate::gate::{Condition, Gate, Latch};
+use isa::config::field::UNPACK_MISC_CFG_CfgContextOffset_0;
 use isa::op::Opcode;
+
+/// Thread configuration word that controls the unpackers' context counters.
+const UNPACK_MISC_CFG: u32 = UNPACK_MISC_CFG_CfgContextOffset_0.addr32;
 
 impl Backend {
     /// Executes an instruction that has passed `gate`, where a wait instruction is latched.
@@ -26,6 +30,18 @@ impl Backend {
         match opcode {
             // `FLUSHDMA` does its waiting at the gate; plain and unit-specific NOPs do nothing.
             Opcode::Nop | Opcode::Dmanop | Opcode::Sfpnop | Opcode::Flushdma => {}
+            // Only Auto TTSync looks at declared resources.
+            Opcode::Resourcedecl => {}
+
+            Opcode::Setadc => misc::setadc(&mut self.adcs, issued)?,
+            Opcode::Setadcxx => misc::setadcxx(&mut self.adcs, issued),
+            Opcode::Setadcxy => misc::set_pair(&mut self.adcs, issued, misc::XY)?,
+            Opcode::Setadczw => misc::set_pair(&mut self.adcs, issued, misc::ZW)?,
+            Opcode::Incadcxy => misc::increment_pair(&mut self.adcs, issued, misc::XY)?,
+            Opcode::Incadczw => misc::increment_pair(&mut self.adcs, issued, misc::ZW)?,
+            Opcode::Addrcrxy => misc::carriage_return_pair(&mut self.adcs, issued, misc::XY)?,
+            Opcode::Addrcrzw => misc::carriage_return_pair(&mut self.adcs, issued, misc::ZW)?,
+            Opcode::Setdvalid => return Err(misc::setdvalid(issued)),
 
             Opcode::Stallwait | Opcode::Semwait | Opcode::Streamwait => {
                 gate.latch = Some(self.latch(opcode, issued)?);
@@ -36,7 +52,12 @@ impl Backend {
             Opcode::Atgetm => self.sync.atgetm(issued, env),
             Opcode::Atrelm => self.sync.atrelm(issued, env),
 
-            Opcode::Setc16 => self.config.setc16(issued, env)?,
+            Opcode::Setc16 => {
+                self.config.setc16(issued, env)?;
+                if issued.field(16, 8) == UNPACK_MISC_CFG {
+                    self.unpack_misc_written(issued);
+                }
+            }
             Opcode::Wrcfg => self.wrcfg(issued, env)?,
             Opcode::Rdcfg => self.rdcfg(issued)?,
             Opcode::Rmwcib0 => self.rmwcib(issued, 0, env)?,
@@ -67,11 +88,14 @@ impl Backend {
             Opcode::Sfploadi => self.vector.sfploadi(issued)?,
             Opcode::Sfpconfig => self.vector.sfpconfig(issued)?,
 
+            Opcode::Unpacr => self.unpacr(issued, env)?,
+            Opcode::UnpacrNop => self.unpacr_nop(issued, env)?,
+            Opcode::Setdvalid => self.setdvalid(issued),
+
             Opcode::Mop | Opcode::MopCfg => return Err(expander_word(opcode, issued)),
             Opcode::Replay => return Err(nested_replay(issued)),
 
-            Opcode::Resourcedecl
-            | Opcode::Movd2a
+            Opcode::Movd2a
             | Opcode::Movdbga2d
             | Opcode::Movd2b
             | Opcode::Movb2a
@@ -111,21 +135,10 @@ impl Backend {
             | Opcode::Mfconv3s1
             | Opcode::Xmov
             | Opcode::Pacr
-            | Opcode::Unpacr
-            | Opcode::UnpacrNop
             | Opcode::Rstdma
             | Opcode::Loadind
             | Opcode::PacrSetreg
             | Opcode::Tbufcmd
-            | Opcode::Setadc
-            | Opcode::Setadcxy
-            | Opcode::Incadcxy
-            | Opcode::Addrcrxy
-            | Opcode::Setadczw
-            | Opcode::Incadczw
-            | Opcode::Addrcrzw
-            | Opcode::Setdvalid
-            | Opcode::Setadcxx
             | Opcode::Atincget
             | Opcode::Atincgetptr
             | Opcode::Atswap

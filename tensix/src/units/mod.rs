@@ -10,6 +10,7 @@ pub(crate) mod matrix;
 pub(crate) mod misc;
 pub(crate) mod scalar;
 pub(crate) mod sync;
+pub(crate) mod unpacker;
 pub(crate) mod vector;
 
 use sim_core::observer::Stamp;
