@@ -126,12 +126,13 @@ pub(crate) fn accumulate<T: Target>(first: Term, second: Term, dst: u32) -> u32 
     if top <= 0 {
         return 0;
     }
-    let sum = signed(align::<T>(first.magnitude, first.negative, first.exponent, top), first.negative)
-        + signed(
-            align::<T>(second.magnitude, second.negative, second.exponent, top),
-            second.negative,
-        )
-        + signed(align::<T>(magnitude, 0, exponent, top), dst >> 31);
+    let sum =
+        signed(align::<T>(first.magnitude, first.negative, first.exponent, top), first.negative)
+            + signed(
+                align::<T>(second.magnitude, second.negative, second.exponent, top),
+                second.negative,
+            )
+            + signed(align::<T>(magnitude, 0, exponent, top), dst >> 31);
     if sum == 0 {
         return 0;
     }

@@ -26,12 +26,7 @@ impl MatrixUnit {
             self.rwcs[thread].advanced(words[ADDR_MOD_AB + index], words[ADDR_MOD_DST + index]);
     }
 
-    pub(crate) fn setrwc(
-        &mut self,
-        issued: &Issued,
-        config: &ConfigUnit,
-        src: &mut [SrcBanks; 2],
-    ) {
+    pub(crate) fn setrwc(&mut self, issued: &Issued, config: &ConfigUnit, src: &mut [SrcBanks; 2]) {
         let rwc = &mut self.rwcs[issued.thread.index()];
         let (set, cr) = (issued.field(0, 4), issued.field(18, 4));
         let (a, b, d) =

@@ -73,8 +73,7 @@ fn float<T: Target>(
     operation: Operation,
     sum: bool,
 ) {
-    let mut values: Patterns =
-        if sum { T::load(dst, setup.map, row) } else { [0; DST_COLUMNS] };
+    let mut values: Patterns = if sum { T::load(dst, setup.map, row) } else { [0; DST_COLUMNS] };
     let (mask_a, mask_b) = (setup.style_a.mask(), setup.style_b.mask());
     if operation == Operation::Multiply {
         let bias = exponent_bias(setup);

@@ -57,9 +57,8 @@ fn store(dst: &mut Dst, setup: &Setup, row: u32, values: &[i32; DST_COLUMNS]) {
 /// `Dst += SrcB @ SrcA`, saturating.
 pub(super) fn multiply(dst: &mut Dst, a: &SrcCells, b: &SrcCells, setup: &Setup, shape: Shape) {
     let (left_bits, right_bits) = (bits_of_a(setup.phase), bits_of_b(setup.phase));
-    let left: [[i32; DST_COLUMNS]; INNER] = std::array::from_fn(|k| {
-        row_of_a(a, setup, k).map(|cell| integer(cell, left_bits, true))
-    });
+    let left: [[i32; DST_COLUMNS]; INNER] =
+        std::array::from_fn(|k| row_of_a(a, setup, k).map(|cell| integer(cell, left_bits, true)));
     let mut i = 0;
     while i < shape.rows {
         let cells = shape.row_of_b(b, setup, i);

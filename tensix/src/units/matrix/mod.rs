@@ -15,6 +15,7 @@
 
 mod accumulate;
 mod counters;
+mod dispatch;
 mod elementwise;
 mod integer;
 mod moves;
@@ -33,14 +34,11 @@ use super::{Fault, Issued};
 use crate::state::dst::{DST_COLUMNS, DST_ROWS, Dst};
 use crate::state::rwc::Rwc;
 use crate::state::src::{SRC_COLUMNS, SRC_ROWS, SrcBanks};
-pub(crate) use counters::{cleardvalid, release};
-use elementwise::Mode;
-pub(crate) use elementwise::Operation;
-pub(crate) use moves::Blocked;
+use counters::release;
+use elementwise::{Mode, Operation};
+use moves::Blocked;
 use multiply::Shape;
 use setup::{Setup, Style};
-pub(crate) use window::WindowError;
-pub(crate) use zero::zerosrc;
 
 /// The matrix unit's state.
 #[derive(Clone, Debug)]
@@ -56,11 +54,11 @@ pub(crate) struct MatrixUnit {
 }
 
 /// The two source operands and configuration, as an instruction sees them.
-pub(crate) type Sources<'a> = &'a mut [SrcBanks; 2];
+type Sources<'a> = &'a mut [SrcBanks; 2];
 
 /// What a matrix multiplication covers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Product {
+enum Product {
     /// MVMUL and DOTPV: eight rows.
     Eight,
     /// MVMUL with a broadcast row of SrcB: every other of seven rows.
@@ -92,7 +90,7 @@ impl MatrixUnit {
     }
 
     /// MVMUL, DOTPV, GAPOOL: `addr_mod_at` is where the address modifier lies in the word.
-    pub(crate) fn product(
+    fn product(
         &mut self,
         issued: &Issued,
         what: Product,
@@ -119,7 +117,7 @@ impl MatrixUnit {
     }
 
     /// ELWADD, ELWSUB, ELWMUL.
-    pub(crate) fn elementwise(
+    fn elementwise(
         &mut self,
         issued: &Issued,
         operation: Operation,
@@ -151,7 +149,7 @@ impl MatrixUnit {
     }
 
     /// GMPOOL.
-    pub(crate) fn gmpool(
+    fn gmpool(
         &mut self,
         issued: &Issued,
         config: &ConfigUnit,
@@ -177,7 +175,7 @@ impl MatrixUnit {
 
     /// CONV3S1, CONV3S2, MFCONV3S1, APOOL3S1, APOOL3S2: `Dst += 0`. That it is a block of eight
     /// rows is taken from the descriptions of what they once were [unknown: U-LEGACY-CONV].
-    pub(crate) fn legacy(
+    fn legacy(
         &mut self,
         issued: &Issued,
         addr_mod_at: u32,
@@ -196,7 +194,7 @@ impl MatrixUnit {
     }
 
     /// MOVA2D and MOVDBGA2D: one row or an aligned block of eight.
-    pub(crate) fn mova2d(
+    fn mova2d(
         &mut self,
         issued: &Issued,
         config: &ConfigUnit,
@@ -220,7 +218,7 @@ impl MatrixUnit {
 
     /// MOVB2D and MOVDBGB2D: one row, an aligned block of four, or one row to eight; column 0 to
     /// all columns.
-    pub(crate) fn movb2d(
+    fn movb2d(
         &mut self,
         issued: &Issued,
         config: &ConfigUnit,
@@ -243,14 +241,21 @@ impl MatrixUnit {
             let row = cells[(from + if broadcast { 0 } else { i }) as usize % SRC_ROWS];
             let row = if mode & 1 != 0 { [row[0]; DST_COLUMNS] } else { row };
             let row = row.map(|cell| moves::cleaned(cell, setup.flush, setup.style_b));
-            moves::to_dst(&mut self.dst, &setup, (setup.dst_row & dst_align) + i, &row, low, blocked);
+            moves::to_dst(
+                &mut self.dst,
+                &setup,
+                (setup.dst_row & dst_align) + i,
+                &row,
+                low,
+                blocked,
+            );
         }
         self.apply_addr_mod(issued.field(14, 3), issued.thread.index(), config);
         Ok(())
     }
 
     /// MOVD2A (`operand` 0) and MOVD2B (1): one row or an aligned block of four.
-    pub(crate) fn movd2s(
+    fn movd2s(
         &mut self,
         issued: &Issued,
         operand: usize,
@@ -292,7 +297,7 @@ impl MatrixUnit {
     }
 
     /// MOVB2A: one row or an aligned block of four, denormals flushed `[spec: numerics 3]`.
-    pub(crate) fn movb2a(&mut self, issued: &Issued, config: &ConfigUnit, src: Sources<'_>) {
+    fn movb2a(&mut self, issued: &Issued, config: &ConfigUnit, src: Sources<'_>) {
         let setup = Setup::new(self, issued, config, src);
         let (rows, align) = if issued.field(13, 1) != 0 { (4, !3) } else { (1, !0) };
         let from = (issued.field(0, 6) + setup.src_b_row) & align;
@@ -322,7 +327,7 @@ impl MatrixUnit {
 
     /// SHIFTXA: sixteen rows, from where the last instruction read SrcA, by one column into rows
     /// 0 to 15. That origin is a documented hardware bug.
-    pub(crate) fn shiftxa(&self, issued: &Issued, src: Sources<'_>) -> Result<(), Fault> {
+    fn shiftxa(&self, issued: &Issued, src: Sources<'_>) -> Result<(), Fault> {
         let direction = issued.field(0, 2);
         if direction < 2 {
             return Err(issued.error(
@@ -350,7 +355,7 @@ impl MatrixUnit {
     /// SHIFTXB: one row, left by one column, rotating or filling with zero. The functional model's
     /// loop leaves column 14 as it was, which its diagram does not; we follow the diagram and the
     /// summary [unknown: U-SHIFTXB-COLUMN-14].
-    pub(crate) fn shiftxb(&mut self, issued: &Issued, config: &ConfigUnit, src: Sources<'_>) {
+    fn shiftxb(&mut self, issued: &Issued, config: &ConfigUnit, src: Sources<'_>) {
         let thread = issued.thread.index();
         let row = issued.field(0, 6) + u32::from(self.rwcs[thread].src_b);
         let cells = &mut src[1].matrix_side_mut()[row as usize % SRC_ROWS];
@@ -363,7 +368,7 @@ impl MatrixUnit {
 }
 
 /// TRNSPSRCB: transposes rows 16 to 31.
-pub(crate) fn trnspsrcb(src: Sources<'_>) {
+fn trnspsrcb(src: Sources<'_>) {
     let cells = src[1].matrix_side_mut();
     let block: [[u32; SRC_COLUMNS]; 16] = std::array::from_fn(|row| cells[16 + row]);
     for (i, row) in block.iter().enumerate() {

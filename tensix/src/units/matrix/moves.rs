@@ -36,9 +36,7 @@ pub(crate) fn to_dst(
     };
     if setup.format_a == TF32 {
         let mut values = dst.read32(setup.map, row);
-        each(&mut values, cells, blocked, |_, cell| {
-            u32::from(half(cell)) << 16 | (cell & 7) << 13
-        });
+        each(&mut values, cells, blocked, |_, cell| u32::from(half(cell)) << 16 | (cell & 7) << 13);
         dst.write32(setup.map, row, &values);
     } else if low {
         let mut values = dst.read32(setup.map, row);

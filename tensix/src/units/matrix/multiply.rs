@@ -26,8 +26,7 @@ struct Row {
 }
 
 impl Row {
-    const EMPTY: Self =
-        Self { exponent: [0; INNER], significand: [0; INNER], sign: [0; INNER] };
+    const EMPTY: Self = Self { exponent: [0; INNER], significand: [0; INNER], sign: [0; INNER] };
 
     /// Takes a row of cells apart. `bits` selects the multiplier's bits of an 11-bit significand.
     #[inline(always)]
@@ -148,7 +147,12 @@ pub(crate) struct Shape {
 
 impl Shape {
     /// The row of SrcB that row `i` of Dst uses.
-    pub(super) fn row_of_b<'a>(&self, b: &'a SrcCells, setup: &Setup, i: u32) -> &'a [u32; DST_COLUMNS] {
+    pub(super) fn row_of_b<'a>(
+        &self,
+        b: &'a SrcCells,
+        setup: &Setup,
+        i: u32,
+    ) -> &'a [u32; DST_COLUMNS] {
         let row = setup.src_b_row + if self.broadcast { 0 } else { i };
         &b[row as usize % SRC_ROWS]
     }

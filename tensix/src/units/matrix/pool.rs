@@ -45,9 +45,7 @@ impl Datum {
             Layout::Int32 => (word >> 10 & 0x3F | (word >> 24 & 7) << 6, word & 0x3FF),
             Layout::Fp16 => ((word >> 16 & 0x1F) + 15, word >> 21 & 0x3FF),
             Layout::Bf16 => ((word >> 16 & 0xFF) + 127, (word >> 24 & 0x7F) << 3),
-            Layout::Tf32 => {
-                ((word >> 16 & 0xFF) + 127, (word >> 24 & 0x7F) << 3 | word >> 13 & 7)
-            }
+            Layout::Tf32 => ((word >> 16 & 0xFF) + 127, (word >> 24 & 0x7F) << 3 | word >> 13 & 7),
         };
         Self { negative: word >> 31 != 0, exponent, magnitude }
     }
@@ -102,8 +100,7 @@ fn layout(setup: &Setup, argmax: bool) -> Layout {
 
 /// A row of Dst as stored; an invalid one reads as the lowest value.
 fn load(dst: &Dst, setup: &Setup, row: u32) -> [u32; DST_COLUMNS] {
-    let physical =
-        if setup.wide { setup.map.row32(row) } else { setup.map.row16(row) };
+    let physical = if setup.wide { setup.map.row32(row) } else { setup.map.row16(row) };
     match (dst.is_valid(physical), setup.wide) {
         (false, _) => [u32::MAX; DST_COLUMNS],
         (true, true) => dst.read32(setup.map, row),

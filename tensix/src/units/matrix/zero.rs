@@ -48,7 +48,7 @@ impl MatrixUnit {
         let base = config
             .thread_field(thread, &field::DEST_TARGET_REG_CFG_MATH_Offset)
             .wrapping_add(u32::from(self.rwcs[thread].dst))
-            .wrapping_add(field::DEST_REGW_BASE_Base.get(state));
+            .wrapping_add(config.state_field(thread, &field::DEST_REGW_BASE_Base));
         match mode {
             ONE_ROW => {
                 let words = field::ALU_ACC_CTRL_Fp32_enabled.get(state) != 0

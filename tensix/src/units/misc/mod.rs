@@ -68,19 +68,6 @@ pub(crate) fn carriage_return_pair(
     each_counter(adcs, issued, issued.field(0, 4), pair, Channel::add_cr)
 }
 
-/// SETDVALID: hands the unpackers' banks to the matrix unit. On Blackhole the format that the
-/// bank then has is ill-specified, and the page refuses the instruction
-/// `[isa-wh: TensixCoprocessor/SETDVALID.md]`.
-#[cold]
-pub(crate) fn setdvalid(issued: &Issued) -> Fault {
-    issued.error(
-        Category::Unsupported,
-        "tensix-setdvalid",
-        "SETDVALID: the implied data format of the bank is ill-specified on Blackhole; \
-         UNPACR_NOP with Set_Dvalid does the same and is specified",
-    )
-}
-
 /// Applies `change` to the sets that bits 23:21 select.
 #[inline]
 fn each(adcs: &mut [ThreadAdcs; 3], issued: &Issued, mut change: impl FnMut(&mut [Channel; 2])) {
