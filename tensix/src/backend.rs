@@ -12,6 +12,7 @@ use crate::timing::{Cost, TimingModel};
 use crate::units::Issued;
 use crate::units::config::ConfigUnit;
 use crate::units::matrix::MatrixUnit;
+use crate::units::packer::Packer;
 use crate::units::scalar::ScalarUnit;
 use crate::units::sync::{SyncUnit, ops};
 use crate::units::unpacker::Unpackers;
@@ -53,6 +54,7 @@ pub(crate) struct Backend {
     pub(crate) config: ConfigUnit,
     pub(crate) scalar: ScalarUnit,
     pub(crate) matrix: MatrixUnit,
+    pub(crate) packer: Packer,
     pub(crate) vector: VectorUnit,
     pub(crate) unpackers: Unpackers,
     /// SrcA, SrcB.
@@ -81,6 +83,7 @@ impl Backend {
             config: ConfigUnit::new(),
             scalar: ScalarUnit::new(),
             matrix: MatrixUnit::new(),
+            packer: Packer::default(),
             vector: VectorUnit::new(),
             unpackers: Unpackers::default(),
             src: [SrcBanks::default(), SrcBanks::default()],

@@ -138,6 +138,7 @@ impl Coprocessor {
             hasher.bytes(&rwc.dst_cr.to_le_bytes());
             hasher.bytes(&[rwc.src_a, rwc.src_a_cr, rwc.src_b, rwc.src_b_cr, rwc.fidelity]);
         }
+        backend.packer.hash_state(hasher);
         let vector = &backend.vector;
         vector.lregs.iter().for_each(|lreg| hasher.words(lreg));
         hasher.words(&[vector.lane_flags, vector.use_lane_flags]);

@@ -3,7 +3,7 @@
 use sim_core::Category;
 
 use super::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
-use super::{Fault, Issued, misc};
+use super::{Fault, Issued, misc, packer};
 use crate::backend::Backend;
 use crate::env::Env;
 use crate::gate::{Condition, Gate, Latch};
@@ -121,6 +121,11 @@ impl Backend {
             | Opcode::Mpool3s1
             | Opcode::Mpool3s2 => self.matrix_op(opcode, issued)?,
 
+            Opcode::Pacr => {
+                self.packer.pacr(issued, &self.config, &mut self.adcs, &self.matrix.dst, env)?;
+            }
+            Opcode::Tbufcmd => packer::tbufcmd(),
+
             Opcode::Sfpencc => self.vector.sfpencc(issued),
             Opcode::Sfploadi => self.vector.sfploadi(issued)?,
             Opcode::Sfpconfig => self.vector.sfpconfig(issued)?,
@@ -133,11 +138,9 @@ impl Backend {
             Opcode::Replay => return Err(nested_replay(issued)),
 
             Opcode::Xmov
-            | Opcode::Pacr
             | Opcode::Rstdma
             | Opcode::Loadind
             | Opcode::PacrSetreg
-            | Opcode::Tbufcmd
             | Opcode::Atincget
             | Opcode::Atincgetptr
             | Opcode::Atswap
