@@ -150,7 +150,7 @@ impl Backend {
         thread: ThreadId,
         now: Cycle,
     ) -> bool {
-        (!self.restricted && !decoded.has_gate_rule)
+        (!self.restricted && !decoded.has_gate_rule && self.lacking(decoded.needs) == 0)
             || self.refuses(decoded, word, thread, now).is_none()
     }
 
@@ -182,7 +182,7 @@ impl Backend {
                 (unmet != 0).then_some(WaitReason::Stall { conditions: unmet })
             }
             Opcode::Unpacr | Opcode::UnpacrNop => self.unpacker_refuses(decoded.opcode, word),
-            _ => None,
+            _ => self.matrix_refuses(decoded.needs),
         }
     }
 

@@ -39,6 +39,7 @@
 mod backend;
 mod config_bits;
 mod coprocessor;
+mod debug;
 mod decode;
 mod doors;
 mod env;

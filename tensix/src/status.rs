@@ -133,6 +133,7 @@ impl Coprocessor {
         for adcs in &backend.adcs {
             adcs.hash_state(hasher);
         }
+        hasher.u8(backend.matrix.last_src_a_row);
         for rwc in &backend.matrix.rwcs {
             hasher.bytes(&rwc.dst.to_le_bytes());
             hasher.bytes(&rwc.dst_cr.to_le_bytes());

@@ -82,7 +82,45 @@ impl Backend {
             | Opcode::Cmpdmareg => self.scalar.binary(issued, opcode)?,
             Opcode::Reg2flop => self.reg2flop(issued, env)?,
 
-            Opcode::Zeroacc => self.matrix.zeroacc(issued, &self.config)?,
+            Opcode::Zeroacc
+            | Opcode::Zerosrc
+            | Opcode::Mvmul
+            | Opcode::Dotpv
+            | Opcode::Gapool
+            | Opcode::Gmpool
+            | Opcode::Elwadd
+            | Opcode::Elwsub
+            | Opcode::Elwmul
+            | Opcode::Mova2d
+            | Opcode::Movdbga2d
+            | Opcode::Movb2d
+            | Opcode::Movdbgb2d
+            | Opcode::Movd2a
+            | Opcode::Movd2b
+            | Opcode::Movb2a
+            | Opcode::Shiftxa
+            | Opcode::Shiftxb
+            | Opcode::Trnspsrca
+            | Opcode::Trnspsrcb
+            | Opcode::Rareb
+            | Opcode::Setashrmh
+            | Opcode::Setashrmh0
+            | Opcode::Setashrmh1
+            | Opcode::Setashrmv
+            | Opcode::Setpkedgof
+            | Opcode::Clrexphist
+            | Opcode::Gatesrcrst
+            | Opcode::Cleardvalid
+            | Opcode::Setrwc
+            | Opcode::Incrwc
+            | Opcode::Setibrwc
+            | Opcode::Conv3s1
+            | Opcode::Conv3s2
+            | Opcode::Mfconv3s1
+            | Opcode::Apool3s1
+            | Opcode::Apool3s2
+            | Opcode::Mpool3s1
+            | Opcode::Mpool3s2 => self.matrix_op(opcode, issued)?,
 
             Opcode::Pacr => {
                 self.packer.pacr(issued, &self.config, &mut self.adcs, &self.matrix.dst, env)?;
@@ -141,45 +179,7 @@ impl Backend {
             Opcode::Mop | Opcode::MopCfg => return Err(expander_word(opcode, issued)),
             Opcode::Replay => return Err(nested_replay(issued)),
 
-            Opcode::Movd2a
-            | Opcode::Movdbga2d
-            | Opcode::Movd2b
-            | Opcode::Movb2a
-            | Opcode::Movdbgb2d
-            | Opcode::Zerosrc
-            | Opcode::Mova2d
-            | Opcode::Movb2d
-            | Opcode::Trnspsrca
-            | Opcode::Rareb
-            | Opcode::Trnspsrcb
-            | Opcode::Shiftxa
-            | Opcode::Shiftxb
-            | Opcode::Setashrmh0
-            | Opcode::Setashrmh1
-            | Opcode::Setashrmv
-            | Opcode::Setpkedgof
-            | Opcode::Setashrmh
-            | Opcode::Clrexphist
-            | Opcode::Conv3s1
-            | Opcode::Conv3s2
-            | Opcode::Mpool3s1
-            | Opcode::Apool3s1
-            | Opcode::Mvmul
-            | Opcode::Elwmul
-            | Opcode::Elwadd
-            | Opcode::Dotpv
-            | Opcode::Elwsub
-            | Opcode::Mpool3s2
-            | Opcode::Apool3s2
-            | Opcode::Gmpool
-            | Opcode::Gapool
-            | Opcode::Gatesrcrst
-            | Opcode::Cleardvalid
-            | Opcode::Setrwc
-            | Opcode::Incrwc
-            | Opcode::Setibrwc
-            | Opcode::Mfconv3s1
-            | Opcode::Xmov
+            Opcode::Xmov
             | Opcode::Rstdma
             | Opcode::Loadind
             | Opcode::PacrSetreg

@@ -217,11 +217,7 @@ impl Backend {
     fn hand_over(&mut self, thread: ThreadId, unpacker: usize, format: u32) {
         let row = self.src_row_base(thread.index(), unpacker);
         self.unpackers.0[unpacker].src_row[thread.index()] = row;
-        let banks = &mut self.src[unpacker];
-        let bank = usize::from(banks.unpacker_bank);
-        banks.implied_format[bank] = format as u8;
-        banks.owned_by_matrix[bank] = true;
-        banks.unpacker_bank = !banks.unpacker_bank;
+        self.src[unpacker].unpacker_release(format as u8);
     }
 
     /// `SETDVALID`. Which format the bank then implies is not documented; we record what
