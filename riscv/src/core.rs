@@ -368,6 +368,16 @@ impl Core {
         }
     }
 
+    /// Whether it is running and its last run phase did nothing to the outside but, perhaps, store
+    /// to L1: then it neither waits for an answer nor has it made a mistake.
+    #[inline]
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        let plain = self.is_running() && self.batch.device_stores == 0;
+        debug_assert!(!plain || self.batch.request.is_none() && self.batch.fault.is_none());
+        plain
+    }
+
     /// Two summaries of the L1 words stored to in this epoch, by their number and by their block of
     /// 1 KiB: cores without a common bit in either of them have stored to different words.
     #[inline]

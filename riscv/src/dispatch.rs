@@ -76,7 +76,8 @@ macro_rules! dispatch {
             | Kind::OrcB
             | Kind::Rev8
             | Kind::Pack
-            | Kind::Brev8 => {
+            | Kind::Brev8
+            | Kind::Grevi => {
                 let (a, b) = ($x!($op.rs1), $x!($op.rs2));
                 if let Some(value) = bits::execute($op.kind, a, b, u32::from($op.rs2)) {
                     $x!($op.rd) = value;

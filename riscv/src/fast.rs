@@ -107,22 +107,18 @@ impl Core {
             ($op:ident, $width:expr) => {{
                 let addr = x!($op.rs1).wrapping_add($op.imm);
                 let value = x!($op.rs2) & $width.mask();
-                let offset = addr.wrapping_sub(LOCAL_BASE);
-                if let Some(word) = local.get_mut(L1::word_index(offset, $width)) {
-                    let shift = (offset & 3) * 8;
-                    *word = *word & !($width.mask() << shift) | value << shift;
-                } else if ALONE {
-                    if !view.write_quiet(addr, value, $width) {
-                        break Exit::Careful;
-                    }
-                } else {
-                    if !L1::holds_aligned(addr, $width) {
-                        break Exit::Careful;
-                    }
+                if !ALONE && L1::holds_aligned(addr, $width) {
                     *stored_words |= Shared::watch_bit(addr);
                     *stored_blocks |= block_bit(addr);
                     let cycle = Cycle(until - (end - index) as u64);
                     stores.push(Store { cycle, addr, value, pc: pc!(), width: $width });
+                } else if !ALONE || !view.write_quiet(addr, value, $width) {
+                    let offset = addr.wrapping_sub(LOCAL_BASE);
+                    let Some(word) = local.get_mut(L1::word_index(offset, $width)) else {
+                        break Exit::Careful;
+                    };
+                    let shift = (offset & 3) * 8;
+                    *word = *word & !($width.mask() << shift) | value << shift;
                 }
             }};
         }

@@ -83,6 +83,8 @@ pub enum Kind {
     Rev8,
     Pack,
     Brev8,
+    /// Generalised reverse, of Bitmanip 0.94-draft.
+    Grevi,
     /// Zicsr; `imm` is the word.
     Csr,
     /// Zaamo; `imm` is the word.

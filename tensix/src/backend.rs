@@ -12,6 +12,7 @@ use crate::timing::{Cost, TimingModel};
 use crate::units::Issued;
 use crate::units::config::ConfigUnit;
 use crate::units::matrix::MatrixUnit;
+use crate::units::packer::Packer;
 use crate::units::scalar::ScalarUnit;
 use crate::units::sync::{SyncUnit, ops};
 use crate::units::unpacker::Unpackers;
@@ -53,6 +54,7 @@ pub(crate) struct Backend {
     pub(crate) config: ConfigUnit,
     pub(crate) scalar: ScalarUnit,
     pub(crate) matrix: MatrixUnit,
+    pub(crate) packer: Packer,
     pub(crate) vector: VectorUnit,
     pub(crate) unpackers: Unpackers,
     /// SrcA, SrcB.
@@ -81,6 +83,7 @@ impl Backend {
             config: ConfigUnit::new(),
             scalar: ScalarUnit::new(),
             matrix: MatrixUnit::new(),
+            packer: Packer::default(),
             vector: VectorUnit::new(),
             unpackers: Unpackers::default(),
             src: [SrcBanks::default(), SrcBanks::default()],
@@ -147,7 +150,7 @@ impl Backend {
         thread: ThreadId,
         now: Cycle,
     ) -> bool {
-        (!self.restricted && !decoded.has_gate_rule)
+        (!self.restricted && !decoded.has_gate_rule && self.lacking(decoded.needs) == 0)
             || self.refuses(decoded, word, thread, now).is_none()
     }
 
@@ -179,7 +182,7 @@ impl Backend {
                 (unmet != 0).then_some(WaitReason::Stall { conditions: unmet })
             }
             Opcode::Unpacr | Opcode::UnpacrNop => self.unpacker_refuses(decoded.opcode, word),
-            _ => None,
+            _ => self.matrix_refuses(decoded.needs),
         }
     }
 
@@ -253,7 +256,7 @@ impl Backend {
         check(8, self.src[1].matrix_waits());
         check(9, env.mover_busy());
         // C10 is never unmet: a core's access is processed in the cycle that emits it.
-        check(11, self.runs(Unit::Vector, Some(thread)));
+        check(11, self.runs(Unit::Vector, Some(thread)) || self.vector.schedule.runs(thread));
         check(12, self.runs(Unit::Config, None));
         unmet
     }

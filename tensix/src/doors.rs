@@ -91,7 +91,7 @@ impl Coprocessor {
     /// SOFT_RESET_0 changes from `old` to `new`: acts on the bits of back-end units
     /// `[isa-bh: TensixTile/SoftReset.md]`. Reset lines of cores are the tile's business.
     pub fn apply_soft_reset(&mut self, old: u32, new: u32) {
-        use soft_reset::{MATH, SRC_A_CLIENT, SRC_B_CLIENT, THCON, ZEROACC};
+        use soft_reset::{MATH, PACKERS, SRC_A_CLIENT, SRC_B_CLIENT, THCON, ZEROACC};
         let entered = new & !old;
         let left = old & !new;
         let backend = &mut self.backend;
@@ -108,6 +108,14 @@ impl Coprocessor {
         }
         if entered & ZEROACC != 0 {
             backend.matrix.revert_all();
+            backend.packer.clear_histogram();
+        }
+        // One packer in place of four: any of their bits resets it.
+        if entered & PACKERS != 0 {
+            backend.packer.enter_reset();
+        }
+        if left & PACKERS != 0 {
+            backend.packer.leave_reset();
         }
         backend.matrix.zeroacc_held = new & ZEROACC != 0;
         if left & MATH != 0 {

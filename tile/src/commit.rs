@@ -17,19 +17,22 @@ impl<O: Observer> Tile<O> {
     /// Applies the epoch `[start, end)`.
     pub(crate) fn commit(&mut self, start: Cycle, end: Cycle) {
         let mut touched = self.retry_requests || !self.tensix.is_asleep() || !self.fabric.is_idle();
-        let (mut posted, mut parked, mut settled) = (false, false, !O::ENABLED);
-        for (id, core) in self.cores.iter() {
+        let (mut posted, mut parked) = (false, false);
+        let mut settled = !O::ENABLED && self.push_waits.iter().all(Option::is_none);
+        for (_, core) in self.cores.iter() {
             let batch = &core.batch;
+            posted |= !batch.stores.is_empty();
+            if core.is_plain() {
+                continue;
+            }
             touched |= batch.device_stores != 0
                 || batch.fault.is_some()
                 || batch.request.is_some_and(|request| request.cycle >= start);
-            posted |= !batch.stores.is_empty();
             match core.status() {
                 Status::Parked(_) => parked = true,
                 Status::Halted | Status::PushBlocked(_) => settled = false,
                 _ => {}
             }
-            settled &= self.push_waits[id.index()].is_none();
         }
         if touched {
             self.rouse_device_watchers(start, end);
@@ -56,7 +59,10 @@ impl<O: Observer> Tile<O> {
         } else if posted {
             // Nobody got an answer, failed, halted or began to wait.
             for id in CoreId::ALL {
-                self.cores[id].clear_posted();
+                let core = &mut self.cores[id];
+                if !core.batch.stores.is_empty() {
+                    core.clear_posted();
+                }
             }
         }
     }
@@ -88,6 +94,9 @@ impl<O: Observer> Tile<O> {
         // Stores to different words may be applied in any order if nobody reports them.
         if !O::ENABLED && self.stores_are_disjoint() {
             for id in CoreId::ALL {
+                if self.cores[id].batch.stores.is_empty() {
+                    continue;
+                }
                 let mut next = 0;
                 while let Some(index) = self.apply_quiet_stores_of(id, next) {
                     let store = self.cores[id].batch.stores[index];
@@ -127,7 +136,11 @@ impl<O: Observer> Tile<O> {
     fn apply_quiet_stores_of(&self, id: CoreId, from: usize) -> Option<usize> {
         let view = self.shared.run_view();
         let stores = self.cores[id].batch.stores.get(from..)?;
-        let quiet = |store: &Store| view.write_quiet(store.addr, store.value, store.width);
+        // Nearly all stores are of words: worth a copy of the code without shifts.
+        let quiet = |store: &Store| match store.width {
+            Width::Word => view.write_quiet(store.addr, store.value, Width::Word),
+            width => view.write_quiet(store.addr, store.value, width),
+        };
         stores.iter().position(|store| !quiet(store)).map(|index| from + index)
     }
 

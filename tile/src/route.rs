@@ -71,6 +71,15 @@ fn unmapped(view: View, what: &str, addr: u32) -> DeviceFault {
     fault(Category::UndefinedBehavior, "unmapped-access", message)
 }
 
+fn door(error: tensix::DoorError) -> DeviceFault {
+    fault(Category::UndefinedBehavior, error.id(), error.to_string())
+}
+
+fn unseen(what: &str, select: u32, addr: u32) -> DeviceFault {
+    let message = format!("load from {addr:#010x}: {what} selection {select:#010x} shows nothing");
+    fault(Category::Unsupported, "debug-bus", message)
+}
+
 fn narrow(what: &str, addr: u32, width: Width) -> DeviceFault {
     let message =
         format!("{}-byte {what} {addr:#010x}: this device takes aligned words only", width.bytes());
@@ -127,6 +136,9 @@ impl<O: Observer> Tile<O> {
                 Err(unmapped(asker.view, "store to", addr))
             };
         }
+        if let (Target::Dst, Some(thread)) = (hit.target, asker.core.and_then(CoreId::thread)) {
+            return self.tensix.write_dst_window(thread, hit.offset, value, width).map_err(door);
+        }
         if width != Width::Word {
             return Err(narrow("store to", addr, width));
         }
@@ -144,9 +156,6 @@ impl<O: Observer> Tile<O> {
         let offset = hit.offset;
         let own = asker.core.and_then(CoreId::thread);
         let at = asker.stamp();
-        let door = |error: tensix::DoorError| {
-            fault(Category::UndefinedBehavior, error.id(), error.to_string())
-        };
         match (hit.target, own) {
             (Target::TileControl, _) => self.control_store(asker, offset, value),
             (Target::TdmaRisc, _) => {
@@ -185,11 +194,6 @@ impl<O: Observer> Tile<O> {
             // Only the ordering counts, and accesses are ordered anyway
             // [isa-bh: TensixTile/BabyRISCV/ManualTTSync.md].
             (Target::TtSync | Target::PcBufOwn, _) => Ok(()),
-            (Target::Dst, _) => Err(fault(
-                Category::Unimplemented,
-                "dst-window",
-                format!("store to {addr:#010x}: the RISC-V window onto Dst is not simulated yet"),
-            )),
             _ => Err(unmapped(asker.view, "store to", addr)),
         }
     }
@@ -471,6 +475,10 @@ impl<O: Observer> Tile<O> {
                 None => Err(unmapped(asker.view, "load from", addr)),
             };
         }
+        if let (Target::Dst, Some(thread)) = (hit.target, asker.core.and_then(CoreId::thread)) {
+            let value = self.tensix.read_dst_window(thread, hit.offset, width).map_err(door)?;
+            return Ok(Answer { value, steady: false });
+        }
         // Narrow loads of word registers get their bytes of the word.
         let shift = (addr & 3) * 8;
         let answer = self.word_load(asker, hit, addr & !3)?;
@@ -516,11 +524,6 @@ impl<O: Observer> Tile<O> {
                 None => Err(unmapped(asker.view, "load from", addr)),
             },
             (Target::Semaphores, _) => steady(self.tensix.read_semaphore(offset / 4)),
-            (Target::Dst, _) => Err(fault(
-                Category::Unimplemented,
-                "dst-window",
-                format!("load from {addr:#010x}: the RISC-V window onto Dst is not simulated yet"),
-            )),
             _ if push_target(hit.target, asker.core).is_some()
                 || hit.target == Target::MopCfgOwn =>
             {
@@ -544,11 +547,13 @@ impl<O: Observer> Tile<O> {
         match what {
             ExternalRead::InstructionFifoStatus => Ok(self.tensix.instrn_buf_status()),
             ExternalRead::ConfigWord { index } => Ok(self.tensix.read_config(index).unwrap_or(0)),
-            ExternalRead::Array { .. } | ExternalRead::DebugBus { .. } => Err(fault(
-                Category::Unimplemented,
-                "debug-bus",
-                format!("load from {addr:#010x}: debug bus and debug arrays are not simulated yet"),
-            )),
+            ExternalRead::Array { command, enabled } => {
+                let value = if enabled { self.tensix.debug_array(command) } else { None };
+                value.ok_or_else(|| unseen("debug array", command, addr))
+            }
+            ExternalRead::DebugBus { select } => {
+                self.tensix.debug_bus(select).ok_or_else(|| unseen("debug bus", select, addr))
+            }
         }
     }
 

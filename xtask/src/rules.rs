@@ -26,10 +26,14 @@ pub(crate) fn unfinished(tree: &Tree) -> Findings {
     Ok(findings)
 }
 
+/// The crates that are programs, whatever of them lies in a library.
+const PROGRAMS: &[&str] = &["tools", "xtask"];
+
 /// Only programs write to standard output and standard error.
 pub(crate) fn printing(tree: &Tree) -> Findings {
     let macros = ["println!", "print!", "eprintln!", "eprint!"];
-    let libraries = tree.rust().filter(|file| file.is_library() && file.crate_dir() != "xtask");
+    let libraries =
+        tree.rust().filter(|file| file.is_library() && !PROGRAMS.contains(&file.crate_dir()));
     Ok(libraries.flat_map(|file| find(file, file.shipped_code(), &macros)).collect())
 }
 

@@ -50,12 +50,10 @@ impl SrcBanks {
 
     /// Gives the unpacker's bank to the matrix unit, with the format of its contents, and turns
     /// the unpacker to the other bank: the end of an `UNPACR`, or `SETDVALID`.
-    pub(crate) fn unpacker_release(&mut self, format: Option<u8>) {
+    pub(crate) fn unpacker_release(&mut self, format: u8) {
         let bank = usize::from(self.unpacker_bank);
         self.owned_by_matrix[bank] = true;
-        if let Some(format) = format {
-            self.implied_format[bank] = format;
-        }
+        self.implied_format[bank] = format;
         self.unpacker_bank = !self.unpacker_bank;
     }
 

@@ -1,9 +1,10 @@
 //! Dispatch: one arm per opcode.
 
-use sim_core::Category;
+use sim_core::{Category, Cycle};
 
 use super::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
-use super::{Fault, Issued, misc};
+use super::vector::Surroundings;
+use super::{Fault, Issued, misc, packer};
 use crate::backend::Backend;
 use crate::env::Env;
 use crate::gate::{Condition, Gate, Latch};
@@ -29,7 +30,7 @@ impl Backend {
     ) -> Result<(), Fault> {
         match opcode {
             // `FLUSHDMA` does its waiting at the gate; plain and unit-specific NOPs do nothing.
-            Opcode::Nop | Opcode::Dmanop | Opcode::Sfpnop | Opcode::Flushdma => {}
+            Opcode::Nop | Opcode::Dmanop | Opcode::Flushdma => {}
             // Only Auto TTSync looks at declared resources.
             Opcode::Resourcedecl => {}
 
@@ -81,71 +82,53 @@ impl Backend {
             | Opcode::Cmpdmareg => self.scalar.binary(issued, opcode)?,
             Opcode::Reg2flop => self.reg2flop(issued, env)?,
 
-            Opcode::Zeroacc => self.matrix.zeroacc(issued, &self.config)?,
-
-            Opcode::Sfpencc => self.vector.sfpencc(issued),
-            Opcode::Sfploadi => self.vector.sfploadi(issued)?,
-            Opcode::Sfpconfig => self.vector.sfpconfig(issued)?,
-
-            Opcode::Unpacr => self.unpacr(issued, env)?,
-            Opcode::UnpacrNop => self.unpacr_nop(issued, env),
-            Opcode::Setdvalid => self.setdvalid(issued),
-
-            Opcode::Mop | Opcode::MopCfg => return Err(expander_word(opcode, issued)),
-            Opcode::Replay => return Err(nested_replay(issued)),
-
-            Opcode::Movd2a
+            Opcode::Zeroacc
+            | Opcode::Zerosrc
+            | Opcode::Mvmul
+            | Opcode::Dotpv
+            | Opcode::Gapool
+            | Opcode::Gmpool
+            | Opcode::Elwadd
+            | Opcode::Elwsub
+            | Opcode::Elwmul
+            | Opcode::Mova2d
             | Opcode::Movdbga2d
+            | Opcode::Movb2d
+            | Opcode::Movdbgb2d
+            | Opcode::Movd2a
             | Opcode::Movd2b
             | Opcode::Movb2a
-            | Opcode::Movdbgb2d
-            | Opcode::Zerosrc
-            | Opcode::Mova2d
-            | Opcode::Movb2d
-            | Opcode::Trnspsrca
-            | Opcode::Rareb
-            | Opcode::Trnspsrcb
             | Opcode::Shiftxa
             | Opcode::Shiftxb
+            | Opcode::Trnspsrca
+            | Opcode::Trnspsrcb
+            | Opcode::Rareb
+            | Opcode::Setashrmh
             | Opcode::Setashrmh0
             | Opcode::Setashrmh1
             | Opcode::Setashrmv
             | Opcode::Setpkedgof
-            | Opcode::Setashrmh
             | Opcode::Clrexphist
-            | Opcode::Conv3s1
-            | Opcode::Conv3s2
-            | Opcode::Mpool3s1
-            | Opcode::Apool3s1
-            | Opcode::Mvmul
-            | Opcode::Elwmul
-            | Opcode::Elwadd
-            | Opcode::Dotpv
-            | Opcode::Elwsub
-            | Opcode::Mpool3s2
-            | Opcode::Apool3s2
-            | Opcode::Gmpool
-            | Opcode::Gapool
             | Opcode::Gatesrcrst
             | Opcode::Cleardvalid
             | Opcode::Setrwc
             | Opcode::Incrwc
             | Opcode::Setibrwc
+            | Opcode::Conv3s1
+            | Opcode::Conv3s2
             | Opcode::Mfconv3s1
-            | Opcode::Xmov
-            | Opcode::Pacr
-            | Opcode::Rstdma
-            | Opcode::Loadind
-            | Opcode::PacrSetreg
-            | Opcode::Tbufcmd
-            | Opcode::Atincget
-            | Opcode::Atincgetptr
-            | Opcode::Atswap
-            | Opcode::Atcas
-            | Opcode::Storeind
-            | Opcode::Storereg
-            | Opcode::Loadreg
-            | Opcode::Sfpload
+            | Opcode::Apool3s1
+            | Opcode::Apool3s2
+            | Opcode::Mpool3s1
+            | Opcode::Mpool3s2 => self.matrix_op(opcode, issued)?,
+
+            Opcode::Pacr => {
+                self.packer.pacr(issued, &self.config, &mut self.adcs, &self.matrix.dst, env)?;
+            }
+            Opcode::Tbufcmd => packer::tbufcmd(),
+
+            Opcode::Sfpload
+            | Opcode::Sfploadi
             | Opcode::Sfpstore
             | Opcode::Sfplut
             | Opcode::Sfpmuli
@@ -182,9 +165,45 @@ impl Backend {
             | Opcode::Sfple
             | Opcode::Sfpgt
             | Opcode::Sfpmul24
-            | Opcode::Sfparecip => return Err(unimplemented(opcode, issued)),
+            | Opcode::Sfparecip
+            | Opcode::Sfpencc
+            | Opcode::Sfpconfig
+            | Opcode::Sfpnop => {
+                self.vector_issue(opcode, issued)?;
+            }
+
+            Opcode::Unpacr => self.unpacr(issued, env)?,
+            Opcode::UnpacrNop => self.unpacr_nop(issued, env),
+            Opcode::Setdvalid => self.setdvalid(issued),
+
+            Opcode::Mop | Opcode::MopCfg => return Err(expander_word(opcode, issued)),
+            Opcode::Replay => return Err(nested_replay(issued)),
+
+            Opcode::Xmov
+            | Opcode::Rstdma
+            | Opcode::Loadind
+            | Opcode::PacrSetreg
+            | Opcode::Atincget
+            | Opcode::Atincgetptr
+            | Opcode::Atswap
+            | Opcode::Atcas
+            | Opcode::Storeind
+            | Opcode::Storereg
+            | Opcode::Loadreg => return Err(unimplemented(opcode, issued)),
         }
         Ok(())
+    }
+
+    #[inline]
+    fn vector_issue(&mut self, opcode: Opcode, issued: &Issued) -> Result<(), Fault> {
+        let mut at = Surroundings { matrix: &mut self.matrix, config: &self.config };
+        self.vector.issue(opcode, issued, &mut at)
+    }
+
+    /// The end of a cycle in which SFPLOADMACRO has something scheduled; whether anything changed.
+    pub(crate) fn finish_vector_cycle(&mut self, now: Cycle) -> Result<bool, Fault> {
+        let mut at = Surroundings { matrix: &mut self.matrix, config: &self.config };
+        self.vector.finish_cycle(now, &mut at)
     }
 
     /// What a wait instruction latches. A block mask of 0 means B6.

@@ -221,7 +221,7 @@ impl Backend {
         state.held_format = format as u8;
         let frozen = [soft_reset::SRC_A_CLIENT, soft_reset::SRC_B_CLIENT][unpacker];
         if self.held & frozen == 0 {
-            self.src[unpacker].unpacker_release(Some(format as u8));
+            self.src[unpacker].unpacker_release(format as u8);
         }
     }
 

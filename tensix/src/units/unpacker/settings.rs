@@ -256,7 +256,12 @@ pub(crate) fn select_context(
             format!("context {context} of unpacker 1, which has two"),
         ));
     }
-    let adc = word.adc() as usize;
+    // Which thread's counters context 0 means is documented as thread 0 for Wormhole; on Blackhole
+    // the reference vectors of other threads show the thread's own [unknown: U-UNPACR-ADC].
+    let adc = match word.adc() as usize {
+        0 => thread,
+        adc => adc,
+    };
     if adc == 3 {
         return Err(undefined(
             issued,

@@ -1,0 +1,251 @@
+//! The packer: datums of Dst, through two format conversions, to L1.
+//!
+//! ```text
+//! Dst -> early -> edge mask -> ReLU -> statistics -> threshold -+
+//! L1 (own formats) ---------------------------------------------+-> downsample -> compress
+//! nothing (zeroes) ---------------------------------------------+     -> late -> buffers -> L1
+//! ```
+//!
+//! One room per step: [`settings`] the configuration, [`input`] what is read, [`early`] and
+//! [`late`] the conversions, [`position`] edge masking, [`stages`] what lies between, [`compress`],
+//! [`accumulate`] and [`output`] the way out. [`pipeline`] puts them together; this file takes the
+//! instructions.
+//!
+//! Instructions: `PACR`, `PACR_SETREG`, `TBUFCMD` (reserved: does nothing).
+//!
+//! Not modelled: stochastic rounding (no exact public description), the hazards of reading Dst
+//! right after it was written, `pack_start_intf_pos`, `ovrd_default_throttle_mode`.
+//!
+//! Source: `[isa-bh: TensixCoprocessor/PACR.md]`, `[isa-wh: TensixCoprocessor/Packers/]`,
+//! `[spec: numerics 4]`, `[llk: assembly.yaml]` for the instruction fields.
+
+pub(crate) mod accumulate;
+pub(crate) mod compress;
+pub(crate) mod early;
+pub(crate) mod formats;
+pub(crate) mod input;
+pub(crate) mod late;
+pub(crate) mod output;
+pub(crate) mod pipeline;
+pub(crate) mod position;
+pub(crate) mod settings;
+pub(crate) mod stages;
+#[cfg(test)]
+mod tests;
+
+use sim_core::{Category, StateHasher};
+
+use super::config::ConfigUnit;
+use super::{Fault, Issued};
+use crate::env::Env;
+use crate::state::adc::{PACKERS, ThreadAdcs};
+use crate::state::dst::Dst;
+
+use compress::Compressor;
+use early::Row;
+use output::Streams;
+use pipeline::Pass;
+use position::TilePosition;
+use settings::Settings;
+use stages::Histogram;
+
+/// The packer's state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Packer {
+    pub(crate) streams: Streams,
+    pub(crate) position: TilePosition,
+    pub(crate) histogram: Histogram,
+    pub(crate) compressor: Compressor,
+    /// Datums of an incomplete block of 16, and how many.
+    pub(crate) block: Row,
+    pub(crate) blocked: u8,
+    /// Datums packed since the last `Last` or `Flush`.
+    pub(crate) datums: u32,
+    /// Context that `CtxtCtrl` keeps, and planes packed in it.
+    pub(crate) context: u8,
+    pub(crate) planes: u8,
+    /// What software can ask about finished tiles.
+    pub(crate) tile: TileReport,
+}
+
+/// What the packer remembers about tiles, for `SETDMAREG` and TDMA-RISC
+/// `[isa-wh: TensixTile/TDMA-RISC.md]`. Sizes in 16-byte units.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct TileReport {
+    /// Blocks written for the tile in progress.
+    pub(crate) size: u32,
+    /// Size of the latest finished tile and the thread that packed it.
+    pub(crate) last_size: u16,
+    pub(crate) last_thread: u8,
+    /// Sizes accumulated per thread.
+    pub(crate) accumulated: [u16; 3],
+    /// One bit per compression row of the tile: all zero.
+    pub(crate) all_zero: u32,
+    /// Added to output addresses if `Add_l1_dest_addr_offset` is set.
+    pub(crate) dest_offset: u16,
+}
+
+/// Fields of `PACR`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields(u32);
+
+impl Fields {
+    pub(crate) const fn last(self) -> bool {
+        self.0 & 1 != 0
+    }
+    pub(crate) const fn flush(self) -> bool {
+        self.0 & 2 != 0
+    }
+    pub(crate) const fn context_control(self) -> u32 {
+        self.0 >> 2 & 3
+    }
+    pub(crate) const fn concat(self) -> bool {
+        self.0 & 0x10 != 0
+    }
+    pub(crate) const fn overrides_counters(self) -> bool {
+        self.0 & 0x80 != 0
+    }
+    pub(crate) const fn interfaces(self) -> u32 {
+        self.0 >> 8 & 0xF
+    }
+    pub(crate) const fn zero_write(self) -> bool {
+        self.0 & 0x1000 != 0
+    }
+    pub(crate) const fn counters(self) -> u32 {
+        self.0 >> 13 & 3
+    }
+    pub(crate) const fn address_modifier(self) -> u32 {
+        self.0 >> 15 & 3
+    }
+    pub(crate) const fn strided(self) -> bool {
+        self.0 >> 17 & 1 != 0
+    }
+    pub(crate) const fn zero_padding(self) -> u32 {
+        self.0 >> 18 & 7
+    }
+    pub(crate) const fn context(self) -> u32 {
+        self.0 >> 21 & 3
+    }
+}
+
+impl Packer {
+    /// `PACR`: packs datums, and flushes buffers if it is the last of a tile.
+    ///
+    /// # Errors
+    /// Conversions and combinations that the documents leave undefined (`tensix-pack-...`).
+    pub(crate) fn pacr<E: Env>(
+        &mut self,
+        issued: &Issued,
+        config: &ConfigUnit,
+        adcs: &mut [ThreadAdcs; 3],
+        dst: &Dst,
+        env: &mut E,
+    ) -> Result<(), Fault> {
+        let fields = Fields(issued.word);
+        let thread = issued.thread.index();
+        let context = match fields.context_control() {
+            0 => fields.context(),
+            2 => {
+                // Resets the kept context and does nothing else.
+                (self.context, self.planes) = (0, 0);
+                return Ok(());
+            }
+            _ => u32::from(self.context),
+        };
+        let settings = Settings::new(config, thread, context);
+        let counters = match (fields.overrides_counters(), fields.counters() as usize) {
+            (false, _) => thread,
+            (true, 3) => 0,
+            (true, counters) => counters,
+        };
+        let adc = &mut adcs[counters].0[PACKERS];
+        self.streams.begin(&settings, &adc[1], self.tile.dest_offset);
+        let planes = if fields.flush() && !fields.last() && self.is_drained() {
+            self.streams.forget_addresses();
+            0
+        } else {
+            let mut pass = Pass::new(self, issued, fields, settings, config, env)?;
+            if !fields.flush() {
+                pass.datums(adc, dst)?;
+            }
+            pass.finish()?
+        };
+        input::advance(adc, config, thread, fields.address_modifier());
+        if fields.context_control() & 1 != 0 {
+            self.advance_context(&settings, planes, fields.last());
+        }
+        Ok(())
+    }
+
+    /// Moves the kept context on: after so many planes, or if none are given after every tile.
+    fn advance_context(&mut self, settings: &Settings<'_>, planes: u8, last: bool) {
+        let limit = settings.planes_per_context();
+        let next = if limit == 0 {
+            last
+        } else {
+            self.planes = self.planes.wrapping_add(planes);
+            u32::from(self.planes) >= limit
+        };
+        if next {
+            self.context = (self.context + 1) & 3;
+            self.planes = 0;
+        }
+    }
+
+    /// Whether no buffer holds anything.
+    fn is_drained(&self) -> bool {
+        let Streams { row_starts, exponents, data } = &self.streams;
+        row_starts.buffered | exponents.buffered | data.buffered == 0
+            && self.blocked == 0
+            && self.compressor.is_new_tile()
+    }
+
+    /// `CLREXPHIST`.
+    pub(crate) fn clear_histogram(&mut self) {
+        self.histogram = Histogram::default();
+    }
+
+    /// Enters soft reset: what is buffered is lost `[isa-bh: TensixTile/SoftReset.md]`. Tile
+    /// position and kept context go back to the start too [inferred: nothing else could].
+    pub(crate) fn enter_reset(&mut self) {
+        *self = Self {
+            histogram: self.histogram,
+            tile: TileReport { dest_offset: self.tile.dest_offset, ..TileReport::default() },
+            ..Self::default()
+        };
+    }
+
+    /// Leaves soft reset.
+    pub(crate) fn leave_reset(&mut self) {
+        self.tile.dest_offset = 0;
+    }
+
+    pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
+        let Streams { row_starts, exponents, data } = &self.streams;
+        for stream in [row_starts, exponents, data] {
+            hasher.u32(stream.address);
+            hasher.bytes(&stream.buffer[..usize::from(stream.buffered) & 15]);
+            hasher.bytes(&[stream.buffered, u8::from(stream.needs_address)]);
+        }
+        hasher.bytes(&[self.position.inner, self.position.outer]);
+        hasher.bytes(&self.histogram.bins);
+        hasher.bytes(&[self.histogram.max, self.blocked, self.context, self.planes]);
+        self.compressor.state_words(|word| hasher.u32(word));
+        hasher.words(&self.block);
+        hasher.u32(self.datums);
+        let tile = &self.tile;
+        hasher.words(&[tile.size, tile.all_zero]);
+        for size in tile.accumulated.into_iter().chain([tile.last_size, tile.dest_offset]) {
+            hasher.bytes(&size.to_le_bytes());
+        }
+        hasher.u8(tile.last_thread);
+    }
+}
+
+/// `TBUFCMD` is reserved `[llk: assembly.yaml]`; it does nothing.
+pub(crate) const fn tbufcmd() {}
+
+#[cold]
+pub(crate) fn undefined(issued: &Issued, id: &'static str, message: impl Into<String>) -> Fault {
+    issued.error(Category::UndefinedBehavior, id, message)
+}
