@@ -173,7 +173,7 @@ impl Backend {
             }
 
             Opcode::Unpacr => self.unpacr(issued, env)?,
-            Opcode::UnpacrNop => self.unpacr_nop(issued, env)?,
+            Opcode::UnpacrNop => self.unpacr_nop(issued, env),
             Opcode::Setdvalid => self.setdvalid(issued),
 
             Opcode::Mop | Opcode::MopCfg => return Err(expander_word(opcode, issued)),
