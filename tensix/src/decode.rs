@@ -43,7 +43,7 @@ const fn table() -> [Option<Decoded>; 256] {
         };
         let has_gate_rule = matches!(
             opcode,
-            Opcode::Atgetm | Opcode::Atrelm | Opcode::Flushdma | Opcode::Unpacr | Opcode::UnpacrNop
+            Opcode::Atgetm | Opcode::Atrelm | Opcode::Xmov | Opcode::Unpacr | Opcode::UnpacrNop
         );
         table[opcode as usize] =
             Some(Decoded { opcode, unit, resource, has_gate_rule, blocked_by: row.blocked_by });

@@ -38,6 +38,7 @@
 mod backend;
 mod config_bits;
 mod coprocessor;
+mod debug_bus;
 mod decode;
 mod doors;
 mod env;
@@ -56,3 +57,4 @@ pub use error::DoorError;
 pub use gate::ThreadWait;
 pub use queue::Origin;
 pub use timing::TimingModel;
+pub use units::mover::TdmaCommand;

@@ -149,9 +149,7 @@ impl<O: Observer> Tile<O> {
         };
         match (hit.target, own) {
             (Target::TileControl, _) => self.control_store(asker, offset, value),
-            (Target::TdmaRisc, _) => {
-                self.tdma.write(offset, value, asker.core.unwrap_or(CoreId::Brisc))
-            }
+            (Target::TdmaRisc, _) => self.tdma_store(asker, offset, value),
             (Target::Noc0, _) => self.noc_store(asker, 0, offset, value),
             (Target::Noc1, _) => self.noc_store(asker, 1, offset, value),
             (Target::Overlay, _) => self.overlay_store(asker, offset, value),
@@ -192,6 +190,19 @@ impl<O: Observer> Tile<O> {
             )),
             _ => Err(unmapped(asker.view, "store to", addr)),
         }
+    }
+
+    fn tdma_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
+        let core = asker.core.unwrap_or(CoreId::Brisc);
+        if let Some(devices::MoverCommand { word, parameters, base }) =
+            self.tdma.write(offset, value, core)?
+        {
+            let command = tensix::TdmaCommand { word, parameters, base };
+            if let Err(error) = self.tensix.push_tdma(command, asker.stamp()) {
+                self.report(Box::new(error));
+            }
+        }
+        Ok(())
     }
 
     fn overlay_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
@@ -369,6 +380,11 @@ impl<O: Observer> Tile<O> {
                 let depth = self.pcbufs.push(thread, value)?;
                 self.emit(cycle, agent, pc, || Event::PcBufPush { thread, value, depth });
             }
+            Target::TdmaRisc
+                if devices::Tdma::is_command(hit.offset) && self.tensix.tdma_queue_is_full() =>
+            {
+                return Ok(None);
+            }
             _ => self.store_as(asker, addr, value, width)?,
         }
         Ok(DONE)
@@ -492,7 +508,8 @@ impl<O: Observer> Tile<O> {
             }
             (Target::TdmaRisc, _) => {
                 let core = asker.core.unwrap_or(CoreId::Brisc);
-                classed(self.tdma.read(offset, core)?, devices::Tdma::read_class(offset))
+                let status = self.tensix.tdma_status(asker.cycle);
+                classed(self.tdma.read(offset, core, status)?, devices::Tdma::read_class(offset))
             }
             (Target::Noc0, _) => {
                 classed(self.nius[0].read(offset)?, devices::Niu::read_class(offset))
@@ -544,10 +561,17 @@ impl<O: Observer> Tile<O> {
         match what {
             ExternalRead::InstructionFifoStatus => Ok(self.tensix.instrn_buf_status()),
             ExternalRead::ConfigWord { index } => Ok(self.tensix.read_config(index).unwrap_or(0)),
-            ExternalRead::Array { .. } | ExternalRead::DebugBus { .. } => Err(fault(
+            ExternalRead::DebugBus { select } => self.tensix.debug_bus(select).ok_or_else(|| {
+                let text = format!(
+                    "load from {addr:#010x}: signals selected by {select:#010x} are not documented \
+                     or not simulated"
+                );
+                fault(Category::Unsupported, "debug-bus", text)
+            }),
+            ExternalRead::Array { .. } => Err(fault(
                 Category::Unimplemented,
-                "debug-bus",
-                format!("load from {addr:#010x}: debug bus and debug arrays are not simulated yet"),
+                "debug-array",
+                format!("load from {addr:#010x}: debug arrays are not simulated yet"),
             )),
         }
     }
@@ -563,6 +587,7 @@ impl<O: Observer> Tile<O> {
             (Target::Mailbox, _) => {
                 WaitReason::MailboxEmpty { from: mailbox_peer(request.addr), to: id }
             }
+            (Target::TdmaRisc, _) => WaitReason::TdmaQueueFull,
             (Target::PcBufOwn, Some(thread)) => WaitReason::PcBufEmpty { thread },
             (Target::TtSync, Some(thread)) => ttsync_reason(hit.offset, thread),
             (Target::PcBufT0 | Target::PcBufT1 | Target::PcBufT2, _) => {

@@ -1,8 +1,7 @@
-//! The miscellaneous unit: address counters, handing banks over by hand, and what fits nowhere
-//! else.
+//! The miscellaneous unit: address counters.
 //!
-//! `NOP` does nothing. `RESOURCEDECL` only tells Auto TTSync what instruction classes touch, and
-//! `SETDVALID` is refused as its page asks for on Blackhole.
+//! `NOP` does nothing, `RESOURCEDECL` only tells Auto TTSync what instruction classes touch, and
+//! `SETDVALID` is the unpackers' business.
 //!
 //! Sources: `[isa-wh: TensixCoprocessor/MiscellaneousUnit.md]` and the instruction pages, whose
 //! encodings the vendor's opcode table confirms.
@@ -66,19 +65,6 @@ pub(crate) fn carriage_return_pair(
     pair: Pair,
 ) -> Result<(), Fault> {
     each_counter(adcs, issued, issued.field(0, 4), pair, Channel::add_cr)
-}
-
-/// SETDVALID: hands the unpackers' banks to the matrix unit. On Blackhole the format that the
-/// bank then has is ill-specified, and the page refuses the instruction
-/// `[isa-wh: TensixCoprocessor/SETDVALID.md]`.
-#[cold]
-pub(crate) fn setdvalid(issued: &Issued) -> Fault {
-    issued.error(
-        Category::Unsupported,
-        "tensix-setdvalid",
-        "SETDVALID: the implied data format of the bank is ill-specified on Blackhole; \
-         UNPACR_NOP with Set_Dvalid does the same and is specified",
-    )
 }
 
 /// Applies `change` to the sets that bits 23:21 select.
