@@ -70,7 +70,7 @@ pub(crate) struct LoadMacro {
 pub(crate) struct VectorUnit {
     pub(crate) lregs: Box<LRegs>,
     pub(crate) predicate: Predicate,
-    lane_config: LReg,
+    pub(crate) lane_config: LReg,
     /// What `lane_config` says, as lane sets.
     sets: LaneSets,
     load_macro: Box<[LoadMacro; LANES]>,
