@@ -63,7 +63,7 @@ const SIDE_EFFECT_PAUSE: u64 = 128;
 const FIRST_INTERVAL: u64 = 32;
 /// A loop that computes is probed at least this often. A probe of a loop of eight instructions
 /// costs about as much as 150 instructions of the fast loop.
-const LONGEST_INTERVAL: u64 = 2048;
+const LONGEST_INTERVAL: u64 = 1024;
 
 /// An attempt to recognise a polling loop.
 #[derive(Clone, Debug)]

@@ -256,7 +256,7 @@ impl Backend {
         check(8, self.src[1].matrix_waits());
         check(9, env.mover_busy());
         // C10 is never unmet: a core's access is processed in the cycle that emits it.
-        check(11, self.runs(Unit::Vector, Some(thread)));
+        check(11, self.runs(Unit::Vector, Some(thread)) || self.vector.schedule.runs(thread));
         check(12, self.runs(Unit::Config, None));
         unmet
     }

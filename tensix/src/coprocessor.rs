@@ -7,7 +7,8 @@
 //!    instruction per cycle, the thread after the one it served last goes first
 //!    [unknown: U-GATE-ARBITRATION];
 //! 4. wait instructions whose conditions were met in 2 are forgotten;
-//! 5. replay expanders and MOP expanders move one instruction each.
+//! 5. replay expanders and MOP expanders move one instruction each;
+//! 6. what SFPLOADMACRO scheduled for this cycle executes.
 
 use sim_core::observer::{Event, Stamp};
 use sim_core::{AgentId, Category, Context, Cycle, GuestError, ThreadId, WaitReason};
@@ -119,6 +120,15 @@ impl Coprocessor {
     /// One cycle whether asleep or not; whether anything changed.
     #[inline]
     pub(crate) fn step_awake<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, Fault> {
+        let mut progress = self.step_threads(now, env)?;
+        if self.backend.vector.schedule.is_active() {
+            progress |= self.backend.finish_vector_cycle(now)?;
+        }
+        Ok(progress)
+    }
+
+    #[inline]
+    fn step_threads<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, Fault> {
         let mut progress = false;
         if !self.backend.in_flight.is_empty() {
             progress = self.backend.complete(now, env);

@@ -57,6 +57,7 @@ impl Coprocessor {
     #[must_use]
     pub fn thread_idle(&self, thread: ThreadId) -> bool {
         self.threads[thread.index()].is_idle()
+            && !self.backend.vector.schedule.runs(thread)
             && !self.backend.in_flight.iter().any(|entry| entry.issued.thread == thread)
     }
 
@@ -139,16 +140,7 @@ impl Coprocessor {
             hasher.bytes(&[rwc.src_a, rwc.src_a_cr, rwc.src_b, rwc.src_b_cr, rwc.fidelity]);
         }
         backend.packer.hash_state(hasher);
-        let vector = &backend.vector;
-        vector.lregs.iter().for_each(|lreg| hasher.words(lreg));
-        hasher.words(&[vector.lane_flags, vector.use_lane_flags]);
-        hasher.words(&vector.lane_config);
-        for entry in vector.load_macro.iter() {
-            hasher.words(&entry.templates);
-            hasher.words(&entry.sequences);
-            hasher.u32(u32::from(entry.misc));
-        }
-        hasher.words(&vector.prng);
+        backend.vector.hash_state(hasher);
         hasher.u32(backend.held);
         hasher.bytes(&backend.last_served);
         for entry in &backend.in_flight {

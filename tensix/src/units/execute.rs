@@ -1,8 +1,9 @@
 //! Dispatch: one arm per opcode.
 
-use sim_core::Category;
+use sim_core::{Category, Cycle};
 
 use super::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
+use super::vector::Surroundings;
 use super::{Fault, Issued, misc, packer};
 use crate::backend::Backend;
 use crate::env::Env;
@@ -29,7 +30,7 @@ impl Backend {
     ) -> Result<(), Fault> {
         match opcode {
             // `FLUSHDMA` does its waiting at the gate; plain and unit-specific NOPs do nothing.
-            Opcode::Nop | Opcode::Dmanop | Opcode::Sfpnop | Opcode::Flushdma => {}
+            Opcode::Nop | Opcode::Dmanop | Opcode::Flushdma => {}
             // Only Auto TTSync looks at declared resources.
             Opcode::Resourcedecl => {}
 
@@ -126,29 +127,8 @@ impl Backend {
             }
             Opcode::Tbufcmd => packer::tbufcmd(),
 
-            Opcode::Sfpencc => self.vector.sfpencc(issued),
-            Opcode::Sfploadi => self.vector.sfploadi(issued)?,
-            Opcode::Sfpconfig => self.vector.sfpconfig(issued)?,
-
-            Opcode::Unpacr => self.unpacr(issued, env)?,
-            Opcode::UnpacrNop => self.unpacr_nop(issued, env)?,
-            Opcode::Setdvalid => self.setdvalid(issued),
-
-            Opcode::Mop | Opcode::MopCfg => return Err(expander_word(opcode, issued)),
-            Opcode::Replay => return Err(nested_replay(issued)),
-
-            Opcode::Xmov
-            | Opcode::Rstdma
-            | Opcode::Loadind
-            | Opcode::PacrSetreg
-            | Opcode::Atincget
-            | Opcode::Atincgetptr
-            | Opcode::Atswap
-            | Opcode::Atcas
-            | Opcode::Storeind
-            | Opcode::Storereg
-            | Opcode::Loadreg
-            | Opcode::Sfpload
+            Opcode::Sfpload
+            | Opcode::Sfploadi
             | Opcode::Sfpstore
             | Opcode::Sfplut
             | Opcode::Sfpmuli
@@ -185,9 +165,45 @@ impl Backend {
             | Opcode::Sfple
             | Opcode::Sfpgt
             | Opcode::Sfpmul24
-            | Opcode::Sfparecip => return Err(unimplemented(opcode, issued)),
+            | Opcode::Sfparecip
+            | Opcode::Sfpencc
+            | Opcode::Sfpconfig
+            | Opcode::Sfpnop => {
+                self.vector_issue(opcode, issued)?;
+            }
+
+            Opcode::Unpacr => self.unpacr(issued, env)?,
+            Opcode::UnpacrNop => self.unpacr_nop(issued, env),
+            Opcode::Setdvalid => self.setdvalid(issued),
+
+            Opcode::Mop | Opcode::MopCfg => return Err(expander_word(opcode, issued)),
+            Opcode::Replay => return Err(nested_replay(issued)),
+
+            Opcode::Xmov
+            | Opcode::Rstdma
+            | Opcode::Loadind
+            | Opcode::PacrSetreg
+            | Opcode::Atincget
+            | Opcode::Atincgetptr
+            | Opcode::Atswap
+            | Opcode::Atcas
+            | Opcode::Storeind
+            | Opcode::Storereg
+            | Opcode::Loadreg => return Err(unimplemented(opcode, issued)),
         }
         Ok(())
+    }
+
+    #[inline]
+    fn vector_issue(&mut self, opcode: Opcode, issued: &Issued) -> Result<(), Fault> {
+        let mut at = Surroundings { matrix: &mut self.matrix, config: &self.config };
+        self.vector.issue(opcode, issued, &mut at)
+    }
+
+    /// The end of a cycle in which SFPLOADMACRO has something scheduled; whether anything changed.
+    pub(crate) fn finish_vector_cycle(&mut self, now: Cycle) -> Result<bool, Fault> {
+        let mut at = Surroundings { matrix: &mut self.matrix, config: &self.config };
+        self.vector.finish_cycle(now, &mut at)
     }
 
     /// What a wait instruction latches. A block mask of 0 means B6.

@@ -32,9 +32,10 @@ use sim_core::{Category, StateHasher, ThreadId, WaitReason};
 
 use self::run::Run;
 use self::settings::{Section, Settings, Word, select_context, undefined};
-use self::sink::{DstShape, Sink, SrcAShape};
-use crate::backend::Backend;
+use self::sink::{Sink, SrcAShape};
+use crate::backend::{Backend, soft_reset};
 use crate::env::Env;
+use crate::state::dst::DstMap;
 use crate::units::{Fault, Issued};
 use isa::op::Opcode;
 
@@ -47,6 +48,8 @@ struct Unpacker {
     src_row: [u8; 3],
     /// Accumulated value of register writes, 17 bits.
     register_accumulator: u32,
+    /// Output format of the bank handed over last.
+    held_format: u8,
 }
 
 /// The unpackers' own state.
@@ -59,6 +62,7 @@ impl Unpackers {
             hasher.bytes(&unpacker.context_counter);
             hasher.bytes(&unpacker.src_row);
             hasher.u32(unpacker.register_accumulator);
+            hasher.u8(unpacker.held_format);
         }
     }
 
@@ -157,17 +161,12 @@ impl Backend {
                     "unpacking to Dst with SRCA_SET_SetOvrdWithAddr set",
                 ));
             }
-            let config = &self.config.states[0];
-            let shape = DstShape {
-                wide: format::is_wide(settings.output_format),
-                remap: field::DEST_ACCESS_CFG_remap_addrs.get(config) != 0,
-                swizzle: field::DEST_ACCESS_CFG_swizzle_32b.get(config) != 0,
-            };
-            return Ok(Sink::Dst { dst: &mut self.matrix.dst, shape });
+            let map = DstMap::of(&self.config.states[0]);
+            let wide = format::is_wide(settings.output_format);
+            return Ok(Sink::Dst { dst: &mut self.matrix.dst, map, wide });
         }
         let row = u32::from(self.unpackers.0[settings.unpacker].src_row[thread]);
-        let banks = &mut self.src[settings.unpacker];
-        let cells = &mut banks.cells[usize::from(banks.unpacker_bank)];
+        let cells = self.src[settings.unpacker].unpacker_side_mut();
         if settings.unpacker == 1 {
             return Ok(Sink::SrcB { cells, row });
         }
@@ -213,19 +212,27 @@ impl Backend {
         (self.config.thread_field(thread, base) << 4) as u8 & 0x3F
     }
 
-    /// Gives the unpacker's bank to the matrix unit and turns to the other one.
+    /// Gives the unpacker's bank to the matrix unit and turns to the other one. While the bank's
+    /// ownership is held in soft reset, it cannot change `[isa-bh: TensixTile/SoftReset.md]`.
     fn hand_over(&mut self, thread: ThreadId, unpacker: usize, format: u32) {
         let row = self.src_row_base(thread.index(), unpacker);
-        self.unpackers.0[unpacker].src_row[thread.index()] = row;
-        self.src[unpacker].unpacker_release(format as u8);
+        let state = &mut self.unpackers.0[unpacker];
+        state.src_row[thread.index()] = row;
+        state.held_format = format as u8;
+        let frozen = [soft_reset::SRC_A_CLIENT, soft_reset::SRC_B_CLIENT][unpacker];
+        if self.held & frozen == 0 {
+            self.src[unpacker].unpacker_release(format as u8);
+        }
     }
 
-    /// `SETDVALID`. Which format the bank then implies is not documented; we record what
-    /// `UNPACR_NOP` would [unknown: U-SETDVALID-FORMAT].
+    /// `SETDVALID`. Its page calls the format that the bank then implies ill-specified, and says
+    /// that in practice it is the output format of an earlier unpack: we take the last one handed
+    /// over `[isa-wh: TensixCoprocessor/SETDVALID.md]` [unknown: U-SETDVALID-FORMAT].
     pub(crate) fn setdvalid(&mut self, issued: &Issued) {
         for unpacker in 0..2 {
             if issued.field(unpacker as u32, 1) != 0 {
-                self.set_dvalid(issued, unpacker);
+                let format = self.unpackers.0[unpacker].held_format;
+                self.hand_over(issued.thread, unpacker, u32::from(format));
             }
         }
     }

@@ -8,16 +8,28 @@
 //! Sources: also `[isa-wh: TensixCoprocessor/UNPACR_NOP_*.md]`.
 
 use isa::config::field;
-use sim_core::Category;
 
 use super::settings::Section;
 use crate::backend::Backend;
 use crate::env::Env;
 use crate::state::src::{SRC_COLUMNS, SrcBanks};
-use crate::units::{Fault, Issued};
+use crate::units::Issued;
 
 /// All 19 bits of a cell: the lowest value `[isa-wh: UNPACR_NOP_ZEROSRC.md]`.
 const NEGATIVE_INFINITY: u32 = 0x7_FFFF;
+
+/// Cells that hold one.
+const ONE_FP16: u32 = 15 << 10;
+const ONE_BF16: u32 = 127 << 10;
+const ONE_INT8: u32 = 16 << 10 | 1;
+
+/// Registers that an `UNPACR_NOP` can write, and the overlay's among them
+/// `[isa-wh: TensixCoprocessor/UNPACR_NOP_SETREG.md]`.
+const REGISTERS: u32 = 0xFFB0_0000;
+const STREAMS: u32 = 0xFFB4_0000;
+const STREAM_BYTES: u32 = 0x1000;
+/// `STREAM_MSG_DATA_CLEAR_REG_INDEX` `[hdr: noc_overlay_parameters.h]`.
+const MSG_DATA_CLEAR: u32 = 266;
 
 /// What an `UNPACR_NOP` does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,7 +66,7 @@ impl Nop {
             operation => {
                 if value & 1 != 0 {
                     Self::SetRegister {
-                        select: word >> 22 & 1,
+                        select: word >> 15 & 1 | word >> 21 & 2,
                         address: word >> 16 & 0x3F,
                         value: word >> 4 & 0x7FF,
                         accumulate: value & 2 != 0,
@@ -82,8 +94,7 @@ impl Nop {
 
 impl Backend {
     /// `UNPACR_NOP`.
-    pub(crate) fn unpacr_nop<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
-        let _ = env;
+    pub(crate) fn unpacr_nop<E: Env>(&mut self, issued: &Issued, env: &mut E) {
         let unpacker = issued.field(23, 1) as usize;
         match Nop::decode(issued.word) {
             Nop::Idle => {}
@@ -101,33 +112,74 @@ impl Backend {
                     self.set_dvalid(issued, unpacker);
                 }
             }
-            Nop::OverlayClear { .. } | Nop::SetRegister { .. } => {
-                return Err(issued.error(
-                    Category::Unimplemented,
-                    "tensix-unimplemented",
-                    "register write",
-                ));
+            Nop::OverlayClear { stream } => {
+                let configured = [
+                    &field::NOC_OVERLAY_MSG_CLEAR_StreamId_0,
+                    &field::NOC_OVERLAY_MSG_CLEAR_StreamId_1,
+                ][unpacker];
+                let configured = self.config.thread_field(issued.thread.index(), configured);
+                let stream = stream.map_or(configured, u32::from);
+                let address = STREAMS + stream * STREAM_BYTES + MSG_DATA_CLEAR * 4;
+                env.store_register(address, 1, issued.stamp());
+            }
+            Nop::SetRegister { select, address, value, accumulate } => {
+                let base = self.register_base(issued.thread.index(), select);
+                self.store_register(issued, base | address << 12, (value, accumulate), env);
             }
         }
-        Ok(())
     }
 
+    /// Writes a register, or accumulates towards it: a value of zero starts the sum again without
+    /// a write.
+    fn store_register<E: Env>(
+        &mut self,
+        issued: &Issued,
+        address: u32,
+        (value, accumulate): (u32, bool),
+        env: &mut E,
+    ) {
+        let mut value = value;
+        if accumulate {
+            let sum = &mut self.unpackers.0[issued.field(23, 1) as usize].register_accumulator;
+            *sum = if value == 0 { 0 } else { (*sum + value) & 0x1_FFFF };
+            if value == 0 {
+                return;
+            }
+            value = *sum;
+        }
+        env.store_register(address, value, issued.stamp());
+    }
+
+    /// Base address of register writes: ten low bits and two high bits, around the six that the
+    /// instruction has. Blackhole keeps four such sets of twelve bits in configuration, two per
+    /// section; which set a selector of two bits names is inferred
+    /// `[llk: llk_lib/hal/cfg/thcon.h]` [unknown: U-NOP-REGISTER-BASE].
+    fn register_base(&self, thread: usize, select: u32) -> u32 {
+        let section = Section::new(&self.config, thread, (select >> 1 & 1) as usize);
+        let sets = section.thcon(&field::THCON_SEC0_REG10_Unpacker_Reg_Wr_Addr);
+        let set = sets >> (12 * (select & 1)) & 0xFFF;
+        REGISTERS | (set >> 10) << 18 | (set & 0x3FF) << 2
+    }
+
+    /// The cell that a clear writes. How the immediate lies in a cell is not documented: we take
+    /// its low 19 bits in the physical order sign, mantissa, exponent [unknown: U-NOP-CLEAR-VALUE].
+    /// The format field of "one" has names but is called reserved `[llk: ckernel_instr_params.h]`.
     fn clear_value(&self, issued: &Issued, unpacker: usize, select: u32) -> u32 {
-        let section = Section::new(&self.config, issued.thread.index(), unpacker);
         match select {
             0 => 0,
             1 => NEGATIVE_INFINITY,
             2 => match issued.field(6, 2) {
-                0 => 15 << 10,
-                1 => 127 << 10,
-                _ => 16 << 10 | 1,
+                0 => ONE_FP16,
+                1 => ONE_BF16,
+                _ => ONE_INT8,
             },
             _ => {
-                let bits = section.own([
+                let section = Section::new(&self.config, issued.thread.index(), unpacker);
+                let physical = section.own([
                     &field::UNP0_NOP_REG_CLR_VAL_nop_reg_clr_val,
                     &field::UNP1_NOP_REG_CLR_VAL_nop_reg_clr_val,
                 ]);
-                bits & NEGATIVE_INFINITY
+                physical & 0x4_0000 | (physical & 0xFF) << 10 | physical >> 8 & 0x3FF
             }
         }
     }

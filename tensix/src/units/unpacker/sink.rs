@@ -4,7 +4,7 @@
 //!
 //! Source: `[isa-wh: TensixCoprocessor/UNPACR_Regular.md]`.
 
-use crate::state::dst::{self, DST_ROWS, Dst};
+use crate::state::dst::{Dst, DstMap};
 use crate::state::src::{SRC_COLUMNS, SRC_ROWS, SrcCells};
 
 /// Columns of every register file.
@@ -30,21 +30,23 @@ pub(crate) struct SrcAShape {
     pub(crate) transpose: bool,
 }
 
-/// How Dst is written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct DstShape {
-    /// Two half-words per datum.
-    pub(crate) wide: bool,
-    pub(crate) remap: bool,
-    pub(crate) swizzle: bool,
-}
-
 /// Where datums go.
 #[derive(Debug)]
 pub(crate) enum Sink<'a> {
-    SrcA { cells: &'a mut SrcCells, shape: SrcAShape },
-    SrcB { cells: &'a mut SrcCells, row: u32 },
-    Dst { dst: &'a mut Dst, shape: DstShape },
+    SrcA {
+        cells: &'a mut SrcCells,
+        shape: SrcAShape,
+    },
+    SrcB {
+        cells: &'a mut SrcCells,
+        row: u32,
+    },
+    /// With `wide`, two half-words per datum.
+    Dst {
+        dst: &'a mut Dst,
+        map: DstMap,
+        wide: bool,
+    },
 }
 
 impl Sink<'_> {
@@ -75,9 +77,9 @@ impl Sink<'_> {
                 copy(&mut cells[row], column, datums);
                 Ok(())
             }
-            Self::Dst { dst, shape } => {
-                let row = row.wrapping_sub(HEADER_ROWS) & (DST_ROWS as u32 - 1);
-                write_dst(dst, *shape, row, column, datums);
+            Self::Dst { dst, map, wide } => {
+                let row = row.wrapping_sub(HEADER_ROWS);
+                write_dst(dst, (*map, *wide), row, column, datums);
                 Ok(())
             }
         }
@@ -130,21 +132,19 @@ fn write_src_a(
     Ok(())
 }
 
-fn write_dst(dst: &mut Dst, shape: DstShape, row: u32, column: usize, datums: &[u32]) {
-    if !shape.wide {
-        let physical = dst::adj16(row, shape.remap);
-        dst.validate(physical);
-        let cells = &mut dst.cells[physical as usize % DST_ROWS];
-        for (cell, datum) in cells.iter_mut().skip(column).zip(datums) {
-            *cell = *datum as u16;
+fn write_dst(dst: &mut Dst, (map, wide): (DstMap, bool), row: u32, column: usize, datums: &[u32]) {
+    match (<&[u32; COLUMNS]>::try_from(datums), wide) {
+        (Ok(datums), true) => dst.write32(map, row, datums),
+        (Ok(datums), false) => dst.write16(map, row, &datums.map(|datum| datum as u16)),
+        (Err(_), true) => {
+            for (column, datum) in (column..).zip(datums) {
+                dst.set32(map, row, column, *datum);
+            }
         }
-        return;
-    }
-    let high = dst::adj32(row, shape.remap, shape.swizzle);
-    dst.validate(high);
-    let (high, low) = (high as usize % DST_ROWS, (high as usize + 8) % DST_ROWS);
-    for (column, datum) in (column..COLUMNS).zip(datums) {
-        dst.cells[high][column] = (*datum >> 16) as u16;
-        dst.cells[low][column] = *datum as u16;
+        (Err(_), false) => {
+            for (column, datum) in (column..).zip(datums) {
+                dst.set16(map, row, column, *datum as u16);
+            }
+        }
     }
 }
