@@ -3,7 +3,7 @@
 use sim_core::Category;
 
 use super::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
-use super::{Fault, Issued, packer};
+use super::{Fault, Issued};
 use crate::backend::Backend;
 use crate::env::Env;
 use crate::gate::{Condition, Gate, Latch};
@@ -66,7 +66,7 @@ impl Backend {
             Opcode::Pacr => {
                 self.packer.pacr(issued, &self.config, &mut self.adcs, &self.matrix.dst, env)?;
             }
-            Opcode::Tbufcmd => packer::tbufcmd(),
+            Opcode::Tbufcmd => super::packer::tbufcmd(),
 
             Opcode::Sfpencc => self.vector.sfpencc(issued),
             Opcode::Sfploadi => self.vector.sfploadi(issued)?,
