@@ -12,11 +12,13 @@ pub mod suites;
 use std::path::PathBuf;
 
 /// Folder of the programs' sources, ELFs and case files in this checkout.
+#[must_use]
 pub fn programs_dir() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs")
 }
 
 /// Folder of the instruction-level suites in this checkout.
+#[must_use]
 pub fn suites_dir() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("suites")
 }

@@ -44,11 +44,13 @@ pub const RV: [&str; 10] =
 
 impl Form {
     /// The instruction word; `None` if the text is not hexadecimal.
+    #[must_use]
     pub fn instruction(&self) -> Option<u32> {
         u32::from_str_radix(&self.word, 16).ok()
     }
 
     /// Splits a row into operand and result values; `None` if it does not have as many as the form names.
+    #[must_use]
     pub fn split(&self, row: &str) -> Option<(Vec<u32>, Vec<u32>)> {
         let mut values = row
             .split(' ')

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 fn read_elf(bytes: &[u8]) -> (u32, Vec<[u32; 4]>) {
     assert_eq!(&bytes[..6], b"\x7fELF\x01\x01", "32-bit little-endian ELF");
     let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
-    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
     assert_eq!(half(18), 243, "machine RISC-V");
     let segments = (0..half(44) as usize)
         .map(|i| word(28) as usize + 32 * i)
@@ -19,8 +19,8 @@ fn read_elf(bytes: &[u8]) -> (u32, Vec<[u32; 4]>) {
 
 fn case_files(kind: &str) -> Vec<(PathBuf, cases::CaseFile)> {
     let mut folders: Vec<PathBuf> = std::fs::read_dir(programs_dir().join(kind))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
+        .expect("a folder of programs")
+        .map(|entry| entry.expect("an entry").path())
         .collect();
     folders.sort();
     folders

@@ -4,7 +4,7 @@ use firmware_tests::suites::{self, Form};
 
 /// Results of the row with these operands.
 fn lookup(suite: &str, asm: &str, operands: &[u32]) -> Vec<u32> {
-    let suite = suites::load(suite).unwrap();
+    let suite = suites::load(suite).expect("the suite reads back");
     let form = suite.forms.iter().find(|form| form.asm == asm).unwrap_or_else(|| panic!("{asm}"));
     form.rows
         .iter()

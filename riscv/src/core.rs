@@ -6,8 +6,9 @@ use sim_core::{
 };
 
 use crate::csr::CsrFile;
+use crate::fast::Exit;
 use crate::icache::{Icache, IcacheModel};
-use crate::op::SINK;
+use crate::op::{REGISTER_SLOTS, SINK};
 use crate::park::{Prober, Spin};
 
 /// Where a core sees its own local data RAM `[isa-bh: TensixTile/BabyRISCV/README.md]`.
@@ -71,12 +72,16 @@ pub(crate) enum Pending {
 
 /// One baby RISC-V core.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Core {
+    /// `x0`..`x31`, then the sink for writes to `x0`; so long that a byte as index needs no bounds
+    /// check.
+    ///
+    /// First, and the layout fixed, so that the fast loop reaches a register without adding an
+    /// offset: one host instruction of about twenty.
+    pub(crate) x: [u32; REGISTER_SLOTS],
     pub(crate) id: CoreId,
     pub(crate) config: CoreConfig,
-    /// `x0`..`x31`, then the sink for writes to `x0`; 64 long so that masking an index with 63
-    /// needs no bounds check.
-    pub(crate) x: [u32; 64],
     pub(crate) pc: u32,
     pub(crate) cycle: u64,
     pub(crate) instructions: u64,
@@ -84,6 +89,8 @@ pub struct Core {
     pub(crate) pending: Pending,
     /// Union of [`Shared::watch_bit`]s of L1 words stored to in this epoch.
     pub(crate) stored_words: u64,
+    /// Union of the [`block_bit`]s of the same words.
+    pub(crate) stored_blocks: u64,
     /// How many instructions may still be pushed through each of the three windows.
     pub(crate) push_credit: [u32; 3],
     pub(crate) local: Box<[u32]>,
@@ -92,6 +99,8 @@ pub struct Core {
     pub(crate) icache: Icache,
     pub(crate) prober: Prober,
     pub(crate) trace: bool,
+    /// Instructions are logged or checked one by one.
+    pub(crate) always_careful: bool,
     reset_cycle: u64,
     reset_instructions: u64,
     /// What the core hands over at the end of its run phase.
@@ -105,13 +114,14 @@ impl Core {
         Self {
             id,
             config,
-            x: [0; 64],
+            x: [0; REGISTER_SLOTS],
             pc: 0,
             cycle: 0,
             instructions: 0,
             status: Status::Reset,
             pending: Pending::Discard,
             stored_words: 0,
+            stored_blocks: 0,
             push_credit: [0; 3],
             local: vec![0; id.local_ram_bytes() as usize / 4].into_boxed_slice(),
             f: [0; 32],
@@ -119,6 +129,7 @@ impl Core {
             icache: Icache::new(config.icache),
             prober: Prober::new(config.parking),
             trace: false,
+            always_careful: config.icache == IcacheModel::Stale,
             reset_cycle: 0,
             reset_instructions: 0,
             batch: Batch::default(),
@@ -208,7 +219,7 @@ impl Core {
     /// `[isa-bh: TensixTile/SoftReset.md]`. The up to 2,048 cycles during which the hardware
     /// clears the RAM are not modelled.
     pub fn release(&mut self, pc: u32, now: Cycle, keep_local_ram: bool) {
-        self.x = [0; 64];
+        self.x = [0; REGISTER_SLOTS];
         self.f = [0; 32];
         self.csr = CsrFile::default();
         if !keep_local_ram {
@@ -335,11 +346,11 @@ impl Core {
         self.icache.invalidate_all();
     }
 
-    /// Switches the instruction log on or off. While it is on the core is never parked, so that
-    /// the log is complete.
+    /// Switches the instruction log on or off. Rounds of a polling loop that are skipped while
+    /// parked are not in the log: whether a core parks must not depend on who watches.
     pub fn set_trace(&mut self, on: bool) {
         self.trace = on;
-        self.prober.enabled = self.config.parking && !on;
+        self.always_careful = on || self.config.icache == IcacheModel::Stale;
     }
 
     /// Stops the core for a debugger.
@@ -357,10 +368,35 @@ impl Core {
         }
     }
 
+    /// Whether it is running and its last run phase did nothing to the outside but, perhaps, store
+    /// to L1: then it neither waits for an answer nor has it made a mistake.
+    #[inline]
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        let plain = self.is_running() && self.batch.device_stores == 0;
+        debug_assert!(!plain || self.batch.request.is_none() && self.batch.fault.is_none());
+        plain
+    }
+
+    /// Two summaries of the L1 words stored to in this epoch, by their number and by their block of
+    /// 1 KiB: cores without a common bit in either of them have stored to different words.
+    #[inline]
+    #[must_use]
+    pub fn stored_summary(&self) -> (u64, u64) {
+        (self.stored_words, self.stored_blocks)
+    }
+
+    /// Notes an L1 store that is posted.
+    #[inline]
+    pub(crate) fn note_stored(&mut self, addr: u32) {
+        self.stored_words |= Shared::watch_bit(addr);
+        self.stored_blocks |= block_bit(addr);
+    }
+
     /// Forgets the posted effects after the commit phase applied them.
     pub fn clear_posted(&mut self) {
         self.batch.clear_posted();
-        self.stored_words = 0;
+        (self.stored_words, self.stored_blocks) = (0, 0);
     }
 
     /// Ends the run phase with a diagnosis of the instruction at `pc`.
@@ -412,12 +448,30 @@ impl Core {
     }
 }
 
+/// One of 64 bits for the block of 1 KiB that holds `addr`, by Fibonacci hashing: buffers at
+/// equal offsets in regions of a power of two should not meet.
+#[inline]
+pub(crate) const fn block_bit(addr: u32) -> u64 {
+    1 << ((addr >> 10).wrapping_mul(0x9E37_79B1) >> 26)
+}
+
 impl Agent for Core {
     #[inline]
     fn run(&mut self, shared: &Shared, until: Cycle) {
-        if self.is_running() {
-            self.run_slice(shared, until.0, false);
+        if !self.is_running() || self.cycle >= until.0 {
+            return;
         }
+        // Nearly always the whole of an epoch is plain.
+        if until.0 <= self.prober.gate() && !self.always_careful {
+            match self.fast::<false>(shared, until.0) {
+                Exit::Done => return,
+                Exit::Careful => {}
+                Exit::NoPage => {
+                    self.open_page(shared);
+                }
+            }
+        }
+        self.run_slice(shared, until.0, false);
     }
 
     fn run_alone(&mut self, shared: &Shared, until: Cycle, epoch: EpochLength) {

@@ -205,6 +205,9 @@ fn op_imm_row(imm: u32, funct3: u32) -> Option<Kind> {
         (0x698, 5) => Kind::Rev8,
         (0x687, 5) => Kind::Brev8,
         (0x600..=0x61F, 5) => Kind::Rori,
+        // Of the draft that Zbb came from, only this one is implemented; rev8 and brev8 above are
+        // two of its amounts [isa-bh: TensixTile/BabyRISCV/InstructionSet.md].
+        (0x680..=0x69F, 5) => Kind::Grevi,
         _ => return None,
     })
 }
@@ -256,6 +259,18 @@ mod tests {
         // The encoding found in the firmware [spec: boot-and-sync 3.2].
         let op = decode(0x0807_C7B3, 0);
         assert_eq!((op.kind, op.rd, op.rs1), (Kind::ZextH, 15, 15));
+    }
+
+    #[test]
+    fn grevi_covers_rev8_and_brev8() {
+        // riscv-bitmanip 0.94-draft: grevi x10, x11, 24 is rev8, 7 is brev8.
+        let word = |amount: u32| (0x680 | amount) << 20 | 11 << 15 | 5 << 12 | 10 << 7 | 0x13;
+        assert_eq!(decode(word(24), 0).kind, Kind::Rev8);
+        assert_eq!(decode(word(7), 0).kind, Kind::Brev8);
+        let op = decode(word(31), 0);
+        assert_eq!((op.kind, op.rs2), (Kind::Grevi, 31));
+        let value = crate::exec::bits::execute(op.kind, 0x0000_0001, 0, u32::from(op.rs2));
+        assert_eq!(value, Some(0x8000_0000));
     }
 
     #[test]

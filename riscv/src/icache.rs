@@ -35,6 +35,9 @@ const SLOTS: usize = 2 * WORDS;
 pub(crate) struct Page([Op; SLOTS]);
 
 impl Page {
+    /// Apart, because it builds the page on the stack.
+    #[cold]
+    #[inline(never)]
     fn empty() -> Box<Self> {
         let mut page = Box::new(Self([Op::PAGE_END; SLOTS]));
         page.clear();
@@ -58,14 +61,18 @@ impl Page {
     }
 }
 
-/// Decoded instructions of one core. The interpreter takes the page it executes from out of the
-/// table while it runs.
+/// Decoded instructions of one core.
 #[derive(Debug)]
 pub(crate) struct Icache {
     pub(crate) model: IcacheModel,
     pages: Box<[Option<Box<Page>>]>,
     /// In the stale model: the words that were decoded.
     words: Vec<Option<Box<[u32; WORDS]>>>,
+}
+
+/// Whether both addresses lie in the same page.
+pub(crate) const fn same_page(a: u32, b: u32) -> bool {
+    a / CODE_PAGE_BYTES == b / CODE_PAGE_BYTES
 }
 
 const fn slot(pc: u32) -> usize {
@@ -81,25 +88,39 @@ impl Icache {
         Self { model, pages: (0..PAGES).map(|_| None).collect(), words }
     }
 
-    /// Takes the page of `pc` out of the table. `pc` must lie in L1. The second value is whether
-    /// nothing of it had been decoded.
-    pub(crate) fn take(&mut self, pc: u32) -> (Box<Page>, bool) {
-        match self.pages.get_mut((pc / CODE_PAGE_BYTES) as usize).and_then(Option::take) {
-            Some(page) => (page, false),
-            None => (Page::empty(), true),
+    /// The page of `pc`, if it is open and `pc` is a multiple of four.
+    #[inline]
+    pub(crate) fn page(&self, pc: u32) -> Option<&Page> {
+        // A pc that is no multiple of four gets a number no page has.
+        self.pages.get((pc.rotate_right(2) / WORDS as u32) as usize)?.as_deref()
+    }
+
+    /// Makes sure that there is a page for `pc`, which must lie in L1. Returns whether nothing of
+    /// it had been decoded.
+    #[inline]
+    pub(crate) fn open(&mut self, pc: u32) -> bool {
+        match self.pages.get_mut((pc / CODE_PAGE_BYTES) as usize) {
+            Some(entry @ None) => {
+                *entry = Some(Page::empty());
+                true
+            }
+            _ => false,
         }
     }
 
-    /// Puts a page back.
-    pub(crate) fn put(&mut self, pc: u32, page: Box<Page>) {
-        if let Some(entry) = self.pages.get_mut((pc / CODE_PAGE_BYTES) as usize) {
-            *entry = Some(page);
-        }
+    /// The op at `pc`, if its page is open.
+    #[inline]
+    pub(crate) fn op(&self, pc: u32) -> Option<Op> {
+        self.page(pc).map(|page| page.op(slot(pc)))
     }
 
-    /// In the stale model, remembers the word that was decoded at `pc`.
-    pub(crate) fn note_word(&mut self, pc: u32, word: u32) {
-        if let Some(words) = self.words.get_mut((pc / CODE_PAGE_BYTES) as usize) {
+    /// Remembers that `word` at `pc`, whose page is open, means `op`.
+    pub(crate) fn set(&mut self, pc: u32, op: Op, word: u32) {
+        let number = (pc / CODE_PAGE_BYTES) as usize;
+        if let Some(Some(page)) = self.pages.get_mut(number) {
+            page.set(slot(pc), op);
+        }
+        if let Some(words) = self.words.get_mut(number) {
             words.get_or_insert_with(|| Box::new([0; WORDS]))[slot(pc)] = word;
         }
     }

@@ -17,10 +17,13 @@
 //! Pipeline bubbles, the L0 data cache, the store queue's reordering, interrupts, the vector
 //! extension of TRISC2.
 
+mod access;
 pub mod core;
 pub mod csr;
 pub mod decode;
+mod dispatch;
 pub mod exec;
+mod fast;
 mod icache;
 pub mod op;
 pub mod park;

@@ -83,6 +83,8 @@ pub enum Kind {
     Rev8,
     Pack,
     Brev8,
+    /// Generalised reverse, of Bitmanip 0.94-draft.
+    Grevi,
     /// Zicsr; `imm` is the word.
     Csr,
     /// Zaamo; `imm` is the word.
@@ -116,6 +118,8 @@ pub struct Op {
 
 /// Index into the register array that swallows writes to `x0`.
 pub const SINK: u8 = 32;
+/// Length of a register array that any register number of an [`Op`] can index.
+pub const REGISTER_SLOTS: usize = 256;
 
 impl Op {
     /// See [`Kind::PageEnd`].

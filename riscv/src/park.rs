@@ -13,6 +13,8 @@
 
 use sim_core::Width;
 
+use crate::op::REGISTER_SLOTS;
+
 /// One load of a parked loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WatchedLoad {
@@ -59,7 +61,8 @@ const MAX_ROUNDS: u32 = 3;
 /// Cycles between a probe that met a side effect and the next.
 const SIDE_EFFECT_PAUSE: u64 = 128;
 const FIRST_INTERVAL: u64 = 32;
-/// A loop that computes is probed at least this often; 1024 costs under 2 % of its speed.
+/// A loop that computes is probed at least this often. A probe of a loop of eight instructions
+/// costs about as much as 150 instructions of the fast loop.
 const LONGEST_INTERVAL: u64 = 1024;
 
 /// An attempt to recognise a polling loop.
@@ -78,9 +81,11 @@ pub(crate) struct Probe {
 /// When to probe, and the probe under way.
 #[derive(Clone, Debug)]
 pub(crate) struct Prober {
-    pub(crate) enabled: bool,
+    enabled: bool,
     active: bool,
     next_cycle: u64,
+    /// From this cycle on a probe is due or under way.
+    gate: u64,
     interval: u64,
     probe: Box<Probe>,
 }
@@ -91,6 +96,7 @@ impl Prober {
             enabled,
             active: false,
             next_cycle: 0,
+            gate: if enabled { 0 } else { u64::MAX },
             interval: FIRST_INTERVAL,
             probe: Box::new(Probe {
                 head: None,
@@ -110,16 +116,18 @@ impl Prober {
         self.active
     }
 
-    /// Whether a probe should begin.
+    /// The cycle from which on a probe is due or under way.
     #[inline]
-    pub(crate) fn is_due(&self, cycle: u64) -> bool {
-        self.enabled && cycle >= self.next_cycle
+    pub(crate) fn gate(&self) -> u64 {
+        self.gate
     }
 
-    /// The cycle at which the fast loop must give way to a probe.
-    #[inline]
-    pub(crate) fn next_probe(&self) -> u64 {
-        if self.enabled { self.next_cycle } else { u64::MAX }
+    fn update_gate(&mut self) {
+        self.gate = match (self.active, self.enabled) {
+            (true, _) => 0,
+            (false, true) => self.next_cycle,
+            (false, false) => u64::MAX,
+        };
     }
 
     /// Starts a probe if one is due.
@@ -130,6 +138,7 @@ impl Prober {
             self.probe.loads.clear();
             self.probe.rounds = 0;
             self.probe.began = cycle;
+            self.update_gate();
         }
     }
 
@@ -138,6 +147,7 @@ impl Prober {
         self.active = false;
         self.next_cycle = cycle + self.interval;
         self.interval = (self.interval * 2).min(LONGEST_INTERVAL);
+        self.update_gate();
     }
 
     /// The situation changed (woken, reset): probe again soon, but not within this epoch.
@@ -145,6 +155,7 @@ impl Prober {
         self.active = false;
         self.interval = FIRST_INTERVAL;
         self.next_cycle = cycle + FIRST_INTERVAL;
+        self.update_gate();
     }
 
     /// Something happened that a polling loop does not do.
@@ -153,6 +164,7 @@ impl Prober {
         if self.active {
             self.active = false;
             self.next_cycle = cycle + SIDE_EFFECT_PAUSE;
+            self.update_gate();
         }
     }
 
@@ -171,7 +183,7 @@ impl Prober {
     pub(crate) fn jump(
         &mut self,
         target: u32,
-        registers: &[u32; 64],
+        registers: &[u32; REGISTER_SLOTS],
         cycle: u64,
         instructions: u64,
         epoch_cycles: u64,

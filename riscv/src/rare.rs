@@ -13,7 +13,7 @@ impl Core {
     /// Executes an instruction of the kinds the loop does not know. `self.pc` is its address.
     #[inline(never)]
     pub(crate) fn execute_rare(&mut self, slice: &mut Slice<'_>, op: Op) -> Flow {
-        let x = |index: u8| self.x[usize::from(index & 63)];
+        let x = |index: u8| self.x[usize::from(index)];
         match op.kind {
             Kind::Csr => self.csr_access(op),
             Kind::Amo => {

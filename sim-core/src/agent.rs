@@ -1,9 +1,10 @@
 //! What the run phase needs of a core, and what it lets the core see.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use crate::batch::Width;
 use crate::ids::CoreId;
-use crate::l1::{L1, PAGE_BYTES, PAGE_COUNT};
+use crate::l1::{self, L1, PAGE_BYTES, PAGE_COUNT};
 use crate::time::{Cycle, EpochLength};
 
 /// Something that advances on its own during a run phase.
@@ -25,7 +26,7 @@ pub trait Agent: Send + 'static {
 pub struct Shared {
     /// The scratchpad RAM.
     pub l1: L1,
-    page_flags: Box<[AtomicU8]>,
+    page_flags: Box<[AtomicU8; PAGE_COUNT]>,
     watched_words: AtomicU64,
 }
 
@@ -44,7 +45,7 @@ impl Shared {
     pub fn new() -> Self {
         Self {
             l1: L1::new(),
-            page_flags: (0..PAGE_COUNT).map(|_| AtomicU8::new(0)).collect(),
+            page_flags: Box::new([const { AtomicU8::new(0) }; PAGE_COUNT]),
             watched_words: AtomicU64::new(0),
         }
     }
@@ -93,6 +94,20 @@ impl Shared {
         self.watched_words.load(Relaxed) & Self::watch_bit(addr) != 0
     }
 
+    /// The set of watched words, as the union of their [`Shared::watch_bit`]s.
+    #[inline]
+    #[must_use]
+    pub fn watched(&self) -> u64 {
+        self.watched_words.load(Relaxed)
+    }
+
+    /// The same for an inner loop.
+    #[inline]
+    #[must_use]
+    pub fn run_view(&self) -> RunView<'_> {
+        RunView { words: self.l1.words(), flags: &self.page_flags, watched: self.watched() }
+    }
+
     /// Replaces the set of watched words, given as the union of their [`Shared::watch_bit`]s.
     pub fn set_watched(&self, bits: u64) {
         self.watched_words.store(bits, Relaxed);
@@ -104,5 +119,49 @@ impl Shared {
     #[must_use]
     pub fn is_quiet(&self, addr: u32) -> bool {
         self.page_flags(addr) == 0 && !self.maybe_watched(addr)
+    }
+}
+
+/// [`Shared`] with all indirections resolved, valid within one run phase: nobody changes the set
+/// of watched words then.
+#[derive(Clone, Copy, Debug)]
+pub struct RunView<'a> {
+    words: &'a [AtomicU32; l1::WORDS],
+    flags: &'a [AtomicU8; PAGE_COUNT],
+    watched: u64,
+}
+
+impl RunView<'_> {
+    /// Reads a value from L1, zero-extended. `None` if it is not naturally aligned or not inside.
+    #[inline]
+    #[must_use]
+    pub fn read(&self, addr: u32, width: Width) -> Option<u32> {
+        let word = self.words.get(L1::word_index(addr, width))?.load(Relaxed);
+        Some(match width {
+            Width::Word => word,
+            Width::Byte | Width::Half => word >> ((addr & 3) * 8) & width.mask(),
+        })
+    }
+
+    /// Writes to L1 for a lone runner. `false`, and nothing is written, if `addr` is not aligned,
+    /// not inside, or not [`Shared::is_quiet`].
+    #[inline]
+    #[must_use]
+    pub fn write_quiet(&self, addr: u32, value: u32, width: Width) -> bool {
+        let index = L1::word_index(addr, width);
+        let Some(word) = self.words.get(index) else { return false };
+        let flags = self.flags[index / (PAGE_BYTES / 4) as usize].load(Relaxed);
+        if flags != 0 || self.watched & Shared::watch_bit(addr) != 0 {
+            return false;
+        }
+        let new = match width {
+            Width::Word => value,
+            Width::Byte | Width::Half => {
+                let shift = (addr & 3) * 8;
+                word.load(Relaxed) & !(width.mask() << shift) | (value & width.mask()) << shift
+            }
+        };
+        word.store(new, Relaxed);
+        true
     }
 }

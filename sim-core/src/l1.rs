@@ -16,11 +16,12 @@ pub const PAGE_BYTES: u32 = 4096;
 /// Number of pages.
 pub const PAGE_COUNT: usize = (L1_BYTES / PAGE_BYTES) as usize;
 
-const WORDS: usize = (L1_BYTES / 4) as usize;
+/// Number of 32-bit words.
+pub(crate) const WORDS: usize = (L1_BYTES / 4) as usize;
 
 /// The shared scratchpad RAM. Addresses are byte offsets from its start.
 pub struct L1 {
-    words: Box<[AtomicU32]>,
+    words: Box<[AtomicU32; WORDS]>,
 }
 
 impl std::fmt::Debug for L1 {
@@ -39,13 +40,39 @@ impl L1 {
     /// L1 filled with zeroes.
     #[must_use]
     pub fn new() -> Self {
-        Self { words: (0..WORDS).map(|_| AtomicU32::new(0)).collect() }
+        let words: Box<[AtomicU32]> = (0..WORDS).map(|_| AtomicU32::new(0)).collect();
+        Self { words: words.try_into().expect("that many were collected") }
     }
 
     /// Whether `bytes` bytes from `addr` on lie inside.
     #[must_use]
     pub const fn contains(addr: u32, bytes: u32) -> bool {
         addr < L1_BYTES && bytes <= L1_BYTES - addr
+    }
+
+    /// Number of the word that holds a naturally aligned value at `addr`. For an address that is
+    /// not aligned, a number beyond any memory: one comparison tests bounds and alignment.
+    #[inline]
+    #[must_use]
+    pub const fn word_index(addr: u32, width: Width) -> usize {
+        (match width {
+            Width::Word => addr.rotate_right(2),
+            Width::Half => addr.rotate_right(1) >> 1,
+            Width::Byte => addr >> 2,
+        }) as usize
+    }
+
+    /// Whether an aligned access at `addr` stays inside.
+    #[inline]
+    #[must_use]
+    pub const fn holds_aligned(addr: u32, width: Width) -> bool {
+        Self::word_index(addr, width) < WORDS
+    }
+
+    /// The words, for [`crate::agent::RunView`].
+    #[inline]
+    pub(crate) fn words(&self) -> &[AtomicU32; WORDS] {
+        &self.words
     }
 
     /// The aligned word that holds byte `addr`; zero outside L1.

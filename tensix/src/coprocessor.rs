@@ -7,7 +7,8 @@
 //!    instruction per cycle, the thread after the one it served last goes first
 //!    [unknown: U-GATE-ARBITRATION];
 //! 4. wait instructions whose conditions were met in 2 are forgotten;
-//! 5. replay expanders and MOP expanders move one instruction each.
+//! 5. replay expanders and MOP expanders move one instruction each;
+//! 6. what SFPLOADMACRO scheduled for this cycle executes.
 
 use sim_core::observer::{Event, Stamp};
 use sim_core::{AgentId, Category, Context, Cycle, GuestError, ThreadId, WaitReason};
@@ -119,9 +120,21 @@ impl Coprocessor {
     /// One cycle whether asleep or not; whether anything changed.
     #[inline]
     pub(crate) fn step_awake<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, Fault> {
+        let mut progress = self.step_threads(now, env)?;
+        if self.backend.vector.schedule.is_active() {
+            progress |= self.backend.finish_vector_cycle(now)?;
+        }
+        Ok(progress)
+    }
+
+    #[inline]
+    fn step_threads<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, Fault> {
         let mut progress = false;
         if !self.backend.in_flight.is_empty() {
             progress = self.backend.complete(now, env);
+        }
+        if self.backend.has_background() {
+            progress |= self.backend.step_background(now, env)?;
         }
         // One busy thread is the common case, and needs no arbitration.
         let lone = match self.active {
@@ -144,7 +157,7 @@ impl Coprocessor {
     ) -> Result<bool, Fault> {
         let (frontend, backend) = (&mut self.threads[thread.index()], &mut self.backend);
         let mut progress = false;
-        let met = evaluate(frontend, backend, thread, &mut progress, env);
+        let met = evaluate(frontend, backend, (thread, now), &mut progress, env);
         if !frontend.third.is_empty() {
             if is_ready(frontend, backend, thread, now) {
                 issue(frontend, backend, self.timing, thread, now, env)?;
@@ -172,7 +185,7 @@ impl Coprocessor {
         let mut met = 0;
         let mut queued = 0;
         for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
-            if evaluate(frontend, &self.backend, thread, &mut progress, env) {
+            if evaluate(frontend, &self.backend, (thread, now), &mut progress, env) {
                 met |= bit(thread);
             }
             queued |= ThreadSet::from(!frontend.third.is_empty()) << thread as u8;
@@ -278,12 +291,12 @@ impl Coprocessor {
 fn evaluate<E: Env>(
     frontend: &mut Frontend,
     backend: &Backend,
-    thread: ThreadId,
+    (thread, now): (ThreadId, Cycle),
     progress: &mut bool,
     env: &E,
 ) -> bool {
     let Some(latch) = &mut frontend.gate.latch else { return false };
-    let unmet = backend.unmet(latch, thread, env);
+    let unmet = backend.unmet(latch, thread, now, env);
     *progress |= unmet != latch.unmet;
     latch.unmet = unmet;
     unmet.is_none()

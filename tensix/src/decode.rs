@@ -22,6 +22,8 @@ pub(crate) struct Decoded {
     pub(crate) resource: Resource,
     /// Whether something besides its unit's state can hold it at the gate.
     pub(crate) has_gate_rule: bool,
+    /// Source operands that must belong to the matrix unit: bit 0 SrcA, bit 1 SrcB.
+    pub(crate) needs: u8,
     pub(crate) blocked_by: u16,
 }
 
@@ -41,12 +43,40 @@ const fn table() -> [Option<Decoded>; 256] {
             (Opcode::Setc16, _) | (_, Unit::Misc | Unit::Frontend) => Resource::Free,
             _ => Resource::Shared,
         };
-        let has_gate_rule = matches!(opcode, Opcode::Atgetm | Opcode::Atrelm | Opcode::Flushdma);
+        let has_gate_rule = matches!(
+            opcode,
+            Opcode::Atgetm | Opcode::Atrelm | Opcode::Xmov | Opcode::Unpacr | Opcode::UnpacrNop
+        );
+        let (needs, blocked_by) = (needs(opcode), row.blocked_by);
         table[opcode as usize] =
-            Some(Decoded { opcode, unit, resource, has_gate_rule, blocked_by: row.blocked_by });
+            Some(Decoded { opcode, unit, resource, has_gate_rule, needs, blocked_by });
         i += 1;
     }
     table
+}
+
+/// Source operands that an instruction waits for `[spec: boot-and-sync 5.8]`; MOVB2A waits for
+/// SrcB only `[llk: llk_math_transpose_dest.h]`.
+const fn needs(opcode: Opcode) -> u8 {
+    match opcode {
+        Opcode::Mova2d | Opcode::Shiftxa => 1,
+        Opcode::Movb2d | Opcode::Movb2a | Opcode::Trnspsrcb | Opcode::Shiftxb => 2,
+        Opcode::Mvmul
+        | Opcode::Dotpv
+        | Opcode::Gapool
+        | Opcode::Gmpool
+        | Opcode::Elwmul
+        | Opcode::Elwadd
+        | Opcode::Elwsub
+        | Opcode::Mfconv3s1
+        | Opcode::Conv3s1
+        | Opcode::Conv3s2
+        | Opcode::Apool3s1
+        | Opcode::Apool3s2
+        | Opcode::Mpool3s1
+        | Opcode::Mpool3s2 => 3,
+        _ => 0,
+    }
 }
 
 /// The facts for a word; `None` if its opcode byte is not assigned.

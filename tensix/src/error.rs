@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sim_core::{Category, Context, GuestError};
+use sim_core::{Category, Context, GuestError, Width};
 
 /// A write that no register takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,6 +15,16 @@ pub enum DoorError {
     /// The MOP expander has nine configuration words
     /// `[isa-wh: TensixCoprocessor/MOPExpander.md]`. Holds the index.
     NoMopWord(u32),
+    /// The configured shape of the window onto Dst has no datums of that width
+    /// `[isa-bh: TensixCoprocessor/Dst.md]`.
+    DstFormat {
+        /// `RISC_DEST_ACCESS_CTRL_SEC[thread].fmt`.
+        format: u8,
+        /// Width of the access.
+        width: Width,
+    },
+    /// The window onto Dst has no datum there in the configured shape. Holds the byte offset.
+    NoDstDatum(u32),
 }
 
 impl DoorError {
@@ -25,6 +35,8 @@ impl DoorError {
             Self::ThreadConfigReadOnly(_) => "tensix-thread-config-store",
             Self::NoConfigWord(_) => "tensix-config-unmapped",
             Self::NoMopWord(_) => "tensix-mop-config-unmapped",
+            Self::DstFormat { .. } => "tensix-dst-window-width",
+            Self::NoDstDatum(_) => "tensix-dst-window-end",
         }
     }
 
@@ -49,6 +61,14 @@ impl fmt::Display for DoorError {
             }
             Self::NoMopWord(index) => {
                 write!(f, "MOP expander configuration has words 0 to 8, not {index}")
+            }
+            Self::DstFormat { format, width } => write!(
+                f,
+                "access of {} bytes to the window onto Dst, whose format is {format}",
+                width.bytes()
+            ),
+            Self::NoDstDatum(offset) => {
+                write!(f, "the window onto Dst has no datum at offset {offset:#x} in this format")
             }
         }
     }

@@ -18,10 +18,11 @@
 //! # Limits of the model
 //!
 //! * Modelled: sync unit, configuration unit, register operations of the scalar unit, `REG2FLOP` to
-//!   configuration, `NOP`, `ZEROACC`, `SFPENCC`, `SFPLOADI`, `SFPCONFIG`, `SFPNOP`. Every other
+//!   configuration, `NOP`, `ZEROACC`, the vector unit. Every other
 //!   instruction stops the run with `tensix-unimplemented` when it issues; so do `SETDMAREG` of
 //!   packer state and switching Auto TTSync on (`tensix-auto-ttsync`). Nothing is skipped silently.
-//! * Function is atomic: an instruction has its whole effect in the cycle in which it issues.
+//! * Function is atomic: an instruction has its whole effect in the cycle in which it issues, except
+//!   what SFPLOADMACRO schedules.
 //!   [`TimingModel`] can delay what comes after it and what waits for it, nothing else. Hazards that
 //!   need NOPs on silicon are therefore not visible.
 //! * Unit-pipeline stages of the configuration unit are not modelled, nor the reordering of
@@ -38,6 +39,7 @@
 mod backend;
 mod config_bits;
 mod coprocessor;
+mod debug;
 mod decode;
 mod doors;
 mod env;
@@ -45,6 +47,7 @@ mod error;
 mod frontend;
 mod gate;
 mod queue;
+mod registers;
 mod state;
 mod status;
 mod timing;
@@ -55,4 +58,6 @@ pub use env::Env;
 pub use error::DoorError;
 pub use gate::ThreadWait;
 pub use queue::Origin;
+pub use registers::{Register, RegisterValue};
 pub use timing::TimingModel;
+pub use units::mover::TdmaCommand;

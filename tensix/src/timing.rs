@@ -74,6 +74,9 @@ fn documented(opcode: Opcode, word: u32) -> Cost {
         | Opcode::Sfpswap
         | Opcode::Sfpshft2
         | Opcode::Sfpconfig => Cost::pipelined(1, 2),
+        // [isa-wh: TensixCoprocessor/UNPACR_Regular.md]: at least two cycles for the first
+        // address, in which neither this thread issues nor any other an UNPACR.
+        Opcode::Unpacr => Cost::occupying(2),
         // [isa-wh: TensixCoprocessor/MatrixUnit.md], which the Blackhole page calls similar.
         Opcode::Mvmul
         | Opcode::Dotpv

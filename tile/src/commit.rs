@@ -17,18 +17,34 @@ impl<O: Observer> Tile<O> {
     /// Applies the epoch `[start, end)`.
     pub(crate) fn commit(&mut self, start: Cycle, end: Cycle) {
         let mut touched = self.retry_requests || !self.tensix.is_asleep() || !self.fabric.is_idle();
-        let mut posted = false;
+        let (mut posted, mut parked) = (false, false);
+        let mut settled = !O::ENABLED && self.push_waits.iter().all(Option::is_none);
         for (_, core) in self.cores.iter() {
             let batch = &core.batch;
+            posted |= !batch.stores.is_empty();
+            if core.is_plain() {
+                continue;
+            }
             touched |= batch.device_stores != 0
                 || batch.fault.is_some()
                 || batch.request.is_some_and(|request| request.cycle >= start);
-            posted |= !batch.stores.is_empty();
+            match core.status() {
+                Status::Parked(_) => parked = true,
+                Status::Halted | Status::PushBlocked(_) => settled = false,
+                _ => {}
+            }
         }
+        // An atomic of the coprocessor may wait for one of these stores.
+        touched |= posted && self.tensix.watched_l1().is_some();
         if touched {
             self.rouse_device_watchers(start, end);
             self.commit_cycles(start, end);
         } else if posted {
+            // The words of cores that parked in this very epoch must be known; without such
+            // cores there is only what the host watches.
+            if parked || self.shared.watched() != self.host_watch {
+                self.refresh_watches();
+            }
             self.commit_memory(start, end);
         }
         if self.watch_hit {
@@ -40,7 +56,17 @@ impl<O: Observer> Tile<O> {
             }
         }
         self.now = end;
-        self.finish_cores(end);
+        if touched || !settled {
+            self.finish_cores(end);
+        } else if posted {
+            // Nobody got an answer, failed, halted or began to wait.
+            for id in CoreId::ALL {
+                let core = &mut self.cores[id];
+                if !core.batch.stores.is_empty() {
+                    core.clear_posted();
+                }
+            }
+        }
     }
 
     /// Cores parked on device registers run this epoch like everybody else: something that may
@@ -67,31 +93,113 @@ impl<O: Observer> Tile<O> {
 
     /// Nothing but L1 stores happened.
     fn commit_memory(&mut self, start: Cycle, end: Cycle) {
-        // Watches of cores that parked in this very epoch must be known first.
-        self.refresh_watches();
+        // Stores to different words may be applied in any order if nobody reports them.
+        if !O::ENABLED && self.stores_are_disjoint() {
+            for id in CoreId::ALL {
+                if self.cores[id].batch.stores.is_empty() {
+                    continue;
+                }
+                let mut next = 0;
+                while let Some(index) = self.apply_quiet_stores_of(id, next) {
+                    let store = self.cores[id].batch.stores[index];
+                    self.apply_l1_store(id, &store, end);
+                    next = index + 1;
+                }
+            }
+            return;
+        }
+        let Some(mut order) = self.store_order(start) else {
+            self.commit_memory_slowly(start, end);
+            return;
+        };
+        let mut next = [0; CoreId::COUNT];
+        while let Some((id, index)) = self.apply_quiet_stores(&mut order, &mut next) {
+            let store = self.cores[id].batch.stores[index];
+            self.apply_l1_store(id, &store, end);
+        }
+    }
+
+    /// Whether certainly no two cores stored to the same word.
+    fn stores_are_disjoint(&self) -> bool {
+        let (mut words, mut blocks) = (0, 0);
+        for (_, core) in self.cores.iter() {
+            let (own_words, own_blocks) = core.stored_summary();
+            if words & own_words != 0 && blocks & own_blocks != 0 {
+                return false;
+            }
+            words |= own_words;
+            blocks |= own_blocks;
+        }
+        true
+    }
+
+    /// Applies a core's stores from that one on, up to one that somebody may notice.
+    #[inline]
+    fn apply_quiet_stores_of(&self, id: CoreId, from: usize) -> Option<usize> {
+        let view = self.shared.run_view();
+        let stores = self.cores[id].batch.stores.get(from..)?;
+        // Nearly all stores are of words: worth a copy of the code without shifts.
+        let quiet = |store: &Store| match store.width {
+            Width::Word => view.write_quiet(store.addr, store.value, Width::Word),
+            width => view.write_quiet(store.addr, store.value, width),
+        };
+        stores.iter().position(|store| !quiet(store)).map(|index| from + index)
+    }
+
+    /// The posted stores in the order in which they happened: bit *8 c + i* says that core *i*
+    /// stored in the *c*th cycle after `start`. `None` if that cannot be said in 64 bits.
+    fn store_order(&self, start: Cycle) -> Option<u64> {
+        let mut order = 0;
+        for (id, core) in self.cores.iter() {
+            for store in &core.batch.stores {
+                let bit = store.cycle.0.checked_sub(start.0).filter(|&cycle| cycle < 8)?;
+                let bit = 1 << (8 * bit + id as u64);
+                if order & bit != 0 {
+                    return None;
+                }
+                order |= bit;
+            }
+        }
+        Some(order)
+    }
+
+    /// Applies stores, in that order, up to one that somebody may notice; says which that is: the
+    /// store with that number of that core.
+    fn apply_quiet_stores(
+        &self,
+        order: &mut u64,
+        next: &mut [usize; CoreId::COUNT],
+    ) -> Option<(CoreId, usize)> {
+        let view = self.shared.run_view();
+        while *order != 0 {
+            let id = CoreId::ALL[(order.trailing_zeros() & 7) as usize % CoreId::COUNT];
+            *order &= *order - 1;
+            let index = next[id.index()];
+            next[id.index()] += 1;
+            let store = &self.cores[id].batch.stores[index];
+            if !view.write_quiet(store.addr, store.value, store.width) {
+                return Some((id, index));
+            }
+        }
+        None
+    }
+
+    /// The same for any number of cycles and stores.
+    fn commit_memory_slowly(&mut self, start: Cycle, end: Cycle) {
         let posted = self.take_posted();
-        let busy = posted.iter().filter(|stores| !stores.is_empty()).count();
-        if busy == 1 {
-            for (id, stores) in CoreId::ALL.into_iter().zip(&posted) {
-                for store in stores {
+        let mut next = [0; CoreId::COUNT];
+        let mut cycle = start;
+        while cycle < end {
+            for id in CoreId::ALL {
+                let stores = &posted[id.index()];
+                while let Some(store) = stores.get(next[id.index()])
+                    && store.cycle <= cycle
+                {
+                    next[id.index()] += 1;
                     self.apply_l1_store(id, store, end);
                 }
             }
-        } else {
-            let mut next = [0; CoreId::COUNT];
-            let mut cycle = start;
-            while cycle < end {
-                for id in CoreId::ALL {
-                    let stores = &posted[id.index()];
-                    while let Some(store) = stores.get(next[id.index()])
-                        && store.cycle <= cycle
-                    {
-                        next[id.index()] += 1;
-                        self.apply_l1_store(id, store, end);
-                    }
-                }
-                cycle += 1;
-            }
+            cycle += 1;
         }
         self.give_back(posted);
     }
@@ -118,6 +226,9 @@ impl<O: Observer> Tile<O> {
                 }
                 self.try_request(id, cycle, end);
             }
+            if self.tensix.watched_l1().is_some() {
+                self.tensix.wake();
+            }
             if !self.tensix.is_asleep() {
                 self.step_tensix(cycle, end);
             }
@@ -126,6 +237,10 @@ impl<O: Observer> Tile<O> {
         self.retry_requests = self.device_change;
         self.credits_stale = true;
         self.give_back(posted);
+        if self.tensix.watched_l1().is_some() {
+            // The lone runner has to know before the next epoch begins.
+            self.refresh_watches();
+        }
     }
 
     /// After everything took effect: answers, faults, logs.

@@ -91,7 +91,9 @@ impl<O: Observer> Tile<O> {
                 return true;
             }
         }
-        let (start, end) = (self.now, self.config.epoch.end_of_epoch(self.now));
+        // Time stands at an epoch boundary between epochs: no division needed.
+        let (start, end) = (self.now, self.now + self.config.epoch.cycles());
+        debug_assert_eq!(end, self.config.epoch.end_of_epoch(start));
         self.engine.run_phase(&mut self.cores, running, &self.shared, end);
         self.commit(start, end);
         true
@@ -100,6 +102,8 @@ impl<O: Observer> Tile<O> {
     /// The only running core goes on until it does something others can see.
     fn run_alone(&mut self, id: CoreId, limit: Cycle) {
         let epoch = self.config.epoch;
+        // Others may have parked since the last store.
+        self.refresh_watches();
         if O::ENABLED && self.observer.wants_retires(id) {
             // Keep the instruction log of a long slice bounded.
             self.cores[id].run(&self.shared, epoch.end_of_epoch(self.now));

@@ -71,6 +71,15 @@ fn unmapped(view: View, what: &str, addr: u32) -> DeviceFault {
     fault(Category::UndefinedBehavior, "unmapped-access", message)
 }
 
+fn door(error: tensix::DoorError) -> DeviceFault {
+    fault(Category::UndefinedBehavior, error.id(), error.to_string())
+}
+
+fn unseen(what: &str, select: u32, addr: u32) -> DeviceFault {
+    let message = format!("load from {addr:#010x}: {what} selection {select:#010x} shows nothing");
+    fault(Category::Unsupported, "debug-bus", message)
+}
+
 fn narrow(what: &str, addr: u32, width: Width) -> DeviceFault {
     let message =
         format!("{}-byte {what} {addr:#010x}: this device takes aligned words only", width.bytes());
@@ -127,6 +136,9 @@ impl<O: Observer> Tile<O> {
                 Err(unmapped(asker.view, "store to", addr))
             };
         }
+        if let (Target::Dst, Some(thread)) = (hit.target, asker.core.and_then(CoreId::thread)) {
+            return self.tensix.write_dst_window(thread, hit.offset, value, width).map_err(door);
+        }
         if width != Width::Word {
             return Err(narrow("store to", addr, width));
         }
@@ -144,14 +156,9 @@ impl<O: Observer> Tile<O> {
         let offset = hit.offset;
         let own = asker.core.and_then(CoreId::thread);
         let at = asker.stamp();
-        let door = |error: tensix::DoorError| {
-            fault(Category::UndefinedBehavior, error.id(), error.to_string())
-        };
         match (hit.target, own) {
             (Target::TileControl, _) => self.control_store(asker, offset, value),
-            (Target::TdmaRisc, _) => {
-                self.tdma.write(offset, value, asker.core.unwrap_or(CoreId::Brisc))
-            }
+            (Target::TdmaRisc, _) => self.tdma_store(asker, offset, value),
             (Target::Noc0, _) => self.noc_store(asker, 0, offset, value),
             (Target::Noc1, _) => self.noc_store(asker, 1, offset, value),
             (Target::Overlay, _) => self.overlay_store(asker, offset, value),
@@ -185,13 +192,21 @@ impl<O: Observer> Tile<O> {
             // Only the ordering counts, and accesses are ordered anyway
             // [isa-bh: TensixTile/BabyRISCV/ManualTTSync.md].
             (Target::TtSync | Target::PcBufOwn, _) => Ok(()),
-            (Target::Dst, _) => Err(fault(
-                Category::Unimplemented,
-                "dst-window",
-                format!("store to {addr:#010x}: the RISC-V window onto Dst is not simulated yet"),
-            )),
             _ => Err(unmapped(asker.view, "store to", addr)),
         }
+    }
+
+    fn tdma_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
+        let core = asker.core.unwrap_or(CoreId::Brisc);
+        if let Some(devices::MoverCommand { word, parameters, base }) =
+            self.tdma.write(offset, value, core)?
+        {
+            let command = tensix::TdmaCommand { word, parameters, base };
+            if let Err(error) = self.tensix.push_tdma(command, asker.stamp()) {
+                self.report(Box::new(error));
+            }
+        }
+        Ok(())
     }
 
     fn overlay_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
@@ -369,6 +384,11 @@ impl<O: Observer> Tile<O> {
                 let depth = self.pcbufs.push(thread, value)?;
                 self.emit(cycle, agent, pc, || Event::PcBufPush { thread, value, depth });
             }
+            Target::TdmaRisc
+                if devices::Tdma::is_command(hit.offset) && self.tensix.tdma_queue_is_full() =>
+            {
+                return Ok(None);
+            }
             _ => self.store_as(asker, addr, value, width)?,
         }
         Ok(DONE)
@@ -471,6 +491,10 @@ impl<O: Observer> Tile<O> {
                 None => Err(unmapped(asker.view, "load from", addr)),
             };
         }
+        if let (Target::Dst, Some(thread)) = (hit.target, asker.core.and_then(CoreId::thread)) {
+            let value = self.tensix.read_dst_window(thread, hit.offset, width).map_err(door)?;
+            return Ok(Answer { value, steady: false });
+        }
         // Narrow loads of word registers get their bytes of the word.
         let shift = (addr & 3) * 8;
         let answer = self.word_load(asker, hit, addr & !3)?;
@@ -492,7 +516,8 @@ impl<O: Observer> Tile<O> {
             }
             (Target::TdmaRisc, _) => {
                 let core = asker.core.unwrap_or(CoreId::Brisc);
-                classed(self.tdma.read(offset, core)?, devices::Tdma::read_class(offset))
+                let status = self.tensix.tdma_status(asker.cycle);
+                classed(self.tdma.read(offset, core, status)?, devices::Tdma::read_class(offset))
             }
             (Target::Noc0, _) => {
                 classed(self.nius[0].read(offset)?, devices::Niu::read_class(offset))
@@ -516,11 +541,6 @@ impl<O: Observer> Tile<O> {
                 None => Err(unmapped(asker.view, "load from", addr)),
             },
             (Target::Semaphores, _) => steady(self.tensix.read_semaphore(offset / 4)),
-            (Target::Dst, _) => Err(fault(
-                Category::Unimplemented,
-                "dst-window",
-                format!("load from {addr:#010x}: the RISC-V window onto Dst is not simulated yet"),
-            )),
             _ if push_target(hit.target, asker.core).is_some()
                 || hit.target == Target::MopCfgOwn =>
             {
@@ -544,11 +564,13 @@ impl<O: Observer> Tile<O> {
         match what {
             ExternalRead::InstructionFifoStatus => Ok(self.tensix.instrn_buf_status()),
             ExternalRead::ConfigWord { index } => Ok(self.tensix.read_config(index).unwrap_or(0)),
-            ExternalRead::Array { .. } | ExternalRead::DebugBus { .. } => Err(fault(
-                Category::Unimplemented,
-                "debug-bus",
-                format!("load from {addr:#010x}: debug bus and debug arrays are not simulated yet"),
-            )),
+            ExternalRead::Array { command, enabled } => {
+                let value = if enabled { self.tensix.debug_array(command) } else { None };
+                value.ok_or_else(|| unseen("debug array", command, addr))
+            }
+            ExternalRead::DebugBus { select } => {
+                self.tensix.debug_bus(select).ok_or_else(|| unseen("debug bus", select, addr))
+            }
         }
     }
 
@@ -563,6 +585,7 @@ impl<O: Observer> Tile<O> {
             (Target::Mailbox, _) => {
                 WaitReason::MailboxEmpty { from: mailbox_peer(request.addr), to: id }
             }
+            (Target::TdmaRisc, _) => WaitReason::TdmaQueueFull,
             (Target::PcBufOwn, Some(thread)) => WaitReason::PcBufEmpty { thread },
             (Target::TtSync, Some(thread)) => ttsync_reason(hit.offset, thread),
             (Target::PcBufT0 | Target::PcBufT1 | Target::PcBufT2, _) => {

@@ -3,10 +3,10 @@
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Parser;
 use clap::builder::styling::{AnsiColor, Style};
-use tools::commands::{Cli, Command, disasm, firmware, regs};
+use tools::commands::{Cli, Command, boot, disasm, firmware, launch, regs};
 use tools::exit::Exit;
 
 fn main() -> ExitCode {
@@ -32,20 +32,8 @@ fn main() -> ExitCode {
 
 fn run(command: &Command, out: &mut dyn Write) -> Result<Exit> {
     match command {
-        Command::Boot(_) => bail!("boot: this build has no tile"),
-        Command::Launch(args) => {
-            let plan = loader::plan::LaunchPlan::read(&args.plan)?;
-            if !args.check {
-                bail!("launch: this build has no tile; --check works");
-            }
-            writeln!(
-                out,
-                "{}: {} launches, no mistake found",
-                args.plan.display(),
-                plan.launches.len()
-            )?;
-            Ok(Exit::Ok)
-        }
+        Command::Boot(args) => boot::run(args, out),
+        Command::Launch(args) => launch::run(args, out),
         Command::Firmware(args) => firmware::run(args, out),
         Command::Disasm(args) => disasm::run(args, out),
         Command::Regs(args) => regs::run(args, out),

@@ -139,7 +139,7 @@ fn unknown_offset_names_the_nearest_register() {
 
 #[test]
 fn every_known_register_fits_the_storage() {
-    let (block, _) = memory_map::block(memory_map::Target::TileControl).expect("in the map");
+    let (block, _) = memory_map::block(Target::TileControl).expect("in the map");
     assert!(block.registers.iter().all(|r| (r.offset as usize) < 4 * reg::WORDS));
 }
 

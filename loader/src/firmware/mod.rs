@@ -2,7 +2,7 @@
 //! bytes a host stages before it releases BRISC from reset.
 //!
 //! It knows the layout of the vendor's `pre-compiled/<id>/` directories and a flat directory of
-//! five ELFs. It does not download (see [`crate::fetch`]) and does not run anything.
+//! five ELFs. It does not download and does not run anything.
 //!
 //! Sources: `[spec: boot-and-sync 1.1, 1.3, 1.6]`, read there from the ELFs of the ttnn wheel.
 

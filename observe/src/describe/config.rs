@@ -32,7 +32,8 @@ fn mask_in(field: &ConfigField, index: u32) -> u32 {
     if field.width <= 32 {
         return field.mask();
     }
-    let bits = u32::from(field.width) - 32 * (index - field.addr32).min(field.width as u32 / 32);
+    let bits =
+        u32::from(field.width) - 32 * (index - field.addr32).min(u32::from(field.width) / 32);
     if bits >= 32 { u32::MAX } else { (1 << bits) - 1 }
 }
 

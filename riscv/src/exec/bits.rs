@@ -28,6 +28,17 @@ pub fn execute(kind: Kind, a: u32, b: u32, amount: u32) -> Option<u32> {
         Kind::Rev8 => a.swap_bytes(),
         Kind::Pack => a & 0xFFFF | b << 16,
         Kind::Brev8 => u32::from_le_bytes(a.to_le_bytes().map(u8::reverse_bits)),
+        Kind::Grevi => grev(a, amount),
         _ => return None,
+    })
+}
+
+/// Generalised reverse: bit *i* of the amount swaps neighbouring groups of 2^*i* bits
+/// `[riscv-bitmanip 0.94-draft]`.
+fn grev(value: u32, amount: u32) -> u32 {
+    const MASKS: [u32; 5] = [0x5555_5555, 0x3333_3333, 0x0F0F_0F0F, 0x00FF_00FF, 0x0000_FFFF];
+    (0..5).filter(|bit| amount >> bit & 1 != 0).fold(value, |value, bit| {
+        let (mask, shift) = (MASKS[bit as usize], 1 << bit);
+        (value & mask) << shift | value >> shift & mask
     })
 }

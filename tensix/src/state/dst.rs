@@ -2,6 +2,7 @@
 //!
 //! Sources: `[isa-bh: TensixCoprocessor/Dst.md]`, `[spec: numerics 1.3, 1.4]`.
 
+use isa::config::field;
 use sim_core::StateHasher;
 
 /// 16-bit rows of Dst.
@@ -43,6 +44,60 @@ impl Dst {
         self.valid[row / 64] &= !(1 << (row % 64));
     }
 
+    /// A 16-bit row as stored; all zero if the row is not valid.
+    #[inline]
+    pub(crate) fn read16(&self, map: DstMap, row: u32) -> [u16; DST_COLUMNS] {
+        let physical = map.row16(row);
+        if self.is_valid(physical) { self.cells[physical as usize] } else { [0; DST_COLUMNS] }
+    }
+
+    /// Writes a 16-bit row as stored and makes it valid.
+    #[inline]
+    pub(crate) fn write16(&mut self, map: DstMap, row: u32, values: &[u16; DST_COLUMNS]) {
+        let physical = map.row16(row);
+        self.cells[physical as usize] = *values;
+        self.validate(physical);
+    }
+
+    /// A 32-bit row as stored, high half from the physical row and low half from eight rows
+    /// further; all zero if the row is not valid.
+    #[inline]
+    pub(crate) fn read32(&self, map: DstMap, row: u32) -> [u32; DST_COLUMNS] {
+        let physical = map.row32(row);
+        if !self.is_valid(physical) {
+            return [0; DST_COLUMNS];
+        }
+        let physical = physical as usize;
+        let (high, low) = (&self.cells[physical], &self.cells[physical + 8]);
+        std::array::from_fn(|column| u32::from(high[column]) << 16 | u32::from(low[column]))
+    }
+
+    /// Writes a 32-bit row as stored and makes it valid.
+    #[inline]
+    pub(crate) fn write32(&mut self, map: DstMap, row: u32, values: &[u32; DST_COLUMNS]) {
+        let physical = map.row32(row);
+        self.cells[physical as usize] = values.map(|value| (value >> 16) as u16);
+        self.cells[physical as usize + 8] = values.map(|value| value as u16);
+        self.validate(physical);
+    }
+
+    /// Writes one cell of a 16-bit row; the row becomes valid, its other cells keep what they held.
+    #[inline]
+    pub(crate) fn set16(&mut self, map: DstMap, row: u32, column: usize, value: u16) {
+        let physical = map.row16(row);
+        self.cells[physical as usize][column % DST_COLUMNS] = value;
+        self.validate(physical);
+    }
+
+    /// Writes one cell of a 32-bit row; the row becomes valid, its other cells keep what they held.
+    #[inline]
+    pub(crate) fn set32(&mut self, map: DstMap, row: u32, column: usize, value: u32) {
+        let physical = map.row32(row);
+        self.cells[physical as usize][column % DST_COLUMNS] = (value >> 16) as u16;
+        self.cells[physical as usize + 8][column % DST_COLUMNS] = value as u16;
+        self.validate(physical);
+    }
+
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
         for row in self.cells.iter() {
             for &cell in row {
@@ -51,6 +106,73 @@ impl Dst {
         }
         self.valid.iter().for_each(|&word| hasher.u64(word));
     }
+}
+
+/// How rows map to physical rows: the two permutations of `DEST_ACCESS_CFG`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct DstMap {
+    pub(crate) remap: bool,
+    pub(crate) swizzle: bool,
+}
+
+impl DstMap {
+    /// The mapping that a configuration state asks for; both states share the word.
+    #[inline]
+    pub(crate) fn of(state: &[u32]) -> Self {
+        Self {
+            remap: field::DEST_ACCESS_CFG_remap_addrs.get(state) != 0,
+            swizzle: field::DEST_ACCESS_CFG_swizzle_32b.get(state) != 0,
+        }
+    }
+
+    /// Physical row of 16-bit row `row` (modulo 1,024).
+    #[inline]
+    pub(crate) const fn row16(self, row: u32) -> u32 {
+        adj16(row & 0x3FF, self.remap)
+    }
+
+    /// Physical row of the high half of 32-bit row `row` (modulo 1,024, of which 512 differ); the
+    /// low half is eight rows further.
+    #[inline]
+    pub(crate) const fn row32(self, row: u32) -> u32 {
+        adj32(row & 0x3FF, self.remap, self.swizzle) & 0x3F7
+    }
+}
+
+/// BF16 `s e8 m7` of a stored half-word `s m7 e8` `[isa-bh: TensixCoprocessor/Dst.md]`.
+#[inline]
+pub(crate) const fn decode_bf16(stored: u16) -> u16 {
+    stored & 0x8000 | (stored & 0xFF) << 7 | stored >> 8 & 0x7F
+}
+
+/// Stored half-word of a BF16.
+#[inline]
+pub(crate) const fn encode_bf16(value: u16) -> u16 {
+    value & 0x8000 | (value & 0x7F) << 8 | value >> 7 & 0xFF
+}
+
+/// FP16 `s e5 m10` of a stored half-word `s m10 e5`.
+#[inline]
+pub(crate) const fn decode_fp16(stored: u16) -> u16 {
+    stored & 0x8000 | (stored & 0x1F) << 10 | stored >> 5 & 0x3FF
+}
+
+/// Stored half-word of an FP16.
+#[inline]
+pub(crate) const fn encode_fp16(value: u16) -> u16 {
+    value & 0x8000 | (value & 0x3FF) << 5 | value >> 10 & 0x1F
+}
+
+/// FP32 (or sign-magnitude integer) of a stored word, whose high half is rotated like a BF16.
+#[inline]
+pub(crate) const fn decode_fp32(stored: u32) -> u32 {
+    stored & 0x8000_FFFF | (stored & 0x00FF_0000) << 7 | (stored & 0x7F00_0000) >> 8
+}
+
+/// Stored word of an FP32 (or sign-magnitude integer).
+#[inline]
+pub(crate) const fn encode_fp32(value: u32) -> u32 {
+    value & 0x8000_FFFF | (value & 0x7F80_0000) >> 7 | (value & 0x007F_0000) << 8
 }
 
 /// Physical row of a 16-bit row `[isa-bh: TensixCoprocessor/Dst.md]`.
@@ -80,5 +202,32 @@ mod tests {
     #[test]
     fn adj16_remap_rotates_bits_three_to_five() {
         assert_eq!([8, 16, 32].map(|row| adj16(row, true)), [32, 8, 16]);
+    }
+
+    #[test]
+    fn stored_half_words_decode_and_encode_back() {
+        // [isa-bh: Dst.md] 1.0 is exponent 127 (BF16) or 15 (FP16) in the low bits.
+        assert_eq!((encode_bf16(0x3F80), encode_fp16(0x3C00)), (127, 15));
+        for value in 0..=u16::MAX {
+            assert_eq!(encode_bf16(decode_bf16(value)), value);
+            assert_eq!(encode_fp16(decode_fp16(value)), value);
+            let word = u32::from(value) << 16 | 0xBEEF;
+            let high = u32::from(decode_bf16(value)) << 16;
+            assert_eq!(decode_fp32(word), high | 0xBEEF);
+            assert_eq!(encode_fp32(decode_fp32(word)), word);
+        }
+    }
+
+    #[test]
+    fn word_row_is_two_half_word_rows() {
+        // [isa-bh: Dst.md]: Dst32b[9] is physical rows 17 (high) and 25 (low); only row 17's valid
+        // bit counts.
+        let (map, mut dst) = (DstMap::default(), Dst::default());
+        dst.invalidate(17);
+        assert_eq!(dst.read32(map, 9), [0; 16]);
+        dst.invalidate(25);
+        dst.write32(map, 9, &[0x1234_5678; 16]);
+        assert_eq!((dst.read16(map, 17), dst.read16(map, 25)), ([0x1234; 16], [0; 16]));
+        assert_eq!(dst.read32(map, 9), [0x1234_5678; 16]);
     }
 }

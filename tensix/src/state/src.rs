@@ -48,6 +48,43 @@ impl SrcBanks {
         (self.owned_by_matrix, self.unpacker_bank, self.matrix_bank) = ([false; 2], false, false);
     }
 
+    /// Gives the unpacker's bank to the matrix unit, with the format of its contents, and turns
+    /// the unpacker to the other bank: the end of an `UNPACR`, or `SETDVALID`.
+    pub(crate) fn unpacker_release(&mut self, format: u8) {
+        let bank = usize::from(self.unpacker_bank);
+        self.owned_by_matrix[bank] = true;
+        self.implied_format[bank] = format;
+        self.unpacker_bank = !self.unpacker_bank;
+    }
+
+    /// Gives the matrix unit's bank to the unpackers (`hand_over`) and turns the matrix unit to
+    /// the other bank (`flip`).
+    pub(crate) fn matrix_release(&mut self, hand_over: bool, flip: bool) {
+        if hand_over {
+            self.owned_by_matrix[usize::from(self.matrix_bank)] = false;
+        }
+        self.matrix_bank ^= flip;
+    }
+
+    /// The bank that the matrix unit uses, and the format recorded for it.
+    #[inline]
+    pub(crate) fn matrix_side(&self) -> (&SrcCells, u8) {
+        let bank = usize::from(self.matrix_bank);
+        (&self.cells[bank], self.implied_format[bank])
+    }
+
+    /// The bank that the matrix unit uses, to write to it.
+    #[inline]
+    pub(crate) fn matrix_side_mut(&mut self) -> &mut SrcCells {
+        &mut self.cells[usize::from(self.matrix_bank)]
+    }
+
+    /// The bank that the unpacker uses, to write to it.
+    #[inline]
+    pub(crate) fn unpacker_side_mut(&mut self) -> &mut SrcCells {
+        &mut self.cells[usize::from(self.unpacker_bank)]
+    }
+
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
         for row in self.cells.iter().flatten() {
             hasher.words(row);
@@ -67,4 +104,24 @@ impl SrcBanks {
     pub(crate) fn matrix_waits(&self) -> bool {
         !self.owned_by_matrix[usize::from(self.matrix_bank)]
     }
+}
+
+/// Cell of a BF16 `s e8 m7`; its mantissa fills the top seven of ten bits. Also how the 16 bits of
+/// an INT16 lie in a cell, once decoded as if they were a BF16 of Dst `[spec: numerics 1.2]`.
+#[inline]
+pub(crate) const fn cell_of_bf16(value: u16) -> u32 {
+    (value as u32) << 3
+}
+
+/// Cell of an FP16 `s e5 m10`; the exponent is zero-extended, not rebiased.
+#[inline]
+pub(crate) const fn cell_of_fp16(value: u16) -> u32 {
+    let value = value as u32;
+    (value & 0x8000) << 3 | value & 0x7FFF
+}
+
+/// Cell of the top 19 bits of an FP32.
+#[inline]
+pub(crate) const fn cell_of_fp32(value: u32) -> u32 {
+    value >> 13
 }

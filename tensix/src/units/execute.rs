@@ -1,13 +1,22 @@
 //! Dispatch: one arm per opcode.
 
-use sim_core::Category;
+use sim_core::{Category, Cycle};
 
 use super::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
-use super::{Fault, Issued};
+use super::scalar::blocking::SrcStore;
+use super::scalar::ops::counter_part;
+use super::scalar::special::{PackerView, Special};
+use super::vector::Surroundings;
+use super::{Fault, Issued, misc, packer};
 use crate::backend::Backend;
 use crate::env::Env;
 use crate::gate::{Condition, Gate, Latch};
+use crate::state::adc::Dimension;
+use isa::config::field;
 use isa::op::Opcode;
+
+/// Thread configuration word that controls the unpackers' context counters.
+const UNPACK_MISC_CFG: u32 = field::UNPACK_MISC_CFG_CfgContextOffset_0.addr32;
 
 impl Backend {
     /// Executes an instruction that has passed `gate`, where a wait instruction is latched.
@@ -24,8 +33,18 @@ impl Backend {
         env: &mut E,
     ) -> Result<(), Fault> {
         match opcode {
-            // `FLUSHDMA` does its waiting at the gate; plain and unit-specific NOPs do nothing.
-            Opcode::Nop | Opcode::Dmanop | Opcode::Sfpnop | Opcode::Flushdma => {}
+            Opcode::Nop | Opcode::Dmanop => {}
+            // Only Auto TTSync looks at declared resources.
+            Opcode::Resourcedecl => {}
+
+            Opcode::Setadc => misc::setadc(&mut self.adcs, issued)?,
+            Opcode::Setadcxx => misc::setadcxx(&mut self.adcs, issued),
+            Opcode::Setadcxy => misc::set_pair(&mut self.adcs, issued, misc::XY)?,
+            Opcode::Setadczw => misc::set_pair(&mut self.adcs, issued, misc::ZW)?,
+            Opcode::Incadcxy => misc::increment_pair(&mut self.adcs, issued, misc::XY)?,
+            Opcode::Incadczw => misc::increment_pair(&mut self.adcs, issued, misc::ZW)?,
+            Opcode::Addrcrxy => misc::carriage_return_pair(&mut self.adcs, issued, misc::XY)?,
+            Opcode::Addrcrzw => misc::carriage_return_pair(&mut self.adcs, issued, misc::ZW)?,
 
             Opcode::Stallwait | Opcode::Semwait | Opcode::Streamwait => {
                 gate.latch = Some(self.latch(opcode, issued)?);
@@ -36,7 +55,12 @@ impl Backend {
             Opcode::Atgetm => self.sync.atgetm(issued, env),
             Opcode::Atrelm => self.sync.atrelm(issued, env),
 
-            Opcode::Setc16 => self.config.setc16(issued, env)?,
+            Opcode::Setc16 => {
+                self.config.setc16(issued, env)?;
+                if issued.field(16, 8) == UNPACK_MISC_CFG {
+                    self.unpack_misc_written(issued);
+                }
+            }
             Opcode::Wrcfg => self.wrcfg(issued, env)?,
             Opcode::Rdcfg => self.rdcfg(issued)?,
             Opcode::Rmwcib0 => self.rmwcib(issued, 0, env)?,
@@ -52,7 +76,7 @@ impl Backend {
                 self.apply(effects);
             }
 
-            Opcode::Setdmareg => self.scalar.setdmareg(issued)?,
+            Opcode::Setdmareg => self.setdmareg(issued),
             Opcode::Adddmareg
             | Opcode::Subdmareg
             | Opcode::Muldmareg
@@ -60,83 +84,65 @@ impl Backend {
             | Opcode::Shiftdmareg
             | Opcode::Cmpdmareg => self.scalar.binary(issued, opcode)?,
             Opcode::Reg2flop => self.reg2flop(issued, env)?,
-
-            Opcode::Zeroacc => self.matrix.zeroacc(issued, &self.config)?,
-
-            Opcode::Pacr => {
-                self.packer.pacr(issued, &self.config, &mut self.adcs, &self.matrix.dst, env)?;
+            Opcode::Loadind => self.loadind(issued, env)?,
+            Opcode::Storeind => self.storeind(issued, env)?,
+            Opcode::Loadreg => self.loadreg(issued, env)?,
+            Opcode::Storereg => self.storereg(issued, env)?,
+            Opcode::Atincget => self.atincget(issued, env)?,
+            Opcode::Atswap => self.atswap(issued, env)?,
+            Opcode::Atcas | Opcode::Atincgetptr | Opcode::Flushdma => {
+                self.begin_blocking(opcode, issued, SrcStore::default(), env)?;
             }
-            Opcode::Tbufcmd => super::packer::tbufcmd(),
+            Opcode::Rstdma => return Err(rstdma(issued)),
+            Opcode::Xmov => self.xmov(issued, env)?,
 
-            Opcode::Sfpencc => self.vector.sfpencc(issued),
-            Opcode::Sfploadi => self.vector.sfploadi(issued)?,
-            Opcode::Sfpconfig => self.vector.sfpconfig(issued)?,
-
-            Opcode::Mop | Opcode::MopCfg => return Err(expander_word(opcode, issued)),
-            Opcode::Replay => return Err(nested_replay(issued)),
-
-            Opcode::Resourcedecl
-            | Opcode::Movd2a
+            Opcode::Zeroacc
+            | Opcode::Zerosrc
+            | Opcode::Mvmul
+            | Opcode::Dotpv
+            | Opcode::Gapool
+            | Opcode::Gmpool
+            | Opcode::Elwadd
+            | Opcode::Elwsub
+            | Opcode::Elwmul
+            | Opcode::Mova2d
             | Opcode::Movdbga2d
+            | Opcode::Movb2d
+            | Opcode::Movdbgb2d
+            | Opcode::Movd2a
             | Opcode::Movd2b
             | Opcode::Movb2a
-            | Opcode::Movdbgb2d
-            | Opcode::Zerosrc
-            | Opcode::Mova2d
-            | Opcode::Movb2d
-            | Opcode::Trnspsrca
-            | Opcode::Rareb
-            | Opcode::Trnspsrcb
             | Opcode::Shiftxa
             | Opcode::Shiftxb
+            | Opcode::Trnspsrca
+            | Opcode::Trnspsrcb
+            | Opcode::Rareb
+            | Opcode::Setashrmh
             | Opcode::Setashrmh0
             | Opcode::Setashrmh1
             | Opcode::Setashrmv
             | Opcode::Setpkedgof
-            | Opcode::Setashrmh
             | Opcode::Clrexphist
-            | Opcode::Conv3s1
-            | Opcode::Conv3s2
-            | Opcode::Mpool3s1
-            | Opcode::Apool3s1
-            | Opcode::Mvmul
-            | Opcode::Elwmul
-            | Opcode::Elwadd
-            | Opcode::Dotpv
-            | Opcode::Elwsub
-            | Opcode::Mpool3s2
-            | Opcode::Apool3s2
-            | Opcode::Gmpool
-            | Opcode::Gapool
             | Opcode::Gatesrcrst
             | Opcode::Cleardvalid
             | Opcode::Setrwc
             | Opcode::Incrwc
             | Opcode::Setibrwc
+            | Opcode::Conv3s1
+            | Opcode::Conv3s2
             | Opcode::Mfconv3s1
-            | Opcode::Xmov
-            | Opcode::Unpacr
-            | Opcode::UnpacrNop
-            | Opcode::Rstdma
-            | Opcode::Loadind
-            | Opcode::PacrSetreg
-            | Opcode::Setadc
-            | Opcode::Setadcxy
-            | Opcode::Incadcxy
-            | Opcode::Addrcrxy
-            | Opcode::Setadczw
-            | Opcode::Incadczw
-            | Opcode::Addrcrzw
-            | Opcode::Setdvalid
-            | Opcode::Setadcxx
-            | Opcode::Atincget
-            | Opcode::Atincgetptr
-            | Opcode::Atswap
-            | Opcode::Atcas
-            | Opcode::Storeind
-            | Opcode::Storereg
-            | Opcode::Loadreg
-            | Opcode::Sfpload
+            | Opcode::Apool3s1
+            | Opcode::Apool3s2
+            | Opcode::Mpool3s1
+            | Opcode::Mpool3s2 => self.matrix_op(opcode, issued)?,
+
+            Opcode::Pacr => {
+                self.packer.pacr(issued, &self.config, &mut self.adcs, &self.matrix.dst, env)?;
+            }
+            Opcode::Tbufcmd => packer::tbufcmd(),
+
+            Opcode::Sfpload
+            | Opcode::Sfploadi
             | Opcode::Sfpstore
             | Opcode::Sfplut
             | Opcode::Sfpmuli
@@ -173,9 +179,35 @@ impl Backend {
             | Opcode::Sfple
             | Opcode::Sfpgt
             | Opcode::Sfpmul24
-            | Opcode::Sfparecip => return Err(unimplemented(opcode, issued)),
+            | Opcode::Sfparecip
+            | Opcode::Sfpencc
+            | Opcode::Sfpconfig
+            | Opcode::Sfpnop => {
+                self.vector_issue(opcode, issued)?;
+            }
+
+            Opcode::Unpacr => self.unpacr(issued, env)?,
+            Opcode::UnpacrNop => self.unpacr_nop(issued, env),
+            Opcode::Setdvalid => self.setdvalid(issued),
+
+            Opcode::Mop | Opcode::MopCfg => return Err(expander_word(opcode, issued)),
+            Opcode::Replay => return Err(nested_replay(issued)),
+
+            Opcode::PacrSetreg => return Err(unimplemented(opcode, issued)),
         }
         Ok(())
+    }
+
+    #[inline]
+    fn vector_issue(&mut self, opcode: Opcode, issued: &Issued) -> Result<(), Fault> {
+        let mut at = Surroundings { matrix: &mut self.matrix, config: &self.config };
+        self.vector.issue(opcode, issued, &mut at)
+    }
+
+    /// The end of a cycle in which SFPLOADMACRO has something scheduled; whether anything changed.
+    pub(crate) fn finish_vector_cycle(&mut self, now: Cycle) -> Result<bool, Fault> {
+        let mut at = Surroundings { matrix: &mut self.matrix, config: &self.config };
+        self.vector.finish_cycle(now, &mut at)
     }
 
     /// What a wait instruction latches. A block mask of 0 means B6.
@@ -231,11 +263,18 @@ impl Backend {
         Ok(())
     }
 
-    /// REG2FLOP into THCON configuration; the mode that writes ADCs is not modelled.
+    /// REG2FLOP: to THCON configuration, or with bit 21 to an address counter.
     fn reg2flop<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
-        // Target, byte offset and context select the other mode when not all zero.
+        if issued.field(21, 1) != 0 {
+            self.reg2flop_counter(issued);
+            return Ok(());
+        }
         if issued.field(16, 6) != 0 {
-            return Err(unimplemented(Opcode::Reg2flop, issued));
+            return Err(issued.error(
+                Category::MissingSpecification,
+                "tensix-reg2flop-target",
+                format!("REG2FLOP with target, byte offset and context {:#x}", issued.field(16, 6)),
+            ));
         }
         let index = issued.field(6, 10) as usize;
         if index >= GLOBAL_BASE - THCON_BASE {
@@ -248,6 +287,50 @@ impl Backend {
         let wide = issued.field(22, 2) == 0;
         self.move_to_config(issued, THCON_BASE + index, issued.field(0, 6), wide, env);
         Ok(())
+    }
+
+    /// REG2FLOP to a counter or its copy, of any thread. Nobody is known to use it, so its page
+    /// calls it unsupported; the model is the one it gives
+    /// `[isa-wh: TensixCoprocessor/REG2FLOP_ADC.md]`.
+    fn reg2flop_counter(&mut self, issued: &Issued) {
+        let register = self.scalar.gprs[issued.thread.index()][issued.field(0, 6) as usize];
+        let value = counter_part(register, issued.field(22, 2), issued.field(18, 2));
+        let thread = match issued.field(20, 1) {
+            0 => issued.thread.index(),
+            _ => issued.field(16, 2) as usize,
+        };
+        let set = issued.field(9, 2) as usize;
+        let channel = issued.field(11, 1) as usize;
+        let dimension = Dimension::from_bits(issued.field(6, 2));
+        // Thread 3 and set 3 do not exist: nothing happens.
+        let Some(adc) = self.adcs.get_mut(thread).and_then(|adcs| adcs.0.get_mut(set)) else {
+            return;
+        };
+        let counter = adc[channel].counter(dimension);
+        let target = if issued.field(8, 1) != 0 { &mut counter.cr } else { &mut counter.value };
+        *target = value & dimension.mask();
+    }
+
+    /// SETDMAREG: 16 bits from the instruction, or packer state.
+    fn setdmareg(&mut self, issued: &Issued) {
+        if issued.field(7, 1) == 0 {
+            self.scalar.set_immediate(issued);
+            return;
+        }
+        let special = Special::of(issued.word);
+        let values = special.values(&self.packer_view(issued.thread.index()));
+        special.deliver(values, &mut self.scalar.gprs[issued.thread.index()]);
+    }
+
+    /// What the packer shows to `thread`.
+    fn packer_view(&self, thread: usize) -> PackerView {
+        let get = |field| self.config.state_field(thread, field);
+        // With one packer there is no mask for all of them that the override bit could select.
+        PackerView {
+            format: get(&field::THCON_SEC0_REG1_Out_data_format) as u8,
+            uncompressed: get(&field::THCON_SEC0_REG1_Disable_zero_compress) != 0,
+            ..PackerView::default()
+        }
     }
 
     fn move_to_config<E: Env>(
@@ -284,6 +367,17 @@ fn unimplemented(opcode: Opcode, issued: &Issued) -> Fault {
         Category::Unimplemented,
         "tensix-unimplemented",
         format!("{} is not modelled: {}", opcode.mnemonic(), isa::disasm::tensix(issued.word)),
+    )
+}
+
+/// The vendor's table names it a soft reset of an engine that is not documented, and doubts that it
+/// still exists [unknown: U-RSTDMA] `[llk: instructions/assembly.yaml]`.
+#[cold]
+fn rstdma(issued: &Issued) -> Fault {
+    issued.error(
+        Category::MissingSpecification,
+        "tensix-rstdma",
+        "RSTDMA: what it resets is not public",
     )
 }
 

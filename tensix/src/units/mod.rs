@@ -8,9 +8,11 @@ pub(crate) mod config;
 pub(crate) mod execute;
 pub(crate) mod matrix;
 pub(crate) mod misc;
+pub(crate) mod mover;
 pub(crate) mod packer;
 pub(crate) mod scalar;
 pub(crate) mod sync;
+pub(crate) mod unpacker;
 pub(crate) mod vector;
 
 use sim_core::observer::Stamp;

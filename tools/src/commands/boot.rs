@@ -1,13 +1,22 @@
-//! Arguments of `tilescope boot`.
+//! `tilescope boot`.
 
+use std::io::Write;
+
+use anyhow::Result;
 use clap::Args;
 
 use super::machine::{MachineArgs, OutputArgs};
+use super::run::Run;
+use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
 Examples:
-  tilescope boot                                  the cached set with most banks
-  tilescope boot --firmware 7/140 --log -         with every handshake on the screen
+  tilescope boot                               the cached set with most banks
+  tilescope boot --embedded                    tilescope's own firmware, nothing to download
+  tilescope boot --firmware 7/140 --json       one JSON object
+  tilescope boot --trace-handshakes            every handshake, with names and source lines
+  tilescope boot --log go,reset                only these topics
+  tilescope boot --instructions boot.log --cores brisc
   tilescope boot --firmware my/fw --dump 0x60:64  own firmware, then the start of the mailbox
 ";
 
@@ -24,7 +33,14 @@ pub struct BootArgs {
     /// The output.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Run this many cycles more after firmware reported done
-    #[arg(long, value_name = "CYCLES", default_value_t = 0)]
-    pub then_cycles: u64,
+}
+
+/// Boots and reports.
+///
+/// # Errors
+/// Host mistakes: no firmware, a broken image, a file that cannot be written.
+pub fn run(args: &BootArgs, out: &mut dyn Write) -> Result<Exit> {
+    let mut run = Run::start(&args.machine, &args.output, out)?;
+    run.boot();
+    run.finish(&args.output, out)
 }

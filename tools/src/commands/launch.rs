@@ -1,10 +1,15 @@
-//! Arguments of `tilescope launch`.
+//! `tilescope launch`.
 
+use std::io::Write;
 use std::path::PathBuf;
 
+use anyhow::{Result, bail};
 use clap::Args;
+use loader::plan::LaunchPlan;
 
 use super::machine::{MachineArgs, OutputArgs};
+use super::run::Run;
+use crate::exit::Exit;
 
 const EXAMPLES: &str = r#"A plan is a TOML file; paths in it are relative to it:
 
@@ -36,7 +41,7 @@ With one TRISC kernel all three are needed: firmware starts the TRISCs together.
 Examples:
   tilescope launch KERNELS.toml
   tilescope launch KERNELS.toml --check        check the plan, run nothing
-  tilescope launch KERNELS.toml --only add --log add.log
+  tilescope launch KERNELS.toml --only add --trace-handshakes
 "#;
 
 /// Boot firmware, then launch the kernels of a plan
@@ -58,4 +63,37 @@ pub struct LaunchArgs {
     /// The output.
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// Boots, launches and reports.
+///
+/// # Errors
+/// Host mistakes: a broken plan, no firmware, a file that cannot be written.
+pub fn run(args: &LaunchArgs, out: &mut dyn Write) -> Result<Exit> {
+    let mut plan = LaunchPlan::read(&args.plan)?;
+    if let Some(unknown) =
+        args.only.iter().find(|name| !plan.launches.iter().any(|launch| launch.name == **name))
+    {
+        let names: Vec<_> = plan.launches.iter().map(|launch| launch.name.as_str()).collect();
+        bail!("--only {unknown}: the plan has {}", names.join(", "));
+    }
+    if !args.only.is_empty() {
+        plan.launches.retain(|launch| args.only.contains(&launch.name));
+    }
+    if args.check {
+        let count = plan.launches.len();
+        writeln!(out, "{}: {count} launches, no mistake found", args.plan.display())?;
+        return Ok(Exit::Ok);
+    }
+    let mut run = Run::start(&args.machine, &args.output, out)?;
+    if run.boot() {
+        for launch in &plan.launches {
+            for round in 0..launch.repeat {
+                if !run.launch(launch, round)? {
+                    return run.finish(&args.output, out);
+                }
+            }
+        }
+    }
+    run.finish(&args.output, out)
 }

@@ -4,6 +4,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use riscv::IcacheModel;
+use sim_core::EpochLength;
+use sim_core::engine::EngineKind;
+use tensix::TimingModel;
+use tile::TileConfig;
 
 use super::parse_u32;
 
@@ -36,9 +41,14 @@ pub struct MachineArgs {
     ///
     /// A directory holds brisc.elf, ncrisc.elf, trisc0.elf, trisc1.elf and trisc2.elf, or the same
     /// files each in a directory of its own name. Without this option the cached set with most
-    /// banks is used; see `tilescope firmware list`.
-    #[arg(long, value_name = "FIRMWARE")]
+    /// banks is used (see `tilescope firmware list`); with an empty cache you are asked whether
+    /// to fetch, and if you do not, the embedded firmware boots.
+    #[arg(long, value_name = "FIRMWARE", conflicts_with = "embedded")]
     pub firmware: Option<String>,
+
+    /// Boot tilescope's own small firmware, which speaks the same mailbox protocol
+    #[arg(long)]
+    pub embedded: bool,
 
     /// Logical coordinates of the tile
     #[arg(long, value_name = "X,Y", default_value = "0,0", value_parser = parse_xy)]
@@ -49,35 +59,74 @@ pub struct MachineArgs {
     pub engine: EngineChoice,
 
     /// Cycles per epoch; 1 is lock-step
-    #[arg(long, value_name = "CYCLES", default_value = "4",
-          value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(long, value_name = "CYCLES", default_value = "8",
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(EpochLength::MAX)))]
     pub epoch: u32,
 
-    /// What operations cost
+    /// Simulate every round of a polling loop; the result is the same, only slower
+    #[arg(long)]
+    pub no_parking: bool,
+
+    /// Let instruction caches go stale, and diagnose a missing invalidate
+    #[arg(long)]
+    pub stale_icache: bool,
+
+    /// What coprocessor instructions cost
     #[arg(long, value_enum, default_value_t)]
     pub timing: TimingChoice,
 
-    /// Stop after this many cycles
+    /// Stop each boot or launch after this many cycles
     #[arg(long, value_name = "CYCLES", default_value_t = 100_000_000)]
     pub max_cycles: u64,
+}
+
+impl MachineArgs {
+    /// The tile these arguments describe.
+    #[must_use]
+    pub fn tile_config(&self) -> TileConfig {
+        TileConfig {
+            epoch: EpochLength::new(self.epoch).unwrap_or_default(),
+            engine: match self.engine {
+                EngineChoice::Auto => EngineKind::Auto,
+                EngineChoice::Inline => EngineKind::Inline,
+                EngineChoice::Threads => EngineKind::Threads,
+            },
+            parking: !self.no_parking,
+            icache: if self.stale_icache { IcacheModel::Stale } else { IcacheModel::Coherent },
+            timing: match self.timing {
+                TimingChoice::Unit => TimingModel::Unit,
+                TimingChoice::Documented => TimingModel::Documented,
+            },
+            ..TileConfig::default()
+        }
+    }
 }
 
 /// What is written down about a run.
 #[derive(Args, Clone, Debug)]
 pub struct OutputArgs {
-    /// Write the event log as text; `-` is standard output
+    /// Log what matches this filter, such as `semaphore`, `go,mailbox` or `tilescope::noc=debug`
+    ///
+    /// Topics: go, mailbox, semaphore, mutex, pcbuf, reset, noc, stream, wait, push, config, l1
+    /// and more (see docs/events.md). The log goes to standard output, with --json to standard
+    /// error.
+    #[arg(long, value_name = "FILTER")]
+    pub log: Option<String>,
+
+    /// Log every handshake: go and done words, mailboxes, semaphores, mutexes, PCBufs, resets,
+    /// NoC transactions, waits
+    #[arg(long, conflicts_with = "log")]
+    pub trace_handshakes: bool,
+
+    /// Write every executed instruction with disassembly to a file; `-` is standard error
     #[arg(long, value_name = "FILE")]
-    pub log: Option<PathBuf>,
+    pub instructions: Option<PathBuf>,
 
-    /// Write a trace for the Perfetto viewer
-    #[arg(long, value_name = "FILE")]
-    pub trace: Option<PathBuf>,
+    /// Cores for --instructions, such as brisc,trisc1 [default: all]
+    #[arg(long, value_name = "CORES", value_delimiter = ',', requires = "instructions")]
+    pub cores: Vec<String>,
 
-    /// Log every instruction too, not only handshakes
-    #[arg(long, requires = "log")]
-    pub instructions: bool,
-
-    /// Print the result as JSON
+    /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,
 

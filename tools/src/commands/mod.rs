@@ -1,4 +1,4 @@
-//! The command line: what can be asked, and the commands that need no simulator.
+//! The command line: what can be asked, and what each command does.
 //!
 //! Every command writes its answer to the writer it is given and returns how it went; errors
 //! travel as one line and are printed in one place, `main`.
@@ -7,8 +7,12 @@ pub mod boot;
 pub mod disasm;
 pub mod firmware;
 pub mod launch;
+pub mod log;
 pub mod machine;
+pub mod names;
 pub mod regs;
+pub mod report;
+pub mod run;
 
 use clap::{Parser, Subcommand};
 
@@ -20,7 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   tilescope firmware fetch                 get the vendor's firmware with your own pip, once
   tilescope boot                           boot it until the tile reports done
-  tilescope boot --firmware my/fw --log -  boot own firmware and print every handshake
+  tilescope boot --trace-handshakes        the same, printing every handshake
   tilescope launch KERNELS.toml            boot, then launch the kernels of a plan
   tilescope disasm kernel.elf              disassemble, Tensix instructions included
   tilescope regs SOFT_RESET_0              what a register is, and who can see it

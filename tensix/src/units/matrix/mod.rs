@@ -1,21 +1,44 @@
-//! The matrix unit (FPU): so far Dst, the register window counters, and `ZEROACC`.
+//! The matrix unit (FPU): products of SrcA and SrcB accumulated in Dst, moves between the three
+//! register files, and the register window counters.
 //!
-//! Sources: `[isa-bh: TensixCoprocessor/Dst.md]`, `[isa-wh: TensixCoprocessor/ZEROACC.md]`,
-//! `[isa-wh: TensixCoprocessor/RWCs.md]`.
+//! `setup` reads formats and rows; `accumulate` is the adder; `multiply`, `elementwise`, `integer`
+//! and `pool` compute; `moves` copies; `zero` and `counters` need no operands; `window` is the
+//! cores' view of Dst.
+//!
+//! Sources: `[isa-wh: TensixCoprocessor/MatrixUnit.md]`, which the Blackhole page refers to, and
+//! the instruction pages; `[isa-bh: TensixCoprocessor/Dst.md]`; arithmetic `[spec: numerics 3]`.
+//!
+//! Not modelled: stochastic rounding; the operand cache of SrcB, so `GATESRCRST` has nothing to
+//! invalidate; exponent histograms, so `CLREXPHIST` has nothing to clear; bit 11 of
+//! `DBG_FEATURE_DISABLE`. The stalls that protect Dst and the source registers from being read too
+//! early are unnecessary, because every instruction completes at once.
 
-pub(crate) mod ops;
+mod accumulate;
+mod counters;
+mod dispatch;
+mod elementwise;
+mod integer;
+mod moves;
+mod multiply;
+mod pool;
+mod setup;
+#[cfg(test)]
+mod tests;
+mod window;
+mod zero;
 
-use isa::config::field;
 use sim_core::Category;
 
 use super::config::ConfigUnit;
 use super::{Fault, Issued};
-use crate::state::dst::{self, DST_ROWS, Dst};
+use crate::state::dst::{DST_COLUMNS, DST_ROWS, Dst};
 use crate::state::rwc::Rwc;
-
-/// First words of `ADDR_MOD_AB_SEC` and `ADDR_MOD_DST_SEC` in thread configuration, eight each.
-const ADDR_MOD_AB: usize = field::ADDR_MOD_AB_SEC0_SrcAIncr.addr32 as usize;
-const ADDR_MOD_DST: usize = field::ADDR_MOD_DST_SEC0_DestIncr.addr32 as usize;
+use crate::state::src::{SRC_COLUMNS, SRC_ROWS, SrcBanks};
+use counters::release;
+use elementwise::{Mode, Operation};
+use moves::Blocked;
+use multiply::Shape;
+use setup::{Setup, Style};
 
 /// The matrix unit's state.
 #[derive(Clone, Debug)]
@@ -24,13 +47,34 @@ pub(crate) struct MatrixUnit {
     pub(crate) dst: Dst,
     /// Register window counters per thread.
     pub(crate) rwcs: [Rwc; 3],
+    /// Row of SrcA that the last instruction with one started at: where `SHIFTXA` reads from.
+    pub(crate) last_src_a_row: u8,
     /// `ZEROACC` is held in soft reset: it does nothing.
     pub(crate) zeroacc_held: bool,
 }
 
+/// The two source operands and configuration, as an instruction sees them.
+type Sources<'a> = &'a mut [SrcBanks; 2];
+
+/// What a matrix multiplication covers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Product {
+    /// MVMUL and DOTPV: eight rows.
+    Eight,
+    /// MVMUL with a broadcast row of SrcB: every other of seven rows.
+    Broadcast,
+    /// GAPOOL: four rows.
+    Four,
+}
+
 impl MatrixUnit {
     pub(crate) fn new() -> Self {
-        Self { dst: Dst::default(), rwcs: [Rwc::default(); 3], zeroacc_held: false }
+        Self {
+            dst: Dst::default(),
+            rwcs: [Rwc::default(); 3],
+            last_src_a_row: 0,
+            zeroacc_held: false,
+        }
     }
 
     /// All rows valid again: `ZEROACC` soft reset.
@@ -38,87 +82,298 @@ impl MatrixUnit {
         self.dst.valid = [u64::MAX; DST_ROWS / 64];
     }
 
-    pub(crate) fn zeroacc(&mut self, issued: &Issued, config: &ConfigUnit) -> Result<(), Fault> {
-        let mode = issued.field(19, 2);
-        if self.zeroacc_held {
-            return Ok(());
-        }
-        if mode != ops::ONE_ROW && issued.field(17, 1) != 0 {
+    /// Bank hand-over and counters, after an instruction with bits 23:22 `clear_dvalid`.
+    #[inline]
+    fn finish(&mut self, issued: &Issued, addr_mod: u32, config: &ConfigUnit, src: Sources<'_>) {
+        release(issued, config, src);
+        self.apply_addr_mod(addr_mod, issued.thread.index(), config);
+    }
+
+    /// MVMUL, DOTPV, GAPOOL: `addr_mod_at` is where the address modifier lies in the word.
+    fn product(
+        &mut self,
+        issued: &Issued,
+        what: Product,
+        addr_mod_at: u32,
+        config: &ConfigUnit,
+        src: Sources<'_>,
+    ) -> Result<(), Fault> {
+        let mut setup = Setup::new(self, issued, config, src).checked(issued)?;
+        let broadcast = what == Product::Broadcast;
+        let (rows, step) = match what {
+            Product::Eight => (8, 1),
+            Product::Broadcast => (7, 2),
+            Product::Four => (4, 1),
+        };
+        setup.src_a_row &= 0x38;
+        setup.src_b_row &= if broadcast { 0x3F } else { 0x38 };
+        setup.dst_row &= 0x400 - rows;
+        self.last_src_a_row = setup.src_a_row as u8;
+        let shape = Shape { rows, step, broadcast };
+        let (a, b) = (src[0].matrix_side().0, src[1].matrix_side().0);
+        multiply::multiply(&mut self.dst, a, b, &setup, shape);
+        self.finish(issued, issued.field(addr_mod_at, 3), config, src);
+        Ok(())
+    }
+
+    /// ELWADD, ELWSUB, ELWMUL.
+    fn elementwise(
+        &mut self,
+        issued: &Issued,
+        operation: Operation,
+        config: &ConfigUnit,
+        src: Sources<'_>,
+    ) -> Result<(), Fault> {
+        let mut setup = Setup::new(self, issued, config, src).checked(issued)?;
+        let multiply = operation == Operation::Multiply;
+        if !multiply && setup.phase != 0 {
             return Err(issued.error(
-                Category::UndefinedBehavior,
-                "tensix-zeroacc-revert",
-                "ZEROACC with clear_zero_flags set in a mode other than one row",
+                Category::NonContractual,
+                "tensix-elwadd-phase",
+                format!("ELWADD or ELWSUB in fidelity phase {}", setup.phase),
             ));
         }
-        let thread = issued.thread.index();
-        let remap = Adjust::of(config);
-        let where_ = issued.field(0, 10);
-        let use_32_bit = issued.field(18, 1) != 0;
-        match mode {
-            ops::ONE_ROW => {
-                let base = config.thread_field(thread, &field::DEST_TARGET_REG_CFG_MATH_Offset);
-                let row = where_
-                    .wrapping_add(base)
-                    .wrapping_add(u32::from(self.rwcs[thread].dst))
-                    .wrapping_add(config.state_field(thread, &field::DEST_REGW_BASE_Base));
-                let wide = config.state_field(thread, &field::ALU_ACC_CTRL_Fp32_enabled) != 0
-                    || config.state_field(thread, &field::ALU_ACC_CTRL_INT8_math_enabled) != 0;
-                self.invalidate(row, wide, remap);
-            }
-            ops::ROWS_16 => {
-                let block = where_ & 0xFF;
-                let blocks = if use_32_bit { 32 } else { 64 };
-                if block < blocks {
-                    for row in block * 16..block * 16 + 16 {
-                        self.invalidate(row, use_32_bit, remap);
-                    }
+        let mode = Mode {
+            broadcast_column: issued.field(19, 1) != 0,
+            broadcast_row: issued.field(20, 1) != 0,
+            accumulate: multiply || issued.field(21, 1) != 0,
+        };
+        setup.src_a_row &= 0x38;
+        setup.src_b_row &= if mode.broadcast_row { 0x3F } else { 0x38 };
+        setup.dst_row &= 0x3F8;
+        self.last_src_a_row = setup.src_a_row as u8;
+        let (a, b) = (src[0].matrix_side().0, src[1].matrix_side().0);
+        elementwise::block(&mut self.dst, a, b, &setup, operation, mode);
+        self.finish(issued, issued.field(14, 3), config, src);
+        Ok(())
+    }
+
+    /// GMPOOL.
+    fn gmpool(
+        &mut self,
+        issued: &Issued,
+        config: &ConfigUnit,
+        src: Sources<'_>,
+    ) -> Result<(), Fault> {
+        if issued.field(19, 1) == 0 {
+            return Err(issued.error(
+                Category::MissingSpecification,
+                "tensix-gmpool-shape",
+                "GMPOOL without bit 19: the documents describe 16x16 blocks only",
+            ));
+        }
+        let mut setup = Setup::new(self, issued, config, src);
+        setup.src_a_row &= 0x30;
+        setup.src_b_row &= 0x38;
+        setup.dst_row &= 0x3FC;
+        self.last_src_a_row = setup.src_a_row as u8;
+        let (a, b) = (src[0].matrix_side().0, src[1].matrix_side().0);
+        pool::maximum(&mut self.dst, a, b, &setup, issued.field(14, 1) != 0);
+        self.finish(issued, issued.field(15, 3), config, src);
+        Ok(())
+    }
+
+    /// CONV3S1, CONV3S2, MFCONV3S1, APOOL3S1, APOOL3S2: `Dst += 0`. That it is a block of eight
+    /// rows is taken from the descriptions of what they once were [unknown: U-LEGACY-CONV].
+    fn legacy(
+        &mut self,
+        issued: &Issued,
+        addr_mod_at: u32,
+        config: &ConfigUnit,
+        src: Sources<'_>,
+    ) -> Result<(), Fault> {
+        let mut setup = Setup::new(self, issued, config, src);
+        setup.dst_row &= 0x3F8;
+        setup.style_b = setup.style_a;
+        self.last_src_a_row = (setup.src_a_row & 0x38) as u8;
+        let nothing = [[0; SRC_COLUMNS]; SRC_ROWS];
+        let shape = Shape { rows: 8, step: 1, broadcast: false };
+        multiply::multiply(&mut self.dst, &nothing, &nothing, &setup, shape);
+        self.finish(issued, issued.field(addr_mod_at, 3), config, src);
+        Ok(())
+    }
+
+    /// MOVA2D and MOVDBGA2D: one row or an aligned block of eight.
+    fn mova2d(
+        &mut self,
+        issued: &Issued,
+        config: &ConfigUnit,
+        src: Sources<'_>,
+        blocked: Blocked,
+    ) -> Result<(), Fault> {
+        let setup = Setup::new(self, issued, config, src);
+        let low = self.check_low(issued, &setup)?;
+        let (rows, align) = if issued.field(13, 1) != 0 { (8, !7) } else { (1, !0) };
+        let from = (issued.field(17, 6) + setup.src_a_row) & align;
+        self.last_src_a_row = (from & 0x3F) as u8;
+        let cells = src[0].matrix_side().0;
+        for i in 0..rows {
+            let row = cells[(from + i) as usize % SRC_ROWS]
+                .map(|cell| moves::cleaned(cell, setup.flush, Style::Tf32));
+            moves::to_dst(&mut self.dst, &setup, (setup.dst_row & align) + i, &row, low, blocked);
+        }
+        self.apply_addr_mod(issued.field(14, 3), issued.thread.index(), config);
+        Ok(())
+    }
+
+    /// MOVB2D and MOVDBGB2D: one row, an aligned block of four, or one row to eight; column 0 to
+    /// all columns.
+    fn movb2d(
+        &mut self,
+        issued: &Issued,
+        config: &ConfigUnit,
+        src: Sources<'_>,
+        blocked: Blocked,
+    ) -> Result<(), Fault> {
+        let setup = Setup::for_src_b(self, issued, config, src);
+        let low = self.check_low(issued, &setup)?;
+        let mode = issued.field(11, 3);
+        let broadcast = mode & 2 != 0;
+        let (rows, dst_align, src_align) = match mode & 6 {
+            0 => (1, !0, !0),
+            4 => (4, !3, !3),
+            _ => (8, !7, !0),
+        };
+        let from = (issued.field(17, 6) + setup.src_b_row) & src_align;
+        self.last_src_a_row = setup.src_a_row as u8;
+        let cells = src[1].matrix_side().0;
+        for i in 0..rows {
+            let row = cells[(from + if broadcast { 0 } else { i }) as usize % SRC_ROWS];
+            let row = if mode & 1 != 0 { [row[0]; DST_COLUMNS] } else { row };
+            let row = row.map(|cell| moves::cleaned(cell, setup.flush, setup.style_b));
+            moves::to_dst(
+                &mut self.dst,
+                &setup,
+                (setup.dst_row & dst_align) + i,
+                &row,
+                low,
+                blocked,
+            );
+        }
+        self.apply_addr_mod(issued.field(14, 3), issued.thread.index(), config);
+        Ok(())
+    }
+
+    /// MOVD2A (`operand` 0) and MOVD2B (1): one row or an aligned block of four.
+    fn movd2s(
+        &mut self,
+        issued: &Issued,
+        operand: usize,
+        config: &ConfigUnit,
+        src: Sources<'_>,
+        blocked: Blocked,
+    ) -> Result<(), Fault> {
+        let setup = if operand == 0 {
+            Setup::new(self, issued, config, src)
+        } else {
+            Setup::for_src_b(self, issued, config, src)
+        };
+        let low = issued.field(23, 1) != 0;
+        let words = setup.wide;
+        if !words && (low || setup.style_a == Style::Tf32) {
+            return Err(issued.error(
+                Category::UndefinedBehavior,
+                "tensix-movd2-half-words",
+                "Dst is in 16-bit mode, which has neither TF32 nor low halves to move",
+            ));
+        }
+        let (rows, align) = if issued.field(13, 1) != 0 { (4, !3) } else { (1, !0) };
+        let counter = [setup.src_a_row, setup.src_b_row][operand & 1];
+        let to = (issued.field(17, 6) + counter) & align;
+        self.last_src_a_row = if operand == 0 { to & 0x3F } else { setup.src_a_row } as u8;
+        let cells = src[operand & 1].matrix_side_mut();
+        for i in 0..rows {
+            let row = (setup.dst_row & align) + i;
+            let values = moves::from_dst(&self.dst, &setup, row, words, low);
+            let target = &mut cells[(to + i) as usize % SRC_ROWS];
+            for (column, (cell, value)) in target.iter_mut().zip(values).enumerate() {
+                if blocked >> column & 1 == 0 {
+                    *cell = value;
                 }
             }
-            ops::HALF => {
-                let half = (where_ & 1) as usize * 8;
-                self.dst.valid[half..half + 8].fill(0);
-            }
-            _ => self.dst.valid.fill(0),
         }
-        if mode == ops::ONE_ROW || mode == ops::ROWS_16 {
-            self.apply_addr_mod(issued.field(14, 3), thread, config);
+        self.apply_addr_mod(issued.field(14, 3), issued.thread.index(), config);
+        Ok(())
+    }
+
+    /// MOVB2A: one row or an aligned block of four, denormals flushed `[spec: numerics 3]`.
+    fn movb2a(&mut self, issued: &Issued, config: &ConfigUnit, src: Sources<'_>) {
+        let setup = Setup::new(self, issued, config, src);
+        let (rows, align) = if issued.field(13, 1) != 0 { (4, !3) } else { (1, !0) };
+        let from = (issued.field(0, 6) + setup.src_b_row) & align;
+        let to = (issued.field(17, 6) + setup.src_a_row) & align;
+        self.last_src_a_row = (to & 0x3F) as u8;
+        let [a, b] = src;
+        let (source, target) = (b.matrix_side().0, a.matrix_side_mut());
+        for i in 0..rows {
+            target[(to + i) as usize % SRC_ROWS] = source[(from + i) as usize % SRC_ROWS]
+                .map(|cell| moves::cleaned(cell, setup.flush, Style::Tf32));
+        }
+        self.apply_addr_mod(issued.field(14, 3), issued.thread.index(), config);
+    }
+
+    /// Whether a move to Dst writes low halves, which hardware gets wrong for TF32.
+    fn check_low(&self, issued: &Issued, setup: &Setup) -> Result<bool, Fault> {
+        let low = issued.field(23, 1) != 0;
+        if low && setup.format_a == setup::TF32 {
+            return Err(issued.error(
+                Category::UndefinedBehavior,
+                "tensix-mov-tf32-low",
+                "a TF32 moved to the low halves of Dst, which Blackhole does wrong",
+            ));
+        }
+        Ok(low)
+    }
+
+    /// SHIFTXA: sixteen rows, from where the last instruction read SrcA, by one column into rows
+    /// 0 to 15. That origin is a documented hardware bug.
+    fn shiftxa(&self, issued: &Issued, src: Sources<'_>) -> Result<(), Fault> {
+        let direction = issued.field(0, 2);
+        if direction < 2 {
+            return Err(issued.error(
+                Category::UndefinedBehavior,
+                "tensix-shiftxa-direction",
+                format!("SHIFTXA with reserved direction {direction}"),
+            ));
+        }
+        let from = usize::from(self.last_src_a_row & 0x30);
+        let cells = src[0].matrix_side_mut();
+        for i in 0..16 {
+            let mut row = cells[(from + i) % SRC_ROWS];
+            if direction == 2 {
+                row.copy_within(..SRC_COLUMNS - 1, 1);
+                row[0] = 0;
+            } else {
+                row.copy_within(1.., 0);
+                row[SRC_COLUMNS - 1] = 0;
+            }
+            cells[i] = row;
         }
         Ok(())
     }
 
-    fn invalidate(&mut self, row: u32, wide: bool, adjust: Adjust) {
-        let row = row & (DST_ROWS as u32 - 1);
-        if wide {
-            // A 32-bit row consults the valid bit of its high half only.
-            self.dst.invalidate(dst::adj32(row, adjust.remap, adjust.swizzle));
-        } else {
-            self.dst.invalidate(dst::adj16(row, adjust.remap));
+    /// SHIFTXB: one row, left by one column, rotating or filling with zero. The functional model's
+    /// loop leaves column 14 as it was, which its diagram does not; we follow the diagram and the
+    /// summary [unknown: U-SHIFTXB-COLUMN-14].
+    fn shiftxb(&mut self, issued: &Issued, config: &ConfigUnit, src: Sources<'_>) {
+        let thread = issued.thread.index();
+        let row = issued.field(0, 6) + u32::from(self.rwcs[thread].src_b);
+        let cells = &mut src[1].matrix_side_mut()[row as usize % SRC_ROWS];
+        cells.rotate_left(1);
+        if issued.field(10, 1) != 0 {
+            cells[SRC_COLUMNS - 1] = 0;
         }
-    }
-
-    /// Advances the counters of `thread` as its address modifier says. Blackhole encodes all three
-    /// bits of the modifier in the instruction, so the Wormhole bit that `ADDR_MOD_SET` and
-    /// `ADDR_MOD_BIAS` provide is not needed [inferred: field `addr_mode` is three bits wide].
-    pub(crate) fn apply_addr_mod(&mut self, addr_mod: u32, thread: usize, config: &ConfigUnit) {
-        let words = &config.threads[thread];
-        let index = addr_mod as usize & 7;
-        self.rwcs[thread] =
-            self.rwcs[thread].advanced(words[ADDR_MOD_AB + index], words[ADDR_MOD_DST + index]);
+        self.apply_addr_mod(issued.field(14, 3), thread, config);
     }
 }
 
-/// How rows of Dst map to physical rows.
-#[derive(Clone, Copy, Debug)]
-struct Adjust {
-    remap: bool,
-    swizzle: bool,
-}
-
-impl Adjust {
-    fn of(config: &ConfigUnit) -> Self {
-        Self {
-            remap: field::DEST_ACCESS_CFG_remap_addrs.get(&config.states[0]) != 0,
-            swizzle: field::DEST_ACCESS_CFG_swizzle_32b.get(&config.states[0]) != 0,
+/// TRNSPSRCB: transposes rows 16 to 31.
+fn trnspsrcb(src: Sources<'_>) {
+    let cells = src[1].matrix_side_mut();
+    let block: [[u32; SRC_COLUMNS]; 16] = std::array::from_fn(|row| cells[16 + row]);
+    for (i, row) in block.iter().enumerate() {
+        for (j, &cell) in row.iter().enumerate() {
+            cells[16 + j][i] = cell;
         }
     }
 }

@@ -7,17 +7,15 @@ pub(crate) fn lanes(set: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| set >> lane & 1 != 0)
 }
 
-/// `old` with the lanes of `set` all set or all cleared.
-pub(crate) const fn blend(old: u32, set: u32, value: bool) -> u32 {
-    if value { old | set } else { old & !set }
-}
-
 /// Content of a vector register after soft reset, including the read-only ones
 /// `[isa-wh: TensixCoprocessor/LReg.md]`: 0.8373, 0, 1.0 and twice the lane number.
 pub(crate) const fn reset_value(lreg: usize, lane: usize) -> u32 {
     match lreg {
         8 => 0x3F56_594B,
         10 => 0x3F80_0000,
+        // The pages say 1/65536 here as for SFPCONFIG's default; the reference has 1/512
+        // [spec: numerics 5] [unknown: U-LREG12-RESET].
+        12 => 0x3B00_0000,
         11..=14 => LREG_DEFAULTS[lreg - 11],
         15 => lane as u32 * 2,
         _ => 0,

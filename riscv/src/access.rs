@@ -1,0 +1,220 @@
+//! Loads and stores that need more than the fast loop: forwarding, devices, watched words,
+//! faults.
+
+use memory_map::View;
+use sim_core::l1::L1_BYTES;
+use sim_core::{Category, CoreId, Cycle, Request, RequestKind, Shared, Store, Width};
+
+use crate::core::{Core, LOCAL_BASE, Pending, Status};
+use crate::csr::CFG0_DIS_TRISC_CACHE;
+use crate::exec::extend;
+use crate::fast::forward;
+use crate::icache::same_page;
+use crate::op::{Kind, Op};
+use crate::park::WatchedLoad;
+use crate::run::{Flow, Slice};
+
+/// First push window, of 64 KiB each
+/// `[isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md]`.
+const PUSH_BASE: u32 = 0xFFE4_0000;
+const PUSH_WINDOWS: u32 = 3;
+/// Flow-controlled stores: PCBufs, mailboxes, TDMA-RISC commands, NoC commands. Their answer
+/// comes from the commit phase because the core may have to wait for room.
+const FLOW_CONTROLLED: [(u32, u32); 3] =
+    [(0xFFE8_0000, 0xFFEB_0000), (0xFFEC_0000, 0xFFED_0000), (0xFFB1_1000, 0xFFB1_2000)];
+/// Most adjacent `.ttinsn` that execute as one.
+const MAX_FUSED: u32 = 4;
+
+impl Core {
+    /// L1 as this core sees it: as of the start of the epoch, plus its own stores.
+    #[inline]
+    pub(crate) fn read_l1(&self, shared: &Shared, addr: u32, width: Width) -> u32 {
+        let word = shared.l1.word(addr);
+        let word = if self.stored_words & Shared::watch_bit(addr) == 0 {
+            word
+        } else {
+            forward(&self.batch.stores, addr & !3, word)
+        };
+        word >> ((addr & 3) * 8) & width.mask()
+    }
+
+    #[cold]
+    fn misaligned(&mut self, what: &str, addr: u32, width: Width) -> Flow {
+        let pc = self.pc;
+        let message = format!("{what} of {} bytes at {addr:#x}, not aligned", width.bytes());
+        self.fault(Category::UndefinedBehavior, "misaligned-access", message, pc, None);
+        Flow::Hold
+    }
+
+    /// Puts a loaded value where it belongs.
+    pub(crate) fn deliver(&mut self, pending: Pending, value: u32, width: Width) {
+        match pending {
+            Pending::Discard => {}
+            Pending::Integer { rd, signed } => {
+                self.x[usize::from(rd & 63)] = if signed { extend(value, width) } else { value };
+            }
+            // Narrower values are boxed in ones [riscv-unprivileged: F, NaN boxing].
+            Pending::Float { rd, half } => {
+                self.f[usize::from(rd & 31)] = if half { 0xFFFF_0000 | value } else { value };
+            }
+            Pending::Csr { rd } => self.x[usize::from(rd & 63)] = value,
+        }
+    }
+
+    /// A load that is not a plain hit, from anywhere.
+    pub(crate) fn slow_load(
+        &mut self,
+        slice: &mut Slice<'_>,
+        addr: u32,
+        width: Width,
+        pending: Pending,
+    ) -> Flow {
+        if addr & (width.bytes() - 1) != 0 {
+            return self.misaligned("load", addr, width);
+        }
+        let local = addr.wrapping_sub(LOCAL_BASE);
+        if local < self.id.local_ram_bytes() {
+            let value = self.local[(local >> 2) as usize] >> ((addr & 3) * 8) & width.mask();
+            self.deliver(pending, value, width);
+            return Flow::Next;
+        }
+        let device = addr >= L1_BYTES;
+        if let Some(loads) = &mut slice.replay {
+            let value = loads.next().map_or(0, |load| load.value);
+            if device {
+                // Answered at the end of the epoch, as it was when it was not parked.
+                let end = self.config.epoch.end_of_epoch(Cycle(self.cycle)).0;
+                self.cycle = end - 1;
+            }
+            self.deliver(pending, value, width);
+            return Flow::Next;
+        }
+        if !device {
+            let value = self.read_l1(slice.shared, addr, width);
+            let pc = self.pc;
+            self.prober.load(WatchedLoad { addr, value, width, pc, device: false }, self.cycle);
+            self.deliver(pending, value, width);
+            return Flow::Next;
+        }
+        self.pending = pending;
+        self.request(addr, width, RequestKind::Load)
+    }
+
+    /// Hands an access to the commit phase.
+    pub(crate) fn request(&mut self, addr: u32, width: Width, kind: RequestKind) -> Flow {
+        let cycle = Cycle(self.cycle);
+        self.batch.request = Some(Request { cycle, addr, pc: self.pc, width, kind });
+        self.status = Status::Waiting;
+        Flow::Wait
+    }
+
+    /// A store that is not a plain hit, to anywhere but local RAM.
+    pub(crate) fn slow_store(
+        &mut self,
+        slice: &mut Slice<'_>,
+        addr: u32,
+        value: u32,
+        width: Width,
+    ) -> Flow {
+        if addr & (width.bytes() - 1) != 0 {
+            return self.misaligned("store", addr, width);
+        }
+        self.prober.side_effect(self.cycle);
+        if addr < L1_BYTES {
+            if slice.direct && slice.shared.is_quiet(addr) {
+                slice.shared.l1.write(addr, value, width);
+                return Flow::Next;
+            }
+            self.note_stored(addr);
+        } else {
+            if let Some(flow) = self.flow_controlled(addr, value, width) {
+                return flow;
+            }
+            self.batch.device_stores += 1;
+        }
+        self.post(addr, value, width);
+        self.rejoin(slice);
+        Flow::Next
+    }
+
+    fn post(&mut self, addr: u32, value: u32, width: Width) {
+        let cycle = Cycle(self.cycle);
+        self.batch.stores.push(Store { cycle, addr, value, pc: self.pc, width });
+    }
+
+    /// A lone runner did something that others may notice: its slice ends with this epoch.
+    fn rejoin(&mut self, slice: &mut Slice<'_>) {
+        if slice.direct {
+            slice.direct = false;
+            let end = self.config.epoch.end_of_epoch(Cycle(self.cycle));
+            slice.until = slice.until.min(end.0);
+        }
+    }
+
+    /// Stores that may find their FIFO full. `None`: not one of them.
+    fn flow_controlled(&mut self, addr: u32, value: u32, width: Width) -> Option<Flow> {
+        let window = addr.wrapping_sub(PUSH_BASE) >> 16;
+        let own_window = match self.id {
+            CoreId::Brisc => window < PUSH_WINDOWS,
+            CoreId::Ncrisc => false,
+            CoreId::Trisc0 | CoreId::Trisc1 | CoreId::Trisc2 => window == 0,
+        };
+        if own_window {
+            let credit = &mut self.push_credit[window as usize];
+            if *credit == 0 {
+                self.status = Status::PushBlocked(window as u8);
+                return Some(Flow::Hold);
+            }
+            *credit -= 1;
+            return None;
+        }
+        // What nobody answers stops the core at the store itself, not some cycles later.
+        if FLOW_CONTROLLED.iter().any(|&(from, to)| addr >= from && addr < to)
+            || memory_map::lookup(view(self.id), addr).is_none()
+        {
+            self.pending = Pending::Discard;
+            return Some(self.request(addr, width, RequestKind::Store { value }));
+        }
+        None
+    }
+
+    /// `.ttinsn` at the pc, alone or as the first of up to four of its page that are fused.
+    /// Returns how many words were consumed.
+    pub(crate) fn push_inline(&mut self, slice: &mut Slice<'_>, op: Op) -> (Flow, u32) {
+        let flow = self.slow_store(slice, PUSH_BASE, op.imm, Width::Word);
+        let fuses = self.id.thread().is_some() && self.csr.cfg0() & CFG0_DIS_TRISC_CACHE == 0;
+        if flow != Flow::Next || !fuses {
+            return (flow, 1);
+        }
+        // A bundle is accepted as a whole whenever a single push is
+        // [isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md].
+        let mut count = 1;
+        while count < MAX_FUSED {
+            let pc = self.pc.wrapping_add(4 * count);
+            if !same_page(self.pc, pc) {
+                break;
+            }
+            let next = self.decoded(slice.shared, pc);
+            if next.kind != Kind::Ttinsn {
+                break;
+            }
+            self.batch.device_stores += 1;
+            self.post(PUSH_BASE, next.imm, Width::Word);
+            count += 1;
+        }
+        let credit = &mut self.push_credit[0];
+        *credit = credit.saturating_sub(count - 1);
+        (Flow::Next, count)
+    }
+}
+
+/// How a core sees addresses.
+const fn view(core: CoreId) -> View {
+    match core {
+        CoreId::Brisc => View::B,
+        CoreId::Trisc0 => View::T0,
+        CoreId::Trisc1 => View::T1,
+        CoreId::Trisc2 => View::T2,
+        CoreId::Ncrisc => View::Nc,
+    }
+}

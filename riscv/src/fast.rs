@@ -1,0 +1,189 @@
+//! The fast loop: registers, local RAM and L1, and nothing that needs anybody's attention.
+//!
+//! A leaf that only borrows what it changes. Whatever is not in here (devices, decoding, faults,
+//! stores that somebody watches, rarer instructions) makes it return to [`crate::run`], whose
+//! careful loop executes that one instruction.
+//!
+//! One counter serves as clock and program counter: `index` walks the page, and `end` is where it
+//! would be when the time is up. A jump moves both.
+
+use sim_core::{Cycle, L1, Shared, Store, Width};
+
+use crate::core::{Core, LOCAL_BASE, block_bit};
+use crate::dispatch::dispatch;
+use crate::exec::{bits, extend, muldiv};
+use crate::icache::CODE_PAGE_BYTES;
+use crate::op::Kind;
+
+/// Why the fast loop returned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Exit {
+    /// The time is up.
+    Done,
+    /// The next instruction is not for this loop.
+    Careful,
+    /// No page of decoded instructions holds the pc.
+    NoPage,
+}
+
+impl Core {
+    /// Executes plain instructions to `until`. With `ALONE`, nobody else runs: stores that nobody
+    /// watches go straight to L1, and there must be no posted store. Else they are posted.
+    ///
+    /// Not inlined, so that it has the host's registers for itself.
+    #[inline(never)]
+    #[allow(clippy::too_many_lines, reason = "one arm per instruction, each a line or two")]
+    pub(crate) fn fast<const ALONE: bool>(&mut self, shared: &Shared, until: u64) -> Exit {
+        let Self { x, icache, local, batch, stored_words, stored_blocks, .. } = self;
+        let stores = &mut batch.stores;
+        let view = shared.run_view();
+        let Some(mut page) = icache.page(self.pc) else { return Exit::NoPage };
+        let mut base = self.pc & !(CODE_PAGE_BYTES - 1);
+        let mut index = (self.pc.wrapping_sub(base) >> 2) as usize;
+        let mut end = index + (until - self.cycle) as usize;
+
+        macro_rules! x {
+            ($index:expr) => {
+                x[usize::from($index)]
+            };
+        }
+        macro_rules! pc {
+            () => {
+                base.wrapping_add((index as u32) << 2)
+            };
+        }
+        macro_rules! go_to {
+            ($target:expr, $left:expr) => {{
+                let (target, left): (u32, usize) = ($target, $left);
+                let offset = target.wrapping_sub(base);
+                if offset & !(CODE_PAGE_BYTES - 4) == 0 {
+                    index = (offset >> 2) as usize;
+                    end = index + left;
+                } else if let Some(next) = icache.page(target) {
+                    page = next;
+                    base = target & !(CODE_PAGE_BYTES - 1);
+                    index = (target.wrapping_sub(base) >> 2) as usize;
+                    end = index + left;
+                } else {
+                    (base, index, end) = (target, 0, left);
+                    break Exit::NoPage;
+                }
+                continue;
+            }};
+        }
+        macro_rules! jump {
+            ($target:expr) => {
+                go_to!($target, end - index - 1)
+            };
+        }
+        macro_rules! branch {
+            ($op:ident, $taken:expr) => {
+                if $taken {
+                    jump!($op.imm);
+                }
+            };
+        }
+        macro_rules! load {
+            ($op:ident, $width:expr, $signed:expr) => {{
+                let addr = x!($op.rs1).wrapping_add($op.imm);
+                let value = if let Some(value) = view.read(addr, $width) {
+                    if !ALONE && *stored_words & Shared::watch_bit(addr) != 0 {
+                        let word = view.read(addr & !3, Width::Word).unwrap_or(0);
+                        forward(stores, addr & !3, word) >> ((addr & 3) * 8) & $width.mask()
+                    } else {
+                        value
+                    }
+                } else {
+                    let offset = addr.wrapping_sub(LOCAL_BASE);
+                    match local.get(L1::word_index(offset, $width)) {
+                        Some(word) => word >> ((offset & 3) * 8) & $width.mask(),
+                        None => break Exit::Careful,
+                    }
+                };
+                x!($op.rd) = if $signed { extend(value, $width) } else { value };
+            }};
+        }
+        macro_rules! store {
+            ($op:ident, $width:expr) => {{
+                let addr = x!($op.rs1).wrapping_add($op.imm);
+                let value = x!($op.rs2) & $width.mask();
+                if !ALONE && L1::holds_aligned(addr, $width) {
+                    *stored_words |= Shared::watch_bit(addr);
+                    *stored_blocks |= block_bit(addr);
+                    let cycle = Cycle(until - (end - index) as u64);
+                    stores.push(Store { cycle, addr, value, pc: pc!(), width: $width });
+                } else if !ALONE || !view.write_quiet(addr, value, $width) {
+                    let offset = addr.wrapping_sub(LOCAL_BASE);
+                    let Some(word) = local.get_mut(L1::word_index(offset, $width)) else {
+                        break Exit::Careful;
+                    };
+                    let shift = (offset & 3) * 8;
+                    *word = *word & !($width.mask() << shift) | value << shift;
+                }
+            }};
+        }
+
+        let exit = loop {
+            if index >= end {
+                break Exit::Done;
+            }
+            let op = page.op(index);
+            macro_rules! taken {
+                ($taken:expr) => {
+                    branch!(op, $taken)
+                };
+            }
+            dispatch!(op, x, taken, {
+                Kind::PageEnd => go_to!(pc!(), end - index),
+                Kind::Jal => {
+                    x!(op.rd) = pc!().wrapping_add(4);
+                    jump!(op.imm);
+                }
+                Kind::Jalr => {
+                    let target = x!(op.rs1).wrapping_add(op.imm) & !1;
+                    x!(op.rd) = pc!().wrapping_add(4);
+                    jump!(target);
+                }
+                Kind::Lb => load!(op, Width::Byte, true),
+                Kind::Lh => load!(op, Width::Half, true),
+                Kind::Lw => load!(op, Width::Word, false),
+                Kind::Lbu => load!(op, Width::Byte, false),
+                Kind::Lhu => load!(op, Width::Half, false),
+                Kind::Sb => store!(op, Width::Byte),
+                Kind::Sh => store!(op, Width::Half),
+                Kind::Sw => store!(op, Width::Word),
+                Kind::Undecoded
+                | Kind::Illegal
+                | Kind::Ttinsn
+                | Kind::Csr
+                | Kind::Amo
+                | Kind::Float
+                | Kind::Flw
+                | Kind::Flh
+                | Kind::Fsw
+                | Kind::Fsh
+                | Kind::Ebreak
+                | Kind::Trap => break Exit::Careful,
+            });
+            index += 1;
+        };
+        self.pc = pc!();
+        let cycle = until - (end - index) as u64;
+        self.instructions += cycle - self.cycle;
+        self.cycle = cycle;
+        exit
+    }
+}
+
+/// Applies posted stores to a word read from L1.
+#[inline(never)]
+pub(crate) fn forward(stores: &[Store], word_addr: u32, mut word: u32) -> u32 {
+    for store in stores {
+        if store.addr & !3 == word_addr {
+            let shift = (store.addr & 3) * 8;
+            let mask = store.width.mask() << shift;
+            word = word & !mask | store.value << shift & mask;
+        }
+    }
+    word
+}

@@ -1,0 +1,125 @@
+//! What the tile's debug registers show of the coprocessor: counters and bank ownership on the
+//! debug daisychain, Dst through the debug array port.
+//!
+//! Sources: `[isa-wh: TensixTile/DebugDaisychain.md]`; where Blackhole's signals lie
+//! `[ttsim: debug bus]`, confirmed by the reference vectors.
+
+use crate::coprocessor::Coprocessor;
+use crate::state::adc::{Channel, PACKERS};
+use crate::state::dst::DST_ROWS;
+
+/// Signals of one or two selections, 128 bits each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Signals([u32; 8]);
+
+impl Signals {
+    /// Places `value` at `bit`; a value may cross words, and is cut off at the end.
+    fn put(&mut self, bit: usize, value: u32) {
+        let wide = u64::from(value) << (bit % 32);
+        for (offset, part) in [wide as u32, (wide >> 32) as u32].into_iter().enumerate() {
+            if let Some(word) = self.0.get_mut(bit / 32 + offset) {
+                *word |= part;
+            }
+        }
+    }
+}
+
+impl Coprocessor {
+    /// The word that `DBG_RD_DATA` shows for a value of `DBG_BUS_CTRL`: bit 29 enable, bits 26:25
+    /// the word, 23:16 the daisychain stop, 15:0 the signals. `None` if it is switched off or the
+    /// signals are not modelled.
+    #[must_use]
+    pub fn debug_bus(&self, control: u32) -> Option<u32> {
+        if control >> 29 & 1 == 0 {
+            return None;
+        }
+        let word = (control >> 25 & 3) as usize;
+        let (stop, select) = (control >> 16 & 0xFF, control & 0xFFFF);
+        let (signals, first) = match (stop, select) {
+            (6, 0..=5) => (self.adc_signals(select as usize), 0),
+            (6, 9) => (self.ownership_signals(), 0),
+            (3, 2) => (self.rwc_signals(), 0),
+            (3, 3) => (self.rwc_signals(), 4),
+            (3, 4) => (self.fidelity_signals(), 0),
+            _ => return None,
+        };
+        Some(signals.0[first + word])
+    }
+
+    /// Unpackers of thread 0 and the packers of thread 2, by channel.
+    fn adc_signals(&self, select: usize) -> Signals {
+        let (which, channel) = (select / 2, select % 2);
+        let thread = if which == PACKERS { 2 } else { 0 };
+        let Channel { x, y, z, w } = self.backend.adcs[thread].0[which][channel];
+        let mut signals = Signals::default();
+        for (bit, value) in [
+            (0, x.value),
+            (18, x.cr),
+            (64, y.value),
+            (80, y.cr),
+            (96, z.value),
+            (104, z.cr),
+            (112, w.value),
+            (120, w.cr),
+        ] {
+            signals.put(bit, value);
+        }
+        signals
+    }
+
+    fn ownership_signals(&self) -> Signals {
+        let [a, b] = &self.backend.src;
+        let mut signals = Signals::default();
+        for (bit, flag) in [
+            (84, !a.unpacker_waits()),
+            (85, !a.matrix_waits()),
+            (90, a.owned_by_matrix[1]),
+            (91, a.owned_by_matrix[0]),
+            (92, a.matrix_bank),
+            (93, a.matrix_bank),
+            (94, a.unpacker_bank),
+            (100, b.matrix_bank),
+            (101, b.matrix_bank),
+            (102, b.unpacker_bank),
+            (105, b.owned_by_matrix[0]),
+            (106, b.owned_by_matrix[1]),
+        ] {
+            signals.put(bit, u32::from(flag));
+        }
+        signals
+    }
+
+    fn rwc_signals(&self) -> Signals {
+        let mut signals = Signals::default();
+        for (thread, rwc) in self.backend.matrix.rwcs.iter().enumerate() {
+            signals.put(16 * thread, u32::from(rwc.src_a));
+            signals.put(16 * thread + 8, u32::from(rwc.src_a_cr));
+            signals.put(16 * thread + 60, u32::from(rwc.src_b));
+            signals.put(16 * thread + 68, u32::from(rwc.src_b_cr));
+            signals.put(20 * thread + 120, u32::from(rwc.dst));
+            signals.put(20 * thread + 130, u32::from(rwc.dst_cr));
+        }
+        signals
+    }
+
+    fn fidelity_signals(&self) -> Signals {
+        let mut signals = Signals::default();
+        for (thread, rwc) in self.backend.matrix.rwcs.iter().enumerate() {
+            signals.put(60 + 2 * thread, u32::from(rwc.fidelity));
+        }
+        signals
+    }
+
+    /// The word that `DBG_ARRAY_RD_DATA` shows for a value of `DBG_ARRAY_RD_CMD`: bits 31:16 the
+    /// array, 15:12 a pair of columns, 11:0 the row. `None` for anything but Dst (array 2). Shows
+    /// what is stored whether the row is valid or not.
+    #[must_use]
+    pub fn debug_array(&self, command: u32) -> Option<u32> {
+        let (row, pair) = ((command & 0xFFF) as usize, (command >> 12 & 0xF) as usize);
+        if command >> 16 != 2 || row >= DST_ROWS || pair >= 8 {
+            return None;
+        }
+        let cells = &self.backend.matrix.dst.cells[row];
+        Some(u32::from(cells[2 * pair]) | u32::from(cells[2 * pair + 1]) << 16)
+    }
+}

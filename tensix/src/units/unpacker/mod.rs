@@ -1,0 +1,259 @@
+//! The two unpackers: L1 to SrcA or Dst (unpacker 0), L1 to SrcB (unpacker 1).
+//!
+//! Instructions: `UNPACR` in its three forms (move datums, step the context counter, flush the
+//! cache of row starts), `UNPACR_NOP`, and `SETDVALID`, which acts on the same state from the
+//! miscellaneous unit.
+//!
+//! Rooms: `settings` what the configuration asks for; `addr` where to read and to write; `format`
+//! conversions; `run` the data path; `sink` register files; `nop` the `UNPACR_NOP` family.
+//!
+//! # Limits
+//!
+//! * An instruction has its whole effect when it passes the wait gate, and waits there for its
+//!   bank. Hardware would take it and wait later, so that other instructions of the thread pass.
+//! * The cache of row starts is not modelled: flushing it does nothing, stale entries do not exist.
+//! * Throttle modes change speed only, and are ignored.
+//! * Metadata unpacking (`Metadata_*` fields) and SrcB row broadcast are not documented.
+//!
+//! Sources: `[isa-wh: TensixCoprocessor/UNPACR_Regular.md]` and its sister pages,
+//! `[llk: instructions/assembly.yaml]` for the Blackhole encodings, `[spec: numerics 1.2, 2]`.
+
+mod addr;
+mod format;
+mod nop;
+mod run;
+mod settings;
+mod sink;
+#[cfg(test)]
+mod tests;
+
+use isa::config::field;
+use sim_core::{Category, StateHasher, ThreadId, WaitReason};
+
+use self::run::Run;
+use self::settings::{Section, Settings, Word, select_context, undefined};
+use self::sink::{Sink, SrcAShape};
+use crate::backend::{Backend, soft_reset};
+use crate::env::Env;
+use crate::state::dst::DstMap;
+use crate::units::{Fault, Issued};
+use isa::op::Opcode;
+
+/// State of one unpacker apart from its Src bank, which lives with the bank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Unpacker {
+    /// Context counter per thread, 0 to 7.
+    context_counter: [u8; 3],
+    /// First row of Src per thread, 0 to 63.
+    src_row: [u8; 3],
+    /// Accumulated value of register writes, 17 bits.
+    register_accumulator: u32,
+    /// Output format of the bank handed over last.
+    held_format: u8,
+}
+
+/// The unpackers' own state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Unpackers([Unpacker; 2]);
+
+impl Unpackers {
+    /// First row of Src that an unpacker uses for a thread, 0 to 63.
+    pub(crate) fn src_row(&self, unpacker: usize, thread: usize) -> u8 {
+        self.0[unpacker & 1].src_row[thread]
+    }
+
+    pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
+        for unpacker in &self.0 {
+            hasher.bytes(&unpacker.context_counter);
+            hasher.bytes(&unpacker.src_row);
+            hasher.u32(unpacker.register_accumulator);
+            hasher.u8(unpacker.held_format);
+        }
+    }
+
+    /// Acts on a write of `UNPACK_MISC_CFG`: its reset and increment bits
+    /// `[llk: llk_lib/hal/cfg/thread.h]`.
+    pub(crate) fn write_misc(&mut self, thread: ThreadId, value: u32, sections: [Section<'_>; 2]) {
+        let controls = [
+            (
+                &field::UNPACK_MISC_CFG_CfgContextCntReset_0,
+                &field::UNPACK_MISC_CFG_CfgContextCntInc_0,
+            ),
+            (
+                &field::UNPACK_MISC_CFG_CfgContextCntReset_1,
+                &field::UNPACK_MISC_CFG_CfgContextCntInc_1,
+            ),
+        ];
+        for ((unpacker, section), (reset, increment)) in
+            self.0.iter_mut().zip(sections).zip(controls)
+        {
+            let counter = &mut unpacker.context_counter[thread.index()];
+            if increment.of_word(value) != 0 {
+                *counter = section.next_context(u32::from(*counter));
+            }
+            if reset.of_word(value) != 0 {
+                *counter = 0;
+            }
+        }
+    }
+}
+
+impl Backend {
+    /// The bank for which `UNPACR` or `UNPACR_NOP` would have to wait.
+    pub(crate) fn unpacker_refuses(&self, opcode: Opcode, word: u32) -> Option<WaitReason> {
+        let unpacker = Word(word).unpacker();
+        let banks = &self.src[unpacker];
+        let bank = if opcode == Opcode::UnpacrNop {
+            nop::Nop::decode(word).waits_for(banks)?
+        } else if Word(word).only_count() || Word(word).flush_cache() {
+            return None;
+        } else {
+            banks.unpacker_bank
+        };
+        let operand = unpacker as u8;
+        banks.owned_by_matrix[usize::from(bank)].then_some(WaitReason::SrcBank {
+            operand,
+            bank: u8::from(bank),
+            for_matrix: false,
+        })
+    }
+
+    /// `UNPACR`: moves datums, or only steps the context counter, or only flushes the cache.
+    ///
+    /// # Errors
+    /// See [`Settings::read`], [`Settings::input`], [`Settings::output`] and [`Run::go`].
+    #[inline(never)]
+    pub(crate) fn unpacr<E: Env>(&mut self, issued: &Issued, env: &E) -> Result<(), Fault> {
+        let word = Word(issued.word);
+        let (thread, unpacker) = (issued.thread.index(), word.unpacker());
+        let counter = self.unpackers.0[unpacker].context_counter[thread];
+        if word.flush_cache() {
+            return Ok(());
+        }
+        if word.only_count() {
+            let section = Section::new(&self.config, thread, unpacker);
+            self.unpackers.0[unpacker].context_counter[thread] =
+                section.next_context(u32::from(counter));
+            return Ok(());
+        }
+        if word.row_broadcast() {
+            return Err(issued.error(
+                Category::MissingSpecification,
+                "tensix-unpack-broadcast",
+                "UNPACR with srcb_bcast set: the public documents do not describe it",
+            ));
+        }
+        let (context, adc) = select_context(issued, &self.config, counter)?;
+        let settings = Settings::read(issued, &self.config, (context, adc))?;
+        let input = settings.input(issued, word.row_search(), &self.adcs, env)?;
+        let position = settings.output(issued, &self.adcs)?;
+        let mut sink = self.sink(issued, &settings)?;
+        Run { issued, settings: &settings, env, all_zero: word.all_zero() }
+            .go(input, position, &mut sink)?;
+        self.finish(issued, &settings);
+        Ok(())
+    }
+
+    /// Where the datums of `settings` go.
+    fn sink(&mut self, issued: &Issued, settings: &Settings) -> Result<Sink<'_>, Fault> {
+        let thread = issued.thread.index();
+        let by_address = self.config.thread_field(thread, &field::SRCA_SET_SetOvrdWithAddr) != 0;
+        if settings.to_dst {
+            if by_address {
+                return Err(undefined(
+                    issued,
+                    "tensix-unpack-override",
+                    "unpacking to Dst with SRCA_SET_SetOvrdWithAddr set",
+                ));
+            }
+            let map = DstMap::of(&self.config.states[0]);
+            let wide = format::is_wide(settings.output_format);
+            return Ok(Sink::Dst { dst: &mut self.matrix.dst, map, wide });
+        }
+        let row = u32::from(self.unpackers.0[settings.unpacker].src_row[thread]);
+        let cells = self.src[settings.unpacker].unpacker_side_mut();
+        if settings.unpacker == 1 {
+            return Ok(Sink::SrcB { cells, row });
+        }
+        let shape = SrcAShape {
+            set_row: (!by_address).then_some(row),
+            column_shift: settings.column_shift,
+            transpose: settings.transpose,
+        };
+        Ok(Sink::SrcA { cells, shape })
+    }
+
+    /// Steps counters and hands the bank over.
+    fn finish(&mut self, issued: &Issued, settings: &Settings) {
+        let word = Word(issued.word);
+        let (thread, unpacker) = (issued.thread.index(), settings.unpacker);
+        let section = Section::new(&self.config, thread, unpacker);
+        if word.multi_context() && word.use_context_counter() {
+            self.unpackers.0[unpacker].context_counter[thread] =
+                section.next_context(settings.context);
+        }
+        let advances_rows = section.thcon(&field::THCON_SEC0_REG2_Unpack_Src_Reg_Set_Upd) != 0;
+        let increments = word.increments();
+        for (index, adcs) in self.adcs.iter_mut().enumerate() {
+            if index == thread || index == settings.adc {
+                for (channel, (z, y)) in adcs.0[unpacker].iter_mut().zip(increments) {
+                    channel.y.value = (channel.y.value + y) & 0x1FFF;
+                    channel.z.value = (channel.z.value + z) & 0xFF;
+                }
+            }
+        }
+        if word.flip_src() {
+            self.hand_over(issued.thread, unpacker, settings.output_format);
+        } else if advances_rows {
+            let base = self.src_row_base(thread, unpacker);
+            let row = &mut self.unpackers.0[unpacker].src_row[thread];
+            *row = row.wrapping_add(16).wrapping_add(base) & 0x3F;
+        }
+    }
+
+    /// First row that the thread's set register names.
+    fn src_row_base(&self, thread: usize, unpacker: usize) -> u8 {
+        let base = [&field::SRCA_SET_Base, &field::SRCB_SET_Base][unpacker];
+        (self.config.thread_field(thread, base) << 4) as u8 & 0x3F
+    }
+
+    /// Gives the unpacker's bank to the matrix unit and turns to the other one. While the bank's
+    /// ownership is held in soft reset, it cannot change `[isa-bh: TensixTile/SoftReset.md]`.
+    fn hand_over(&mut self, thread: ThreadId, unpacker: usize, format: u32) {
+        let row = self.src_row_base(thread.index(), unpacker);
+        let state = &mut self.unpackers.0[unpacker];
+        state.src_row[thread.index()] = row;
+        state.held_format = format as u8;
+        let frozen = [soft_reset::SRC_A_CLIENT, soft_reset::SRC_B_CLIENT][unpacker];
+        if self.held & frozen == 0 {
+            self.src[unpacker].unpacker_release(format as u8);
+        }
+    }
+
+    /// `SETDVALID`. Its page calls the format that the bank then implies ill-specified, and says
+    /// that in practice it is the output format of an earlier unpack: we take the last one handed
+    /// over `[isa-wh: TensixCoprocessor/SETDVALID.md]` [unknown: U-SETDVALID-FORMAT].
+    pub(crate) fn setdvalid(&mut self, issued: &Issued) {
+        for unpacker in 0..2 {
+            if issued.field(unpacker as u32, 1) != 0 {
+                let format = self.unpackers.0[unpacker].held_format;
+                self.hand_over(issued.thread, unpacker, u32::from(format));
+            }
+        }
+    }
+
+    /// Hands a bank over as `UNPACR_NOP` does: the implied format is the unpacker's configured
+    /// output format `[isa-wh: TensixCoprocessor/UNPACR_NOP_SETDVALID.md]`.
+    fn set_dvalid(&mut self, issued: &Issued, unpacker: usize) {
+        let section = Section::new(&self.config, issued.thread.index(), unpacker);
+        let format = section.thcon(&field::THCON_SEC0_REG2_Out_data_format);
+        self.hand_over(issued.thread, unpacker, format);
+    }
+
+    /// Acts on a `SETC16` of `UNPACK_MISC_CFG`.
+    pub(crate) fn unpack_misc_written(&mut self, issued: &Issued) {
+        let thread = issued.thread.index();
+        let sections = [0, 1].map(|unpacker| Section::new(&self.config, thread, unpacker));
+        self.unpackers.write_misc(issued.thread, issued.field(0, 16), sections);
+    }
+}

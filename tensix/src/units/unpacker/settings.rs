@@ -1,0 +1,473 @@
+//! What an `UNPACR` is asked to do: its own fields, the context it selects, and the configuration
+//! of its unpacker, read once.
+//!
+//! Not here: addresses, which depend on the address counters as well.
+//!
+//! Sources: `[isa-wh: TensixCoprocessor/UNPACR_Regular.md]`,
+//! `[llk: instructions/assembly.yaml#UNPACR]`, `[llk: llk_lib/hal/cfg/thcon.h]`.
+
+use isa::config::{ConfigField, field};
+use sim_core::Category;
+
+use super::format::{self, Conversion, Formats};
+use crate::units::config::{ConfigUnit, STATE_WORDS};
+use crate::units::{Fault, Issued};
+
+/// Words between the THCON sections of the two unpackers.
+const SECTION_WORDS: u32 =
+    field::THCON_SEC1_REG2_Out_data_format.addr32 - field::THCON_SEC0_REG2_Out_data_format.addr32;
+
+/// Fields of the instruction word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Word(pub(crate) u32);
+
+impl Word {
+    const fn bit(self, bit: u32) -> bool {
+        self.0 >> bit & 1 != 0
+    }
+
+    /// Unpacker 0 or 1; `UNPACR_NOP` has the bit in the same place.
+    pub(crate) const fn unpacker(self) -> usize {
+        (self.0 >> 23 & 1) as usize
+    }
+
+    /// Forget cached row starts; nothing else happens.
+    pub(crate) const fn flush_cache(self) -> bool {
+        self.bit(1)
+    }
+
+    /// Step the context counter; nothing else happens.
+    pub(crate) const fn only_count(self) -> bool {
+        self.bit(13)
+    }
+
+    pub(crate) const fn row_search(self) -> bool {
+        self.bit(2)
+    }
+
+    pub(crate) const fn use_context_counter(self) -> bool {
+        self.bit(3)
+    }
+
+    pub(crate) const fn all_zero(self) -> bool {
+        self.bit(4)
+    }
+
+    pub(crate) const fn row_broadcast(self) -> bool {
+        self.bit(5)
+    }
+
+    pub(crate) const fn flip_src(self) -> bool {
+        self.bit(6)
+    }
+
+    pub(crate) const fn multi_context(self) -> bool {
+        self.bit(7)
+    }
+
+    const fn adc(self) -> u32 {
+        self.0 >> 8 & 3
+    }
+
+    const fn context(self) -> u32 {
+        self.0 >> 10 & 7
+    }
+
+    /// Increments of Z and Y of channel 0, then of channel 1.
+    pub(crate) const fn increments(self) -> [(u32, u32); 2] {
+        let bits = self.0 >> 15;
+        [(bits & 3, bits >> 2 & 3), (bits >> 4 & 3, bits >> 6 & 3)]
+    }
+}
+
+/// One unpacker's configuration words in one of the two states.
+#[derive(Clone, Copy)]
+pub(crate) struct Section<'a> {
+    words: &'a [u32; STATE_WORDS],
+    unpacker: usize,
+}
+
+impl<'a> Section<'a> {
+    /// The words that instructions of `thread` use.
+    pub(crate) fn new(config: &'a ConfigUnit, thread: usize, unpacker: usize) -> Self {
+        Self { words: &config.states[config.state_id(thread)], unpacker }
+    }
+
+    fn word(&self, index: u32) -> u32 {
+        self.words[index as usize % STATE_WORDS]
+    }
+
+    /// A word of this unpacker's THCON section, by its index in section 0.
+    fn thcon_word(&self, index: u32) -> u32 {
+        self.word(index + SECTION_WORDS * self.unpacker as u32)
+    }
+
+    /// A field of this unpacker's THCON section, given as the field of section 0.
+    pub(crate) fn thcon(&self, field: &ConfigField) -> u32 {
+        field.of_word(self.thcon_word(field.addr32))
+    }
+
+    /// A field that has one name per unpacker.
+    pub(crate) fn own(&self, fields: [&ConfigField; 2]) -> u32 {
+        let field = fields[self.unpacker];
+        field.of_word(self.word(field.addr32))
+    }
+
+    /// Bit of a context: contexts 0 to 3 from bit `low` on, 4 to 7 from bit `low + 16` on.
+    fn context_bit(&self, field: &ConfigField, context: u32) -> bool {
+        let bit = u32::from(field.lo) + (context & 3) + (context >> 2) * 16;
+        self.thcon_word(field.addr32) >> bit & 1 != 0
+    }
+
+    /// Half-word of a context: `field` is that of context 0, two contexts to a word.
+    fn context_half(&self, field: &ConfigField, context: u32) -> u32 {
+        let context = context & 3;
+        self.thcon_word(field.addr32 + context / 2) >> (16 * (context & 1)) & 0xFFFF
+    }
+
+    /// The context counter's successor `[isa-wh: UNPACR_IncrementContextCounter.md]`. The count
+    /// that is no power of two has a header comment only `[llk: llk_lib/hal/cfg/thcon.h]`.
+    pub(crate) fn next_context(&self, context: u32) -> u8 {
+        let next = (context + 1) & 7;
+        let count = if self.thcon(&field::THCON_SEC0_REG2_Context_count_non_log2_en) != 0 {
+            self.thcon(&field::THCON_SEC0_REG2_Context_count_non_log2)
+        } else {
+            1 << self.thcon(&field::THCON_SEC0_REG2_Context_count)
+        };
+        if next >= count { 0 } else { next as u8 }
+    }
+}
+
+/// The tile descriptor, four words `[isa-wh: TensixCoprocessor/UNPACR_Regular.md]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Descriptor(pub(crate) [u32; 4]);
+
+impl Descriptor {
+    pub(crate) const fn format(&self) -> u32 {
+        self.0[0] & 0xF
+    }
+
+    pub(crate) const fn is_uncompressed(&self) -> bool {
+        self.0[0] >> 4 & 1 != 0
+    }
+
+    pub(crate) const fn no_exponent_section(&self) -> bool {
+        self.0[0] >> 5 & 1 != 0
+    }
+
+    pub(crate) const fn blobs_per_plane(&self) -> u32 {
+        self.0[0] >> 8 & 7
+    }
+
+    pub(crate) const fn x_dim(&self) -> u32 {
+        self.0[0] >> 16
+    }
+
+    pub(crate) const fn y_dim(&self) -> u32 {
+        self.0[1] & 0xFF
+    }
+
+    pub(crate) const fn z_dim(&self) -> u32 {
+        at_least_one(self.0[1] >> 16 & 0xFF)
+    }
+
+    pub(crate) const fn w_dim(&self) -> u32 {
+        at_least_one(self.0[2] & 0xFF)
+    }
+
+    /// First row of each of eight blobs, in units of 16 datums, four bits each.
+    pub(crate) const fn blobs_y_start(&self) -> u32 {
+        self.0[2] >> 16 | self.0[3] << 16
+    }
+
+    pub(crate) const fn digest_size(&self) -> u32 {
+        self.0[3] >> 24
+    }
+}
+
+const fn at_least_one(value: u32) -> u32 {
+    if value == 0 { 1 } else { value }
+}
+
+/// A circular buffer in L1: addresses above `limit` come back by `size`; both in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fifo {
+    pub(crate) limit: u64,
+    pub(crate) size: u64,
+}
+
+/// Everything an `UNPACR` takes from its word and the configuration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Settings {
+    pub(crate) unpacker: usize,
+    pub(crate) context: u32,
+    /// Thread whose address counters give X and Y of the input.
+    pub(crate) adc: usize,
+    pub(crate) descriptor: Descriptor,
+    pub(crate) uncompressed: bool,
+    pub(crate) x_dim: u32,
+    pub(crate) blobs_y_start: u32,
+    pub(crate) datum_bits: u32,
+    pub(crate) is_bfp: bool,
+    pub(crate) output_format: u32,
+    pub(crate) conversion: Conversion,
+    /// Base plus offset, in 16-byte units.
+    pub(crate) base: u32,
+    pub(crate) forced_exponent: Option<u8>,
+    /// BFP8 and BFP8a have an exponent section whatever the descriptor says.
+    pub(crate) has_exponent_section: bool,
+    pub(crate) fifo: Fifo,
+    /// Bytes from one input row to the next, if they are not contiguous.
+    pub(crate) row_stride: Option<u32>,
+    pub(crate) to_dst: bool,
+    pub(crate) transpose: bool,
+    pub(crate) column_shift: u32,
+    pub(crate) upsample_zeroes: u32,
+    pub(crate) upsample_interleave: bool,
+    /// Base and per-context address of the output, and how they combine.
+    pub(crate) output_base: u32,
+    pub(crate) output_strides: [u32; 3],
+    pub(crate) context_output: Option<(u32, bool)>,
+}
+
+/// Which context and whose address counters an `UNPACR` uses.
+///
+/// # Errors
+/// `UndefinedBehavior`: unpacker 1 has two contexts; there is no fourth thread.
+pub(crate) fn select_context(
+    issued: &Issued,
+    config: &ConfigUnit,
+    counter: u8,
+) -> Result<(u32, usize), Fault> {
+    let word = Word(issued.word);
+    let thread = issued.thread.index();
+    if !word.multi_context() {
+        return Ok((0, thread));
+    }
+    let offset =
+        [&field::UNPACK_MISC_CFG_CfgContextOffset_0, &field::UNPACK_MISC_CFG_CfgContextOffset_1]
+            [word.unpacker()];
+    let first = if word.use_context_counter() { u32::from(counter) } else { word.context() };
+    let context = (first + config.thread_field(thread, offset)) & 7;
+    if word.unpacker() == 1 && context >= 2 {
+        return Err(undefined(
+            issued,
+            "tensix-unpack-context",
+            format!("context {context} of unpacker 1, which has two"),
+        ));
+    }
+    // Which thread's counters context 0 means is documented as thread 0 for Wormhole; on Blackhole
+    // the reference vectors of other threads show the thread's own [unknown: U-UNPACR-ADC].
+    let adc = match word.adc() as usize {
+        0 => thread,
+        adc => adc,
+    };
+    if adc == 3 {
+        return Err(undefined(
+            issued,
+            "tensix-unpack-adc",
+            "address counter context 3; there are three threads",
+        ));
+    }
+    Ok((context, adc))
+}
+
+#[cold]
+pub(crate) fn undefined(issued: &Issued, id: &'static str, text: impl Into<String>) -> Fault {
+    issued.error(Category::UndefinedBehavior, id, text)
+}
+
+impl Settings {
+    /// Reads the configuration for one `UNPACR`.
+    ///
+    /// # Errors
+    /// `UndefinedBehavior` for pairs of formats that the unpackers cannot convert and for
+    /// combinations of modes that the documents exclude.
+    pub(crate) fn read(
+        issued: &Issued,
+        config: &ConfigUnit,
+        (context, adc): (u32, usize),
+    ) -> Result<Self, Fault> {
+        let word = Word(issued.word);
+        let unpacker = word.unpacker();
+        let multi = word.multi_context();
+        let section = Section::new(config, issued.thread.index(), unpacker);
+        let descriptor =
+            Descriptor([0, 1, 2, 3].map(|index| {
+                section.thcon_word(field::THCON_SEC0_REG0_TileDescriptor.addr32 + index)
+            }));
+        let if_select = if multi {
+            section.context_bit(&field::THCON_SEC0_REG2_Unpack_if_sel_cntx0, context)
+        } else {
+            section.thcon(&field::THCON_SEC0_REG2_Unpack_If_Sel) != 0
+        };
+        let to_dst = unpacker == 0 && if_select;
+        let (input, output) = formats(&section, &descriptor, multi, context);
+        let formats = Formats {
+            input,
+            output,
+            to_dst,
+            four_bit_exponent: section.thcon(&field::THCON_SEC0_REG1_Unp_LF8_4b_exp) != 0,
+            unsigned: section.own([
+                &field::ALU_FORMAT_SPEC_REG0_SrcAUnsigned,
+                &field::ALU_FORMAT_SPEC_REG0_SrcBUnsigned,
+            ]) != 0,
+        };
+        let (Some(conversion), Some(datum_bits)) =
+            (formats.conversion(), format::datum_bits(input))
+        else {
+            return Err(no_conversion(issued, &formats));
+        };
+        let tileize = section.thcon(&field::THCON_SEC0_REG2_Tileize_mode) != 0;
+        let shift_amounts = section.thcon_word(field::THCON_SEC0_REG2_Shift_amount_cntx0.addr32)
+            >> field::THCON_SEC0_REG2_Shift_amount_cntx0.lo;
+        let settings = Self {
+            unpacker,
+            context,
+            adc,
+            descriptor,
+            uncompressed: if multi {
+                section.context_bit(&field::THCON_SEC0_REG2_Disable_zero_compress_cntx0, context)
+            } else {
+                descriptor.is_uncompressed()
+            },
+            x_dim: if multi && unpacker == 0 {
+                section.context_half(&field::THCON_SEC0_REG5_Tile_x_dim_cntx0, context)
+            } else {
+                descriptor.x_dim()
+            },
+            blobs_y_start: if multi && unpacker == 0 {
+                section.word(
+                    field::UNP0_BLOBS_Y_START_CNTX_01_blobs_y_start.addr32 + (context >> 1 & 1),
+                )
+            } else {
+                descriptor.blobs_y_start()
+            },
+            datum_bits,
+            is_bfp: format::is_bfp(input),
+            output_format: output,
+            conversion,
+            base: base(&section, multi, context),
+            forced_exponent: (section.thcon(&field::THCON_SEC0_REG2_Force_shared_exp) != 0).then(
+                || {
+                    section.own([
+                        &field::UNP0_FORCED_SHARED_EXP_shared_exp,
+                        &field::UNP1_FORCED_SHARED_EXP_shared_exp,
+                    ]) as u8
+                },
+            ),
+            has_exponent_section: datum_bits == 8 || !descriptor.no_exponent_section(),
+            fifo: fifo(&section, context),
+            row_stride: tileize.then_some((shift_amounts & 0xFFF) << 4),
+            to_dst,
+            transpose: unpacker == 0 && section.thcon(&field::THCON_SEC0_REG2_Haloize_mode) != 0,
+            column_shift: if tileize || unpacker == 1 {
+                0
+            } else {
+                shift_amounts >> (4 * (context & 3)) & 0xF
+            },
+            upsample_zeroes: (1 << section.thcon(&field::THCON_SEC0_REG2_Upsample_rate)) - 1,
+            upsample_interleave: section.thcon(&field::THCON_SEC0_REG2_Upsample_and_interleave)
+                != 0,
+            output_base: section
+                .own([&field::UNP0_ADDR_BASE_REG_1_Base, &field::UNP1_ADDR_BASE_REG_1_Base]),
+            output_strides: strides(&section),
+            context_output: (multi && unpacker == 0).then(|| {
+                let address =
+                    section.context_half(&field::THCON_SEC0_REG5_Dest_cntx0_address, context);
+                let add = section.own([
+                    &field::UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr,
+                    &field::UNP1_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr,
+                ]);
+                (address, to_dst || add != 0)
+            }),
+        };
+        settings.check(issued)?;
+        Ok(settings)
+    }
+
+    fn check(&self, issued: &Issued) -> Result<(), Fault> {
+        let text = if self.row_stride.is_some() && (self.upsample_zeroes > 0 || !self.uncompressed)
+        {
+            "tile making together with upsampling or decompression"
+        } else if self.to_dst && (self.column_shift != 0 || self.transpose) {
+            "unpacking to Dst together with a column shift or transposition"
+        } else {
+            return Ok(());
+        };
+        Err(undefined(issued, "tensix-unpack-modes", text))
+    }
+}
+
+/// Input and output format codes.
+fn formats(
+    section: &Section<'_>,
+    descriptor: &Descriptor,
+    multi: bool,
+    context: u32,
+) -> (u32, u32) {
+    if multi && section.thcon(&field::THCON_SEC0_REG2_Ovrd_data_format) != 0 {
+        let first = field::THCON_SEC0_REG7_Unpack_data_format_cntx0;
+        let word = section.thcon_word(first.addr32 + (context & 3));
+        let bits = word >> (u32::from(first.lo) + 8 * (context >> 2));
+        (bits & 0xF, bits >> 4 & 0xF)
+    } else {
+        (descriptor.format(), section.thcon(&field::THCON_SEC0_REG2_Out_data_format))
+    }
+}
+
+/// Base and offset of the context, added, in 16-byte units.
+fn base(section: &Section<'_>, multi: bool, context: u32) -> u32 {
+    let context = if multi { context } else { 0 };
+    let base = section.thcon_word(field::THCON_SEC0_REG3_Base_address.addr32 + context);
+    let offset =
+        section.thcon_word(field::THCON_SEC0_REG7_Offset_address.addr32 + (context & 3)) & 0xFFFF;
+    base.wrapping_add(offset)
+}
+
+/// The circular buffer; context 1 has one of its own if that is enabled
+/// `[llk: llk_lib/hal/cfg/thcon.h]`.
+fn fifo(section: &Section<'_>, context: u32) -> Fifo {
+    let own = context == 1 && section.thcon(&field::THCON_SEC0_REG10_Unpack_limit_address_en) != 0;
+    let (limit, size) = if own {
+        (&field::THCON_SEC0_REG10_Unpack_limit_address, &field::THCON_SEC0_REG10_Unpack_fifo_size)
+    } else {
+        (&field::THCON_SEC0_REG2_Unpack_limit_address, &field::THCON_SEC0_REG2_Unpack_fifo_size)
+    };
+    Fifo { limit: u64::from(section.thcon(limit)) * 16, size: u64::from(section.thcon(size)) * 16 }
+}
+
+/// Strides of Y, Z and W of the output.
+fn strides(section: &Section<'_>) -> [u32; 3] {
+    [
+        section.own([
+            &field::UNP0_ADDR_CTRL_XY_REG_1_Ystride,
+            &field::UNP1_ADDR_CTRL_XY_REG_1_Ystride,
+        ]),
+        section.own([
+            &field::UNP0_ADDR_CTRL_ZW_REG_1_Zstride,
+            &field::UNP1_ADDR_CTRL_ZW_REG_1_Zstride,
+        ]),
+        section.own([
+            &field::UNP0_ADDR_CTRL_ZW_REG_1_Wstride,
+            &field::UNP1_ADDR_CTRL_ZW_REG_1_Wstride,
+        ]),
+    ]
+}
+
+#[cold]
+fn no_conversion(issued: &Issued, formats: &Formats) -> Fault {
+    let name = |code| isa::names::format(code).map_or("no format", |row| row.name);
+    let target = if formats.to_dst { "Dst" } else { "SrcA or SrcB" };
+    undefined(
+        issued,
+        "tensix-unpack-formats",
+        format!(
+            "no conversion from {} ({}) to {} ({}) in {target}",
+            name(formats.input),
+            formats.input,
+            name(formats.output),
+            formats.output
+        ),
+    )
+}

@@ -1,0 +1,150 @@
+//! Where converted datums go: a bank of SrcA, a bank of SrcB, or Dst.
+//!
+//! Output positions count datums, 16 to a row. Not here: who may write, which the wait gate checks.
+//!
+//! Source: `[isa-wh: TensixCoprocessor/UNPACR_Regular.md]`.
+
+use crate::state::dst::{Dst, DstMap};
+use crate::state::src::{SRC_COLUMNS, SRC_ROWS, SrcCells};
+
+/// Columns of every register file.
+pub(crate) const COLUMNS: usize = SRC_COLUMNS;
+/// SrcA and Dst positions begin with four rows that do not exist.
+const HEADER_ROWS: u32 = 4;
+/// Rows of SrcA that an `UNPACR` may reach when its thread's row register supplies the rest.
+const ROWS_PER_SET: u32 = 16;
+
+/// A row outside the part of SrcA that the instruction may write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct RowOutside(pub(crate) u32);
+
+/// How SrcA rows and columns follow from the output position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SrcAShape {
+    /// Row of the thread's row register, or `None` if the address alone says where
+    /// (`SRCA_SET_SetOvrdWithAddr`).
+    pub(crate) set_row: Option<u32>,
+    /// Columns by which datums move left; those that would leave the row are dropped.
+    pub(crate) column_shift: u32,
+    /// Exchange column and row in blocks of 16 by 16.
+    pub(crate) transpose: bool,
+}
+
+/// Where datums go.
+#[derive(Debug)]
+pub(crate) enum Sink<'a> {
+    SrcA {
+        cells: &'a mut SrcCells,
+        shape: SrcAShape,
+    },
+    SrcB {
+        cells: &'a mut SrcCells,
+        row: u32,
+    },
+    /// With `wide`, two half-words per datum.
+    Dst {
+        dst: &'a mut Dst,
+        map: DstMap,
+        wide: bool,
+    },
+}
+
+impl Sink<'_> {
+    /// Writes datums to consecutive positions from `position` on; at most a row of them.
+    ///
+    /// # Errors
+    /// [`RowOutside`] if SrcA has no such row.
+    #[inline]
+    pub(crate) fn write(&mut self, position: u32, datums: &[u32]) -> Result<(), RowOutside> {
+        let row = position / COLUMNS as u32;
+        let column = position as usize % COLUMNS;
+        let room = COLUMNS - column;
+        if datums.len() <= room {
+            return self.write_in_row(row, column, datums);
+        }
+        let (here, next) = datums.split_at(room);
+        self.write_in_row(row, column, here)?;
+        self.write_in_row(row.wrapping_add(1), 0, next)
+    }
+
+    /// Writes datums that lie in one row.
+    #[inline]
+    fn write_in_row(&mut self, row: u32, column: usize, datums: &[u32]) -> Result<(), RowOutside> {
+        match self {
+            Self::SrcA { cells, shape } => write_src_a(cells, *shape, row, column, datums),
+            Self::SrcB { cells, row: set_row } => {
+                let row = row.wrapping_add(*set_row) as usize % SRC_ROWS;
+                copy(&mut cells[row], column, datums);
+                Ok(())
+            }
+            Self::Dst { dst, map, wide } => {
+                let row = row.wrapping_sub(HEADER_ROWS);
+                write_dst(dst, (*map, *wide), row, column, datums);
+                Ok(())
+            }
+        }
+    }
+}
+
+#[inline]
+fn copy(cells: &mut [u32; COLUMNS], column: usize, datums: &[u32]) {
+    // Whole rows are the common case, and then the compiler knows the length.
+    if let Ok(row) = <&[u32; COLUMNS]>::try_from(datums) {
+        *cells = *row;
+        return;
+    }
+    for (cell, datum) in cells.iter_mut().skip(column).zip(datums) {
+        *cell = *datum;
+    }
+}
+
+#[inline]
+fn write_src_a(
+    cells: &mut SrcCells,
+    shape: SrcAShape,
+    row: u32,
+    column: usize,
+    datums: &[u32],
+) -> Result<(), RowOutside> {
+    let Some(row) = row.checked_sub(HEADER_ROWS) else { return Ok(()) };
+    let (limit, base) = match shape.set_row {
+        Some(base) => (ROWS_PER_SET, base),
+        None => (SRC_ROWS as u32, 0),
+    };
+    if row >= limit {
+        return Err(RowOutside(row));
+    }
+    let row = (row + base) as usize % SRC_ROWS;
+    let shift = shape.column_shift as usize;
+    if shift == 0 && !shape.transpose {
+        copy(&mut cells[row], column, datums);
+        return Ok(());
+    }
+    for (column, datum) in (column..).zip(datums) {
+        let Some(column) = column.checked_sub(shift) else { continue };
+        let (row, column) = if shape.transpose {
+            (row & !(COLUMNS - 1) | column, row % COLUMNS)
+        } else {
+            (row, column)
+        };
+        cells[row % SRC_ROWS][column % COLUMNS] = *datum;
+    }
+    Ok(())
+}
+
+fn write_dst(dst: &mut Dst, (map, wide): (DstMap, bool), row: u32, column: usize, datums: &[u32]) {
+    match (<&[u32; COLUMNS]>::try_from(datums), wide) {
+        (Ok(datums), true) => dst.write32(map, row, datums),
+        (Ok(datums), false) => dst.write16(map, row, &datums.map(|datum| datum as u16)),
+        (Err(_), true) => {
+            for (column, datum) in (column..).zip(datums) {
+                dst.set32(map, row, column, *datum);
+            }
+        }
+        (Err(_), false) => {
+            for (column, datum) in (column..).zip(datums) {
+                dst.set16(map, row, column, *datum as u16);
+            }
+        }
+    }
+}

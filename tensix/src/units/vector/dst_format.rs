@@ -1,0 +1,175 @@
+//! Conversions between a Dst cell and a lane of a vector register, one cell at a time.
+//!
+//! Dst keeps BF16 as sign, mantissa, exponent and FP16 likewise; the high half of a 32-bit cell is
+//! kept like a BF16 `[isa-bh: TensixCoprocessor/Dst.md]`, `[spec: numerics 1.3]`.
+
+/// Ways to convert: `MOD0_FMT_*` of `[isa-bh: TensixCoprocessor/SFPLOAD.md]`, `SFPSTORE.md`.
+pub(super) mod mode {
+    pub(crate) const SRCB: u32 = 0;
+    pub(crate) const FP16: u32 = 1;
+    pub(crate) const BF16: u32 = 2;
+    pub(crate) const FP32: u32 = 3;
+    pub(crate) const INT32: u32 = 4;
+    pub(crate) const INT8: u32 = 5;
+    pub(crate) const UINT16: u32 = 6;
+    pub(crate) const HI16: u32 = 7;
+    pub(crate) const INT16: u32 = 8;
+    pub(crate) const LO16: u32 = 9;
+    pub(crate) const INT32_ALL: u32 = 10;
+    pub(crate) const INT32_SM: u32 = 12;
+    pub(crate) const INT8_COMP: u32 = 13;
+    pub(crate) const LO16_ONLY: u32 = 14;
+    pub(crate) const HI16_ONLY: u32 = 15;
+}
+
+const SIGN: u32 = 0x8000_0000;
+
+/// What `MOD0_FMT_SRCB` means for a format code: modes of the 8-bit exponent class as BF16, all
+/// others as FP16.
+pub(super) const fn implied(format: u32) -> u32 {
+    match format {
+        // FP32, TF32, BF16, BFP8, BFP4, INT32, INT16, BFP2.
+        0 | 4..=9 | 15 => mode::BF16,
+        _ => mode::FP16,
+    }
+}
+
+/// Whether SFPLOAD reads a 32-bit cell.
+pub(super) const fn loads_word(mode: u32) -> bool {
+    matches!(mode, mode::FP32 | mode::INT32 | mode::INT32_ALL | mode::INT32_SM)
+}
+
+/// Whether SFPSTORE writes a 32-bit cell.
+pub(super) const fn stores_word(mode: u32) -> bool {
+    loads_word(mode) || matches!(mode, mode::HI16 | mode::LO16)
+}
+
+/// A 32-bit cell as FP32 or sign-magnitude integer.
+pub(super) const fn decode_word(cell: u32) -> u32 {
+    cell & 0x8000_FFFF | (cell & 0x00FF_0000) << 7 | cell >> 8 & 0x007F_0000
+}
+
+const fn encode_word(value: u32) -> u32 {
+    value & 0x8000_FFFF | value >> 7 & 0x00FF_0000 | (value & 0x007F_0000) << 8
+}
+
+/// SFPLOAD of a 16-bit cell; `old` is the register's lane, of which two modes keep a half.
+#[inline]
+pub(super) const fn load_half(mode: u32, cell: u16, old: u32, fp16_infinity: bool) -> u32 {
+    let raw = cell as u32;
+    let sign = (raw & 0x8000) << 16;
+    match mode {
+        mode::BF16 => decode_word(raw << 16),
+        mode::FP16 => {
+            let (exponent, mantissa) = (raw & 0x1F, raw >> 5 & 0x3FF);
+            if fp16_infinity && exponent == 0x1F && mantissa == 0x3FF {
+                return sign | 0x7F80_0000;
+            }
+            let exponent = if exponent == 0 { 0 } else { exponent + 112 };
+            sign | exponent << 23 | mantissa << 13
+        }
+        mode::INT8 => sign | raw >> 5 & 0xFF,
+        mode::INT8_COMP => sign | raw >> 5 & 0x3FF,
+        mode::INT16 => sign | raw & 0x7FFF,
+        mode::UINT16 | mode::LO16 => raw,
+        mode::HI16 => raw << 16,
+        mode::LO16_ONLY => old & 0xFFFF_0000 | raw,
+        mode::HI16_ONLY => raw << 16 | old & 0xFFFF,
+        // MOD0_FMT_ZERO.
+        _ => 0,
+    }
+}
+
+/// SFPSTORE to a 32-bit cell.
+#[inline]
+pub(super) const fn store_word(mode: u32, value: u32) -> u32 {
+    match mode {
+        mode::FP32 => encode_word(flush(value)),
+        mode::HI16 => value,
+        mode::LO16 => value.rotate_left(16),
+        _ => encode_word(value),
+    }
+}
+
+/// SFPSTORE to a 16-bit cell.
+#[inline]
+pub(super) const fn store_half(mode: u32, value: u32) -> u16 {
+    let sign = value >> 16 & 0x8000;
+    let bits = match mode {
+        mode::BF16 => encode_word(flush(value)) >> 16,
+        mode::FP16 => sign | narrow(value),
+        // The fixed exponent of integers in Dst.
+        mode::INT8 | mode::INT8_COMP => sign | (value & 0x3FF) << 5 | 16,
+        mode::INT16 => sign | value & 0x7FFF,
+        mode::UINT16 | mode::LO16_ONLY => value,
+        mode::HI16_ONLY => value >> 16,
+        // MOD0_FMT_ZERO.
+        _ => 0,
+    };
+    bits as u16
+}
+
+/// Denormals become zeros of their sign.
+const fn flush(value: u32) -> u32 {
+    if value & 0x7F80_0000 == 0 { value & SIGN } else { value }
+}
+
+/// Magnitude of an FP16 cell: truncated, zero below the normal range, all ones above it.
+const fn narrow(value: u32) -> u32 {
+    let exponent = (value >> 23 & 0xFF) as i32 - 112;
+    if exponent <= 0 {
+        0
+    } else if exponent > 31 {
+        0x7FFF
+    } else {
+        (value >> 13 & 0x3FF) << 5 | exponent as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn float_cells_keep_the_exponent_in_the_low_bits() {
+        // [isa-bh: Dst.md]: 1.0 is exponent 127 in BF16, 15 in FP16.
+        assert_eq!(store_half(mode::BF16, 0x3F80_0000), 127);
+        assert_eq!(store_half(mode::FP16, 0xBF80_0000), 0x800F);
+        assert_eq!(load_half(mode::BF16, 0x017F, 0, false), 0x3F81_0000);
+        assert_eq!(load_half(mode::FP16, 0x002F, 0, false), 0x3F80_2000);
+        assert_eq!(store_word(mode::FP32, 0x3F81_2345), 0x017F_2345);
+        assert_eq!(decode_word(0x017F_2345), 0x3F81_2345);
+    }
+
+    #[test]
+    fn fp16_saturates_and_flushes() {
+        // [isa-bh: SFPSTORE.md] ToFP16; [isa-bh: SFPLOAD.md] ReadFP16.
+        for (value, expected) in [
+            (0x4780_0000, 0x001F),
+            (0x4800_0000, 0x7FFF),
+            (0xFFC0_0000, 0xFFFF),
+            (0xB800_0000, 0x8000),
+            (0x3880_0000, 0x0001),
+        ] {
+            assert_eq!(store_half(mode::FP16, value), expected, "{value:x}");
+        }
+        assert_eq!(load_half(mode::FP16, 0xFFFF, 0, true), 0xFF80_0000);
+        assert_eq!(load_half(mode::FP16, 0xFFFF, 0, false), 0xC7FF_E000);
+        assert_eq!(load_half(mode::FP16, 0x0020, 0, false), 0x0000_2000);
+    }
+
+    #[test]
+    fn integer_modes_move_the_documented_bits() {
+        assert_eq!(store_half(mode::INT8, 0x8000_0003), 0x8000 | 3 << 5 | 16);
+        assert_eq!(load_half(mode::INT8, 0xFFF0, 0, false), 0x8000_00FF);
+        assert_eq!(load_half(mode::INT8_COMP, 0xFFF0, 0, false), 0x8000_03FF);
+        assert_eq!(store_half(mode::INT16, 0x8001_0005), 0x8005);
+        assert_eq!(load_half(mode::INT16, 0x8005, 0, false), 0x8000_0005);
+        assert_eq!(load_half(mode::LO16_ONLY, 0x1234, 0xABCD_EF01, false), 0xABCD_1234);
+        assert_eq!(load_half(mode::HI16_ONLY, 0x1234, 0xABCD_EF01, false), 0x1234_EF01);
+        assert_eq!(store_word(mode::LO16, 0x1234_5678), 0x5678_1234);
+        assert_eq!(store_word(mode::FP32, 0x8000_0001), 0x8000_0000);
+        assert_eq!(store_word(mode::INT32, 0x8000_0001), 0x8000_0001);
+        assert_eq!((implied(6), implied(1), implied(15), implied(14)), (2, 1, 2, 1));
+    }
+}

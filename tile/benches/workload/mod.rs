@@ -1,0 +1,166 @@
+//! Hand-encoded loops for measuring a tile's speed, shared by the criterion benchmarks and the
+//! `throughput` example.
+//!
+//! Encodings: `[riscv-unprivileged: RV32I base instruction formats, M extension]`.
+
+use sim_core::engine::EngineKind;
+use sim_core::{CoreId, Cycle, NullObserver};
+use tile::{Tile, TileConfig};
+
+/// SOFT_RESET_0 and the reset bit of each core, in `CoreId::ALL` order
+/// `[isa-bh: TensixTile/SoftReset.md]`.
+const SOFT_RESET_0: u32 = 0xFFB1_21B0;
+const RESET_BITS: [u32; CoreId::COUNT] = [1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 18];
+/// Where the cores start when no reset PC is overridden `[spec: boot-and-sync 1.3]`.
+const ENTRIES: [u32; CoreId::COUNT] = [0, 0x6000, 0xA000, 0xE000, 0x12000];
+/// Data of core *i* begins at `DATA + i * DATA_STRIDE`.
+const DATA: u32 = 0x4_0000;
+const DATA_STRIDE: u32 = 0x1_0000;
+
+/// What every busy core executes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Loop {
+    /// Eight instructions: additions, shifts, a multiplication, a jump.
+    Alu,
+    /// Eight instructions: two loads, two stores to the core's own words of L1, a jump.
+    LoadStore,
+    /// Copies 4 KiB of L1 word by word, over and over, one load and one store in six.
+    Memcpy,
+    /// As `LoadStore`, in the core's local data RAM.
+    Local,
+    /// Polls a word of L1 that never changes.
+    Poll,
+}
+
+impl Loop {
+    /// The name in tables.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Alu => "alu",
+            Self::LoadStore => "load-store",
+            Self::Memcpy => "memcpy",
+            Self::Local => "local",
+            Self::Poll => "poll",
+        }
+    }
+}
+
+fn i(opcode: u32, funct3: u32, rd: u32, rs1: u32, imm: i32) -> u32 {
+    (imm.cast_unsigned() & 0xFFF) << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
+}
+
+fn r(funct7: u32, funct3: u32, rd: u32, rs1: u32, rs2: u32) -> u32 {
+    funct7 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x33
+}
+
+fn addi(rd: u32, rs1: u32, imm: i32) -> u32 {
+    i(0x13, 0, rd, rs1, imm)
+}
+
+fn lw(rd: u32, rs1: u32, imm: i32) -> u32 {
+    i(0x03, 2, rd, rs1, imm)
+}
+
+fn sw(rs2: u32, rs1: u32, imm: u32) -> u32 {
+    (imm >> 5) << 25 | rs2 << 20 | rs1 << 15 | 2 << 12 | (imm & 31) << 7 | 0x23
+}
+
+fn lui(rd: u32, value: u32) -> u32 {
+    value & 0xFFFF_F000 | rd << 7 | 0x37
+}
+
+/// `jal x0` over that many words.
+fn jump(words: i32) -> u32 {
+    let offset = (words * 4).cast_unsigned();
+    (offset >> 20 & 1) << 31
+        | (offset >> 1 & 0x3FF) << 21
+        | (offset >> 11 & 1) << 20
+        | (offset >> 12 & 0xFF) << 12
+        | 0x6F
+}
+
+/// `bne` over that many words.
+fn bne(rs1: u32, rs2: u32, words: i32) -> u32 {
+    let offset = (words * 4).cast_unsigned();
+    (offset >> 12 & 1) << 31
+        | (offset >> 5 & 0x3F) << 25
+        | rs2 << 20
+        | rs1 << 15
+        | 1 << 12
+        | (offset >> 1 & 0xF) << 8
+        | (offset >> 11 & 1) << 7
+        | 0x63
+}
+
+/// The words of a program whose data begin at `data`.
+fn words(body: Loop, data: u32) -> Vec<u32> {
+    let load_store = |base: u32| {
+        vec![
+            lui(4, base),
+            lw(5, 4, 0),
+            addi(5, 5, 1),
+            sw(5, 4, 0),
+            lw(6, 4, 16),
+            r(0, 0, 6, 6, 5),
+            sw(6, 4, 32),
+            addi(7, 7, 1),
+            jump(-7),
+        ]
+    };
+    match body {
+        Loop::Alu => vec![
+            addi(5, 5, 1),
+            r(0, 4, 6, 6, 5),
+            i(0x13, 1, 7, 5, 3),
+            r(0, 0, 8, 8, 7),
+            r(0x20, 0, 9, 8, 6),
+            r(1, 0, 10, 9, 5),
+            i(0x13, 7, 11, 10, 0x7F),
+            jump(-7),
+        ],
+        Loop::LoadStore => load_store(data),
+        Loop::Local => load_store(0xFFB0_0000),
+        Loop::Memcpy => vec![
+            lui(4, data),
+            lui(6, data + 0x1000),
+            lui(5, data + 0x1000),
+            lw(7, 4, 0),
+            sw(7, 5, 0),
+            addi(4, 4, 4),
+            addi(5, 5, 4),
+            addi(8, 8, 1),
+            bne(4, 6, -5),
+            jump(-9),
+        ],
+        Loop::Poll => vec![lui(4, data), lw(5, 4, 0), bne(5, 0, 2), jump(-2), jump(0)],
+    }
+}
+
+/// A tile whose first `busy` cores execute `body`, just out of reset.
+pub(crate) fn tile(body: Loop, busy: usize, config: TileConfig) -> Tile<NullObserver> {
+    let mut tile = Tile::new(config, NullObserver).expect("the host can start threads");
+    let mut held = RESET_BITS.iter().fold(0, |all, bit| all | bit);
+    for core in 0..busy {
+        let code = words(body, DATA + core as u32 * DATA_STRIDE);
+        let bytes: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
+        tile.host_write(ENTRIES[core], &bytes).expect("L1 is mapped");
+        held &= !RESET_BITS[core];
+    }
+    tile.host_write_word(SOFT_RESET_0, held).expect("the register is mapped");
+    tile
+}
+
+/// The defaults with every core on the calling thread, so that figures of hosts compare.
+pub(crate) fn inline() -> TileConfig {
+    TileConfig { engine: EngineKind::Inline, ..TileConfig::default() }
+}
+
+/// Lets `cycles` more cycles pass.
+pub(crate) fn run(tile: &mut Tile<NullObserver>, cycles: u64) {
+    let limit = Cycle(tile.now().0 + cycles);
+    let stop = tile.run(limit, None);
+    assert!(
+        matches!(stop, tile::Stop::Limit | tile::Stop::Quiescent(_)),
+        "a benchmark program went wrong: {stop:?}"
+    );
+}

@@ -1,0 +1,159 @@
+//! Who runs when, who is parked and who watches must not show in the state of a tile: five cores
+//! with random programs on shared words, and the cases in which a lone runner meets a parked core.
+
+#[path = "../../riscv/tests/programs/mod.rs"]
+mod programs;
+
+use proptest::prelude::*;
+use sim_core::engine::EngineKind;
+use sim_core::{CoreId, Cycle, EpochLength, Event, NullObserver, Observer, Stamp, Width};
+use tile::{Stop, Tile, TileConfig};
+
+/// SOFT_RESET_0 and its value without any core in reset `[isa-bh: TensixTile/SoftReset.md]`.
+const SOFT_RESET_0: u32 = 0xFFB1_21B0;
+/// Where the cores start when no reset PC is overridden `[spec: boot-and-sync 1.3]`.
+const ENTRIES: [u32; CoreId::COUNT] = [0, 0x6000, 0xA000, 0xE000, 0x12000];
+const DATA: u32 = 0x2_0000;
+/// Words before a program that set its base registers.
+const PROLOGUE_WORDS: u32 = 3;
+
+/// Counts the stores it is told of, all over L1.
+#[derive(Debug, Default)]
+struct Watcher {
+    stores: Vec<(Stamp, u32, u32)>,
+}
+
+impl Observer for Watcher {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        if let Event::L1Store { addr, value, .. } = event {
+            self.stores.push((stamp, *addr, *value));
+        }
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        vec![(DATA, DATA + 0x1000)]
+    }
+}
+
+fn lui(rd: u8, value: u32) -> u32 {
+    value & 0xFFFF_F000 | u32::from(rd) << 7 | 0x37
+}
+
+/// A tile whose cores execute these words; an empty program stays in reset.
+fn tile<O: Observer>(programs: &[Vec<u32>], config: TileConfig, observer: O) -> Tile<O> {
+    let mut tile = Tile::new(config, observer).expect("the host can start threads");
+    let mut held = 0x4_7800;
+    for (core, words) in programs.iter().enumerate().filter(|(_, words)| !words.is_empty()) {
+        let code = ENTRIES[core] + PROLOGUE_WORDS * 4;
+        let mut all = vec![
+            lui(programs::DATA_REGISTER, DATA),
+            lui(programs::LOCAL_REGISTER, 0xFFB0_0000),
+            lui(programs::CODE_REGISTER, code),
+        ];
+        all.extend(words);
+        let bytes: Vec<u8> = all.iter().flat_map(|word| word.to_le_bytes()).collect();
+        tile.host_write(ENTRIES[core], &bytes).expect("L1 is mapped");
+        held &= ![1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 18][core];
+    }
+    tile.host_write_word(SOFT_RESET_0, held).expect("the register is mapped");
+    tile
+}
+
+/// Runs to that cycle, through quiescence too.
+fn run<O: Observer>(tile: &mut Tile<O>, until: u64) {
+    match tile.run(Cycle(until), None) {
+        Stop::Limit => {}
+        Stop::Quiescent(_) => tile.pass_time(Cycle(until)),
+        stop => panic!("a test program went wrong: {stop:?}"),
+    }
+}
+
+fn config(engine: EngineKind, parking: bool, epoch: u32) -> TileConfig {
+    let epoch = EpochLength::new(epoch).expect("the tests use valid lengths");
+    TileConfig { engine, parking, epoch, ..TileConfig::default() }
+}
+
+fn hash_after(programs: &[Vec<u32>], config: TileConfig, cycles: u64) -> u64 {
+    let mut tile = tile(programs, config, NullObserver);
+    run(&mut tile, cycles);
+    tile.state_hash()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn racing_cores_any_schedule_ends_in_the_same_state(
+        steps in prop::collection::vec(programs::program(false), 1..=5),
+        epoch in prop::sample::select(vec![1u32, 4, 8, 12]),
+    ) {
+        let programs: Vec<Vec<u32>> = steps.iter().map(|steps| programs::encode(steps)).collect();
+        let cycles = 960;
+        let plain = hash_after(&programs, config(EngineKind::Inline, false, epoch), cycles);
+        let parking = hash_after(&programs, config(EngineKind::Inline, true, epoch), cycles);
+        prop_assert_eq!(parking, plain);
+        let threads = hash_after(&programs, config(EngineKind::Threads, true, epoch), cycles);
+        prop_assert_eq!(threads, plain);
+        // Observed stores are applied one by one in (cycle, agent) order.
+        let mut observed =
+            tile(&programs, config(EngineKind::Inline, true, epoch), Watcher::default());
+        run(&mut observed, cycles);
+        prop_assert_eq!(observed.state_hash(), plain);
+        let keys: Vec<_> = observed
+            .observer()
+            .stores
+            .iter()
+            .map(|(stamp, ..)| (stamp.cycle, stamp.agent.code()))
+            .collect();
+        prop_assert!(keys.is_sorted(), "events are not in (cycle, agent) order");
+    }
+}
+
+/// Counts down, then stores 1 to the first data word, then counts for ever.
+fn late_writer(rounds: u32) -> Vec<u32> {
+    vec![
+        programs::i(0x13, 0, 5, 0, rounds),
+        programs::i(0x13, 0, 5, 5, 0xFFF),
+        programs::branch(1, 5, 0, -4),
+        programs::i(0x13, 0, 6, 0, 1),
+        programs::store(2, 6, 4, 0),
+        programs::i(0x13, 0, 7, 7, 1),
+        programs::jal(0, -4),
+    ]
+}
+
+/// Polls the first data word until it is not zero, then stores what it saw to the second.
+fn poller() -> Vec<u32> {
+    vec![
+        programs::i(0x03, 2, 5, 4, 0),
+        programs::branch(0, 5, 0, -4),
+        programs::store(2, 5, 4, 4),
+        programs::i(0x13, 0, 7, 7, 1),
+        programs::jal(0, -4),
+    ]
+}
+
+#[test]
+fn poller_parked_while_nobody_stores_sees_the_lone_runners_store() {
+    for rounds in [100, 1000, 2000] {
+        let programs = [late_writer(rounds), vec![], poller()];
+        let mut parking = tile(&programs, config(EngineKind::Inline, true, 8), NullObserver);
+        run(&mut parking, 8000);
+        assert_eq!(parking.l1_value(DATA + 4, Width::Word), 1, "after {rounds} rounds");
+        let spinning = hash_after(&programs, config(EngineKind::Inline, false, 8), 8000);
+        assert_eq!(parking.state_hash(), spinning);
+    }
+}
+
+#[test]
+fn same_word_in_one_cycle_belongs_to_the_last_core_in_order() {
+    // Every core stores its number to the same word in its fifth cycle; (cycle, agent) order
+    // says that NCRISC is last.
+    let program = |value: u32| {
+        vec![programs::i(0x13, 0, 5, 0, value), programs::store(2, 5, 4, 0), programs::jal(0, 0)]
+    };
+    let programs: Vec<Vec<u32>> = (1..=5).map(program).collect();
+    let mut tile = tile(&programs, config(EngineKind::Inline, true, 8), NullObserver);
+    run(&mut tile, 64);
+    assert_eq!(tile.l1_value(DATA, Width::Word), 5);
+}

@@ -1,0 +1,328 @@
+//! What a run has come to, as text and as JSON.
+
+use std::io::Write;
+
+use anyhow::Result;
+use observe::Names;
+use serde_json::{Value, json};
+use sim_core::{AgentId, CoreId, GuestError, WaitReason, Width};
+use tile::{AgentWait, Quiescence, Tile};
+
+use super::run::{Listeners, Run, Stage, StageEnd};
+
+/// Mismatching bytes shown per launch.
+const MISMATCHES_SHOWN: usize = 8;
+
+/// The source of an instruction: ` in function file:line`, or nothing.
+fn place(names: &dyn Names, agent: AgentId, pc: Option<u32>) -> String {
+    let core = match agent {
+        AgentId::Core(core) => Some(core),
+        // A Tensix instruction is placed where it was pushed, usually by the thread's TRISC.
+        AgentId::Thread(thread) => Some(thread.core()),
+        AgentId::Unit(_) | AgentId::Noc(_) | AgentId::Host => None,
+    };
+    let Some(pc) = pc else { return String::new() };
+    let code = core.and_then(|core| names.code(core, pc));
+    code.map_or_else(|| format!(" at {pc:#x}"), |code| format!(" at {pc:#x} in {code}"))
+}
+
+fn l1_name(names: &dyn Names, addr: u32) -> String {
+    match names.l1(addr) {
+        Some(place) => format!("{} ({addr:#x})", place.name),
+        None => format!("{addr:#x}"),
+    }
+}
+
+/// What an agent waits for, in words.
+fn wait_text(names: &dyn Names, wait: &AgentWait) -> String {
+    let mut text = format!("{:<9} ", wait.agent.to_string());
+    if wait.reason == WaitReason::Spin {
+        let mut reads: Vec<String> = Vec::new();
+        for load in &wait.reads {
+            let what = if load.device {
+                let core = match wait.agent {
+                    AgentId::Core(core) => core,
+                    _ => CoreId::Brisc,
+                };
+                register_name(core, load.addr)
+            } else {
+                l1_name(names, load.addr)
+            };
+            let read = format!("{what} = {:#x}", load.value);
+            if !reads.contains(&read) {
+                reads.push(read);
+            }
+        }
+        text.push_str(&format!("polls {}", reads.join(", ")));
+    } else {
+        text.push_str(&wait.reason.to_string());
+    }
+    if let Some(since) = wait.since {
+        text.push_str(&format!(", since cycle {since}"));
+    }
+    text.push_str(&place(names, wait.agent, wait.pc));
+    if let Some(word) = wait.word {
+        text.push_str(&format!(": {}", isa::disasm::tensix(word)));
+    }
+    text
+}
+
+fn register_name(core: CoreId, addr: u32) -> String {
+    use memory_map::View;
+    let view = match core {
+        CoreId::Brisc => View::B,
+        CoreId::Trisc0 => View::T0,
+        CoreId::Trisc1 => View::T1,
+        CoreId::Trisc2 => View::T2,
+        CoreId::Ncrisc => View::Nc,
+    };
+    memory_map::register_name(view, addr).unwrap_or_else(|| format!("{addr:#010x}"))
+}
+
+fn quiescence_text(names: &dyn Names, quiescence: &Quiescence, out: &mut dyn Write) -> Result<()> {
+    if let Some(host) = &quiescence.host {
+        let name = l1_name(names, host.addr);
+        writeln!(out, "  host      waits for {name} = {:#x}", host.value)?;
+    }
+    for wait in &quiescence.waits {
+        let mark = if wait.stuck { '*' } else { ' ' };
+        writeln!(out, "{mark} {}", wait_text(names, wait))?;
+    }
+    let stuck: Vec<_> = quiescence.waits.iter().filter(|wait| wait.stuck).collect();
+    if !stuck.is_empty() {
+        writeln!(out, "  * can never move again: it waits only for others that are marked")?;
+    }
+    Ok(())
+}
+
+fn fault_text(names: &dyn Names, fault: &GuestError, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "error[{}]: {}", fault.id, fault.message)?;
+    let at = place(names, fault.at.agent, fault.at.pc);
+    writeln!(out, "  --> {}, cycle {}{at}", fault.at.agent, fault.at.cycle)?;
+    if let Some(word) = fault.at.word {
+        let text = match fault.at.agent {
+            AgentId::Core(_) => isa::disasm::rv32(word, fault.at.pc.unwrap_or(0)),
+            _ => isa::disasm::tensix(word),
+        };
+        writeln!(out, "   = instruction {word:#010x}: {text}")?;
+    }
+    let kind = if fault.category.is_guest_fault() {
+        "the guest's doing"
+    } else {
+        "not simulated; the guest may be right"
+    };
+    writeln!(out, "   = {} ({kind})", fault.category)?;
+    Ok(())
+}
+
+fn stage_text(run: &Run, stage: &Stage, out: &mut dyn Write) -> Result<()> {
+    let cycles = stage.ended - stage.began;
+    let verdict = stage.end.verdict();
+    writeln!(out, "{:<12} {verdict} at cycle {}, {cycles} cycles", stage.name, stage.ended)?;
+    let names: &dyn Names = &*run.names;
+    match &stage.end {
+        StageEnd::Done => {}
+        StageEnd::Wrong(wrong) => {
+            for byte in wrong.iter().take(MISMATCHES_SHOWN) {
+                writeln!(
+                    out,
+                    "  L1 {:#x}: expected {:#04x}, found {:#04x}",
+                    byte.address, byte.expected, byte.found
+                )?;
+            }
+            if wrong.len() > MISMATCHES_SHOWN {
+                let more = wrong.len() - MISMATCHES_SHOWN;
+                writeln!(out, "  and {more} bytes more")?;
+            }
+        }
+        StageEnd::Quiescent(quiescence) => quiescence_text(names, quiescence, out)?,
+        StageEnd::Fault(fault) => fault_text(names, fault, out)?,
+        StageEnd::Limit => {
+            writeln!(out, "  the cycle limit was reached; still busy or waiting:")?;
+            for wait in run.tile().waits() {
+                writeln!(out, "  {}", wait_text(names, &wait))?;
+            }
+        }
+        StageEnd::Halted(core) => {
+            let pc = run.tile().core(*core).pc();
+            writeln!(out, "  {core} halted{}", place(names, AgentId::Core(*core), Some(pc)))?;
+        }
+    }
+    Ok(())
+}
+
+/// The readable report.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn text(run: &mut Run, out: &mut dyn Write) -> Result<()> {
+    let (set, info) = &run.firmware;
+    let config = run.tile().config();
+    let banks = match (info.dram_banks, info.l1_banks) {
+        (Some(dram), Some(l1)) => format!(" ({dram} DRAM banks, {l1} L1 banks)"),
+        _ => String::new(),
+    };
+    writeln!(out, "firmware     {}{banks}", set.name)?;
+    writeln!(
+        out,
+        "tile         engine {}, {} cycles per epoch",
+        config.engine.resolve().name(),
+        config.epoch.cycles()
+    )?;
+    for stage in &run.stages {
+        stage_text(run, stage, out)?;
+    }
+    let waits = run.tile().waits();
+    writeln!(out)?;
+    write!(out, "{}", run.tile().observer().1.0)?;
+    writeln!(out)?;
+    let instructions = run.tile_mut().instructions();
+    writeln!(out, "core       instructions  now")?;
+    for (id, count) in CoreId::ALL.into_iter().zip(instructions) {
+        let wait = waits.iter().find(|wait| wait.agent == AgentId::Core(id));
+        let now = match wait {
+            Some(wait) => {
+                let text = wait_text(&*run.names, wait);
+                text.get(10..).unwrap_or(&text).to_owned()
+            }
+            None => {
+                let core = run.tile().core(id);
+                let state = format!("{:?}", core.status()).to_lowercase();
+                format!("{state}{}", place(&*run.names, AgentId::Core(id), Some(core.pc())))
+            }
+        };
+        writeln!(out, "{:<10} {count:>12}  {now}", id.name())?;
+    }
+    writeln!(out)?;
+    let cycles = run.tile().now().0;
+    writeln!(
+        out,
+        "{cycles} cycles in {:.1} ms; event hash {:016x}, state hash {:016x}",
+        run.seconds * 1e3,
+        run.tile().observer().0.hash(),
+        run.tile_mut().state_hash()
+    )?;
+    Ok(())
+}
+
+fn wait_json(names: &dyn Names, wait: &AgentWait) -> Value {
+    json!({
+        "agent": wait.agent.to_string(),
+        "text": wait_text(names, wait).get(10..).unwrap_or_default(),
+        "since": wait.since.map(|cycle| cycle.0),
+        "pc": wait.pc,
+        "code": match wait.agent {
+            AgentId::Core(core) => wait.pc.and_then(|pc| names.code(core, pc)),
+            _ => None,
+        },
+        "word": wait.word,
+        "reads": wait.reads.iter().map(|load| json!({
+            "address": load.addr, "value": load.value, "device": load.device,
+        })).collect::<Vec<_>>(),
+        "stuck": wait.stuck,
+    })
+}
+
+fn stage_json(run: &Run, stage: &Stage) -> Value {
+    let names: &dyn Names = &*run.names;
+    let mut value = json!({
+        "name": stage.name,
+        "verdict": stage.end.verdict(),
+        "began": stage.began,
+        "ended": stage.ended,
+        "cycles": stage.ended - stage.began,
+    });
+    match &stage.end {
+        StageEnd::Fault(fault) => {
+            value["error"] = json!({
+                "category": fault.category.name(),
+                "id": fault.id,
+                "message": fault.message,
+                "cycle": fault.at.cycle.0,
+                "agent": fault.at.agent.to_string(),
+                "pc": fault.at.pc,
+                "word": fault.at.word,
+                "code": match fault.at.agent {
+                    AgentId::Core(core) => fault.at.pc.and_then(|pc| names.code(core, pc)),
+                    AgentId::Thread(thread) => {
+                        fault.at.pc.and_then(|pc| names.code(thread.core(), pc))
+                    }
+                    _ => None,
+                },
+            });
+        }
+        StageEnd::Quiescent(quiescence) => {
+            value["waits"] = quiescence.waits.iter().map(|wait| wait_json(names, wait)).collect();
+        }
+        StageEnd::Limit => {
+            value["waits"] = run.tile().waits().iter().map(|wait| wait_json(names, wait)).collect();
+        }
+        StageEnd::Wrong(wrong) => {
+            value["mismatches"] = wrong
+                .iter()
+                .map(|byte| {
+                    json!({ "address": byte.address, "expected": byte.expected,
+                            "found": byte.found })
+                })
+                .collect();
+        }
+        StageEnd::Done | StageEnd::Halted(_) => {}
+    }
+    value
+}
+
+/// The JSON object.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn json(run: &mut Run, out: &mut dyn Write) -> Result<()> {
+    let instructions = run.tile_mut().instructions();
+    let state_hash = run.tile_mut().state_hash();
+    let per_core: serde_json::Map<String, Value> = CoreId::ALL
+        .into_iter()
+        .zip(instructions)
+        .map(|(id, count)| (id.name().to_lowercase(), json!(count)))
+        .collect();
+    let tile = run.tile();
+    let (set, info) = &run.firmware;
+    let verdict = run.stages.last().map_or("DONE", |stage| stage.end.verdict());
+    let value = json!({
+        "verdict": verdict,
+        "cycles": tile.now().0,
+        "instructions": per_core,
+        "go_signal": tile.l1_value(loader::session::GO_SIGNAL, Width::Byte),
+        "event_hash": format!("{:016x}", tile.observer().0.hash()),
+        "state_hash": format!("{state_hash:016x}"),
+        "events": tile.observer().0.count(),
+        "engine": tile.config().engine.resolve().name(),
+        "epoch": tile.config().epoch.cycles(),
+        "firmware": {
+            "name": set.name,
+            "dram_banks": info.dram_banks,
+            "l1_banks": info.l1_banks,
+        },
+        "stages": run.stages.iter().map(|stage| stage_json(run, stage)).collect::<Vec<_>>(),
+        "summary": tile.observer().1.0.report(),
+        "host_seconds": run.seconds,
+    });
+    writeln!(out, "{}", serde_json::to_string_pretty(&value)?)?;
+    Ok(())
+}
+
+/// A hexadecimal dump of L1.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn dump(tile: &Tile<Listeners>, address: u32, bytes: u32, out: &mut dyn Write) -> Result<()> {
+    let mut content = vec![0; bytes as usize];
+    tile.l1().read_bytes(address, &mut content);
+    for (row, at) in content.chunks(16).zip((address..).step_by(16)) {
+        write!(out, "{at:08x} ")?;
+        for chunk in row.chunks(4) {
+            let word = chunk.iter().rev().fold(0_u32, |word, &byte| word << 8 | u32::from(byte));
+            write!(out, " {word:0width$x}", width = 2 * chunk.len())?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,311 @@
+//! One run of a tile: firmware chosen, observers attached, stages carried out, outcome reported.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::rc::Rc;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+use loader::firmware::{BootOptions, FirmwareInfo, FirmwareSet, identify};
+use loader::image::Image;
+use loader::plan::Launch;
+use loader::session::{Mismatch, Outcome, Session};
+use observe::{EventHash, HandshakeLog, InstructionLog, Summary};
+use sim_core::{CoreId, CoreSet, GuestError};
+use tile::{Quiescence, Stop, Tile, Verdict};
+
+use super::machine::{MachineArgs, OutputArgs};
+use super::names::LoadedNames;
+use super::{log, report};
+use crate::exit::Exit;
+use crate::fetch::{Cache, DEFAULT_VERSION, FetchOptions, Interrupt};
+
+/// Everything that listens to a run.
+pub type Listeners = (
+    EventHash,
+    (
+        Summary<Rc<LoadedNames>>,
+        (
+            Option<HandshakeLog<Rc<LoadedNames>>>,
+            Option<InstructionLog<Box<dyn Write>, Rc<LoadedNames>>>,
+        ),
+    ),
+);
+
+/// How a stage (the boot, or one launch) ended.
+#[derive(Debug)]
+pub enum StageEnd {
+    /// Firmware reported done.
+    Done,
+    /// Firmware reported done, but memory is not as expected.
+    Wrong(Vec<Mismatch>),
+    /// Nothing moves any more.
+    Quiescent(Quiescence),
+    /// The cycle limit was reached.
+    Limit,
+    /// A guest mistake.
+    Fault(Box<GuestError>),
+    /// A core halted at `ebreak`.
+    Halted(CoreId),
+}
+
+impl StageEnd {
+    /// The verdict's name in reports.
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
+        match self {
+            Self::Done => "DONE",
+            Self::Wrong(_) => "WRONG-RESULT",
+            Self::Quiescent(quiescence) => quiescence.verdict.name(),
+            Self::Limit => "NO-PROGRESS",
+            Self::Fault(fault) if fault.category.is_guest_fault() => "GUEST-ERROR",
+            Self::Fault(_) => "NOT-SIMULATED",
+            Self::Halted(_) => "HALTED",
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Done => Exit::Ok,
+            Self::Wrong(_) => Exit::WrongResult,
+            Self::Quiescent(quiescence) if quiescence.verdict == Verdict::Deadlock => {
+                Exit::Deadlock
+            }
+            Self::Quiescent(_) | Self::Limit | Self::Halted(_) => Exit::NoProgress,
+            Self::Fault(_) => Exit::Guest,
+        }
+    }
+}
+
+/// A finished stage.
+#[derive(Debug)]
+pub struct Stage {
+    /// `boot`, or the launch's name.
+    pub name: String,
+    /// Cycle at which it began.
+    pub began: u64,
+    /// Cycle at which it ended.
+    pub ended: u64,
+    /// How.
+    pub end: StageEnd,
+}
+
+/// A tile under way.
+pub struct Run {
+    /// The firmware and what it was built for.
+    pub firmware: (FirmwareSet, FirmwareInfo),
+    /// Names of its code.
+    pub names: Rc<LoadedNames>,
+    /// What has been carried out.
+    pub stages: Vec<Stage>,
+    /// Host seconds spent simulating.
+    pub seconds: f64,
+    session: Session<Listeners>,
+    max_cycles: u64,
+}
+
+impl std::fmt::Debug for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Run").field("stages", &self.stages).finish_non_exhaustive()
+    }
+}
+
+/// The firmware of `firmware-tests`.
+///
+/// # Errors
+/// Never for a build whose embedded images are intact.
+pub fn embedded_firmware() -> Result<FirmwareSet> {
+    use firmware_tests::embedded as fw;
+    let mut images = Vec::new();
+    for (name, bytes) in [
+        ("embedded brisc.elf", fw::BRISC),
+        ("embedded ncrisc.elf", fw::NCRISC),
+        ("embedded trisc0.elf", fw::TRISC0),
+        ("embedded trisc1.elf", fw::TRISC1),
+        ("embedded trisc2.elf", fw::TRISC2),
+    ] {
+        images.push(Image::parse_elf(name, bytes.into())?);
+    }
+    let images: [Image; 5] = images.try_into().ok().context("five images")?;
+    Ok(FirmwareSet::from_images("embedded", images))
+}
+
+/// What the user asked for, else the cache, else what the user agrees to fetch, else the embedded
+/// firmware.
+fn choose_firmware(args: &MachineArgs, out: &mut dyn Write) -> Result<FirmwareSet> {
+    if args.embedded {
+        return embedded_firmware();
+    }
+    let cache = Cache::open()?;
+    match cache.resolve(args.firmware.as_deref()) {
+        Ok(dir) => Ok(FirmwareSet::read(&dir)?),
+        Err(error) if args.firmware.is_some() || !cache.list()?.is_empty() => Err(error),
+        Err(_) if offer_fetch(&cache, out)? => Ok(FirmwareSet::read(&cache.resolve(None)?)?),
+        Err(_) => {
+            eprintln!(
+                "note: no vendor firmware in the cache (`tilescope firmware fetch` gets it); \
+                 booting the embedded firmware"
+            );
+            embedded_firmware()
+        }
+    }
+}
+
+/// Asks a person at a terminal; never blocks anybody else.
+fn offer_fetch(cache: &Cache, out: &mut dyn Write) -> Result<bool> {
+    static INTERRUPT: Interrupt = Interrupt::new();
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Ok(false);
+    }
+    write!(
+        out,
+        "No vendor firmware in the cache. Fetch it now with your own pip (about 100 MB)? [y/N] "
+    )?;
+    out.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    if !matches!(answer.trim(), "y" | "Y" | "yes") {
+        return Ok(false);
+    }
+    let options =
+        FetchOptions { version: DEFAULT_VERSION, wheel: None, force: false, interrupt: &INTERRUPT };
+    match cache.fetch(&options) {
+        Ok(_) => Ok(true),
+        Err(error) => {
+            eprintln!("note: fetching failed: {error:#}");
+            Ok(false)
+        }
+    }
+}
+
+fn instruction_log(
+    output: &OutputArgs,
+    names: &Rc<LoadedNames>,
+) -> Result<Option<InstructionLog<Box<dyn Write>, Rc<LoadedNames>>>> {
+    let Some(path) = &output.instructions else { return Ok(None) };
+    let mut cores = CoreSet::EMPTY;
+    for name in &output.cores {
+        match CoreId::from_name(name) {
+            Some(core) => cores.insert(core),
+            None => bail!("--cores {name}: not one of brisc, ncrisc, trisc0, trisc1, trisc2"),
+        }
+    }
+    if cores.is_empty() {
+        cores = CoreSet::ALL;
+    }
+    let writer: Box<dyn Write> = if path.as_os_str() == "-" {
+        Box::new(BufWriter::new(io::stderr()))
+    } else {
+        let file =
+            File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+        Box::new(BufWriter::new(file))
+    };
+    Ok(Some(InstructionLog::new(writer, cores, Rc::clone(names))))
+}
+
+impl Run {
+    /// Chooses and stages firmware; nothing has run yet.
+    ///
+    /// # Errors
+    /// Host mistakes, each in one line.
+    pub fn start(machine: &MachineArgs, output: &OutputArgs, out: &mut dyn Write) -> Result<Self> {
+        let set = choose_firmware(machine, out)?;
+        let info = identify(&set)?;
+        let names = Rc::new(LoadedNames::new(&set));
+        let handshakes = log::install(output)?.then(|| HandshakeLog::new(Rc::clone(&names)));
+        let instructions = instruction_log(output, &names)?;
+        let listeners =
+            (EventHash::new(), (Summary::new(Rc::clone(&names)), (handshakes, instructions)));
+        let options = BootOptions { logical: machine.logical, ..BootOptions::default() };
+        let session = Session::stage(machine.tile_config(), &set, &options, listeners)?;
+        Ok(Self {
+            firmware: (set, info),
+            names,
+            stages: Vec::new(),
+            seconds: 0.0,
+            session,
+            max_cycles: machine.max_cycles,
+        })
+    }
+
+    /// The tile.
+    #[must_use]
+    pub fn tile(&self) -> &Tile<Listeners> {
+        &self.session.tile
+    }
+
+    /// The tile, for what makes its state exact (hashes, counts).
+    pub fn tile_mut(&mut self) -> &mut Tile<Listeners> {
+        &mut self.session.tile
+    }
+
+    /// Boots. Whether firmware reported done.
+    pub fn boot(&mut self) -> bool {
+        let began = self.session.tile.now().0;
+        let clock = Instant::now();
+        let outcome = self.session.run_to_done(self.max_cycles);
+        self.record("boot".to_owned(), began, clock, outcome, &[])
+    }
+
+    /// Launches once. Whether firmware reported done and memory is as expected.
+    ///
+    /// # Errors
+    /// The plan writes where nothing is.
+    pub fn launch(&mut self, launch: &Launch, round: u32) -> Result<bool> {
+        self.names.set_kernels(&launch.kernels);
+        let name = if launch.repeat > 1 {
+            format!("{} #{}", launch.name, round + 1)
+        } else {
+            launch.name.clone()
+        };
+        let began = self.session.tile.now().0;
+        let clock = Instant::now();
+        let outcome = self.session.launch(launch, self.max_cycles)?;
+        Ok(self.record(name, began, clock, outcome, &launch.expects))
+    }
+
+    fn record(
+        &mut self,
+        name: String,
+        began: u64,
+        clock: Instant,
+        outcome: Outcome,
+        expects: &[loader::plan::Expect],
+    ) -> bool {
+        self.seconds += clock.elapsed().as_secs_f64();
+        let end = match outcome {
+            Outcome::Done => {
+                let wrong = self.session.mismatches(expects);
+                if wrong.is_empty() { StageEnd::Done } else { StageEnd::Wrong(wrong) }
+            }
+            Outcome::Stopped(Stop::Quiescent(quiescence)) => StageEnd::Quiescent(quiescence),
+            Outcome::Stopped(Stop::Fault(fault)) => StageEnd::Fault(fault),
+            Outcome::Stopped(Stop::Halted(core)) => StageEnd::Halted(core),
+            Outcome::Stopped(Stop::Limit | Stop::Met) => StageEnd::Limit,
+        };
+        let done = matches!(end, StageEnd::Done);
+        self.stages.push(Stage { name, began, ended: self.session.tile.now().0, end });
+        done
+    }
+
+    /// Reports, and gives the exit status of the last stage.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn finish(mut self, output: &OutputArgs, out: &mut dyn Write) -> Result<Exit> {
+        let exit = self.stages.last().map_or(Exit::Ok, |stage| stage.end.exit());
+        if output.json {
+            report::json(&mut self, out)?;
+        } else {
+            report::text(&mut self, out)?;
+        }
+        for &(address, bytes) in &output.dump {
+            report::dump(self.tile(), address, bytes, out)?;
+        }
+        if let Some(log) = self.session.tile.observer_mut().1.1.1.take() {
+            let path = output.instructions.as_deref().unwrap_or_else(|| "-".as_ref());
+            log.finish().with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        Ok(exit)
+    }
+}

@@ -1,0 +1,82 @@
+//! `cargo xtask check`: what this repository promises about itself and no ordinary tool checks.
+//!
+//! One line per step; a step that finds something prints each finding below its line, and the exit
+//! status is 1. Formatting, clippy, rustdoc and tests are not here: `.ci/run` calls those tools.
+//!
+//! What is allowed is written down in `docs/arrows.toml`, `docs/ratchet.toml` and `deny.toml`.
+
+mod arrows;
+mod deny;
+mod files;
+mod generated;
+mod links;
+mod map;
+mod metadata;
+mod ratchet;
+mod rules;
+mod strip;
+mod workspace;
+
+use std::process::ExitCode;
+
+use crate::files::Tree;
+
+/// Sentences, one per finding; empty when all is well.
+type Findings = Result<Vec<String>, String>;
+
+/// A check and the name it is reported under.
+struct Step {
+    name: &'static str,
+    run: fn(&Tree) -> Findings,
+}
+
+const STEPS: &[Step] = &[
+    Step { name: "crate arrows as in docs/arrows.toml", run: arrows::check },
+    Step { name: "dependencies as in deny.toml", run: deny::check },
+    Step { name: "unsafe code forbidden in every crate", run: workspace::check },
+    Step { name: "file lengths as in docs/ratchet.toml", run: ratchet::check },
+    Step { name: "nothing unfinished, switched off or machine-bound", run: rules::unfinished },
+    Step { name: "libraries do not print", run: rules::printing },
+    Step { name: "threads, channels and locks only in sim-core::sync", run: rules::threads },
+    Step { name: "no hash order, host clock or float in simulated crates", run: rules::order },
+    Step { name: "links between documents lead somewhere", run: links::check },
+    Step { name: "code map as the modules say", run: map::check },
+    Step { name: "generated documents are fresh", run: generated::check },
+];
+
+const USAGE: &str = "\
+usage: cargo xtask check      run every check
+       cargo xtask map        write the code map in ARCHITECTURE.md
+       cargo xtask ratchet    lower the numbers in docs/ratchet.toml to what is there now";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["check"] => Tree::read().map(|tree| check(&tree)),
+        ["map"] => Tree::read().and_then(|tree| map::write(&tree)).map(|()| true),
+        ["ratchet"] => Tree::read().and_then(|tree| ratchet::lower(&tree)).map(|()| true),
+        _ => Err(USAGE.to_owned()),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs every step, also after one that found something.
+fn check(tree: &Tree) -> bool {
+    let mut clean = true;
+    for step in STEPS {
+        let findings = (step.run)(tree).unwrap_or_else(|error| vec![error]);
+        println!("{:<7} {}", if findings.is_empty() { "ok" } else { "FAILED" }, step.name);
+        for finding in &findings {
+            println!("        {finding}");
+        }
+        clean &= findings.is_empty();
+    }
+    clean
+}

@@ -1,0 +1,33 @@
+//! Every crate keeps the workspace's lints, and those forbid unsafe code.
+
+use toml::{Table, Value};
+
+use crate::Findings;
+use crate::files::Tree;
+
+pub(crate) fn check(tree: &Tree) -> Findings {
+    let parse =
+        |path: &str, text: &str| text.parse::<Table>().map_err(|error| format!("{path}: {error}"));
+    let root = parse("Cargo.toml", tree.text("Cargo.toml")?)?;
+    let mut findings = Vec::new();
+    let level = find(&root, &["workspace", "lints", "rust", "unsafe_code"]);
+    if level.and_then(Value::as_str) != Some("forbid") {
+        findings.push("Cargo.toml: workspace.lints.rust.unsafe_code must be \"forbid\"".to_owned());
+    }
+    let members = find(&root, &["workspace", "members"]).and_then(Value::as_array);
+    for member in members.into_iter().flatten().filter_map(Value::as_str) {
+        let path = format!("{member}/Cargo.toml");
+        let manifest = parse(&path, tree.text(&path)?)?;
+        let inherits = find(&manifest, &["lints", "workspace"]).and_then(Value::as_bool);
+        if inherits != Some(true) {
+            findings.push(format!("{path}: needs `[lints] workspace = true`"));
+        }
+    }
+    Ok(findings)
+}
+
+fn find<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
+    let (first, rest) = path.split_first()?;
+    let value = table.get(*first)?;
+    if rest.is_empty() { Some(value) } else { find(value.as_table()?, rest) }
+}
