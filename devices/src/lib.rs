@@ -15,7 +15,7 @@
 //! # Not modelled
 //!
 //! Interrupts, the debug interface of the cores, the debug daisychain, the overlay's stream
-//! engine, and everything TDMA-RISC would do to memory: these stop with an explicit fault.
+//! engine, and packer metadata: these stop with an explicit fault.
 //! Devices do not know which core may reach which register; the tile's memory map does.
 
 pub mod fabric;
@@ -35,5 +35,5 @@ pub use niu::{Niu, NocPacket, PacketKind, Stage};
 pub use overlay::{Overlay, RegisterChange};
 pub use pcbuf::{PcBufRead, PcBufs};
 pub use pic::Pic;
-pub use tdma::Tdma;
+pub use tdma::{MoverCommand, Tdma};
 pub use tile_control::{ExternalRead, TileControl, TileControlEffect};

@@ -1,9 +1,9 @@
 //! TDMA-RISC: mover command queue, packer and unpacker side-band configuration.
 //!
 //! Source: `[isa-wh: TensixTile/TDMA-RISC.md]`; the Blackhole page is not public
-//! `[unknown: U-003]`. What firmware does works: configuration registers hold their values and
-//! commands that only pace the queue (NOP, mover wait) finish at once, so the queue is always
-//! empty. Commands that would move data, and the packers' metadata, stop with a fault.
+//! `[unknown: U-003]`. Configuration registers hold their values; a command comes back as a
+//! [`MoverCommand`] for the command processor, which lives with the mover in the coprocessor, as
+//! does the state that the status register shows. The packers' metadata stops with a fault.
 
 use memory_map::Target;
 use sim_core::{Category, CoreId, StateHasher};
@@ -18,11 +18,19 @@ use memory_map::reg::tdma_risc::{
     XMOV_L1_BASE_ADDR_OFFSET as XMOV_L1_BASE,
 };
 
-/// Queue empty (bit 3), parameter queue empty (bit 5), room for four commands (bits 15:8).
-const STATUS_IDLE: u32 = 1 << 3 | 1 << 5 | 4 << 8;
-
 /// All four metadata FIFOs empty.
 const METADATA_EMPTY: u32 = 0x55;
+
+/// A command for the command processor, as the registers were when it was written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MoverCommand {
+    /// The written word; bit 31 set: it uses no parameters.
+    pub word: u32,
+    /// The four parameter registers.
+    pub parameters: [u32; 4],
+    /// `XMOV_L1_BASE_ADDR` of the writing core.
+    pub base: u32,
+}
 
 /// TDMA-RISC registers.
 #[derive(Clone, Debug, Default)]
@@ -77,16 +85,22 @@ impl Tdma {
         }
     }
 
-    /// Reads a register as `core`.
+    /// Whether a write to that register is a command, which may have to wait for room.
+    #[must_use]
+    pub const fn is_command(offset: u32) -> bool {
+        offset == COMMAND
+    }
+
+    /// Reads a register as `core`; `status` is what the command processor shows.
     ///
     /// # Errors
     /// `tdma-unmapped`: no such register. `tdma-metadata`: shows packer or unpacker metadata,
     /// which is not simulated.
-    pub fn read(&self, offset: u32, core: CoreId) -> Result<u32, DeviceFault> {
+    pub fn read(&self, offset: u32, core: CoreId, status: u32) -> Result<u32, DeviceFault> {
         let packed = self.scalers[..3].iter().rev().fold(0, |bits, scaler| bits << 9 | scaler);
         match offset {
             0x00..=COMMAND if offset & 3 == 0 => Ok(0),
-            STATUS => Ok(STATUS_IDLE),
+            STATUS => Ok(status),
             CLK_GATE_EN => Ok(self.unpack_register_base),
             CLK_GATE_HYST => Ok(self.hysteresis),
             XMOV_L1_BASE => Ok(self.mover_base[mover_slot(core)]),
@@ -100,15 +114,22 @@ impl Tdma {
         }
     }
 
-    /// Writes a register as `core`.
+    /// Writes a register as `core`; a command comes back.
     ///
     /// # Errors
-    /// `tdma-unmapped`: no such register. `tdma-mover`, `tdma-l1-write`: the command would move
-    /// data. `tdma-command`: no such command. `tdma-metadata`: resets packer metadata.
-    pub fn write(&mut self, offset: u32, value: u32, core: CoreId) -> Result<(), DeviceFault> {
+    /// `tdma-unmapped`: no such register. `tdma-metadata`: resets packer metadata.
+    pub fn write(
+        &mut self,
+        offset: u32,
+        value: u32,
+        core: CoreId,
+    ) -> Result<Option<MoverCommand>, DeviceFault> {
         match offset {
             0x00 | 0x04 | 0x08 | 0x0C => self.parameters[(offset / 4) as usize] = value,
-            COMMAND => return self.command(value),
+            COMMAND => {
+                let base = self.mover_base[mover_slot(core)];
+                return Ok(Some(MoverCommand { word: value, parameters: self.parameters, base }));
+            }
             STATUS => {}
             CLK_GATE_EN => self.unpack_register_base = value & 0xFFFF_FF7F,
             CLK_GATE_HYST => {
@@ -135,31 +156,7 @@ impl Tdma {
             _ if is_metadata(offset) => {}
             _ => return Err(unmapped(offset)),
         }
-        Ok(())
-    }
-
-    /// A write to the command register. NOP and mover wait are over at once.
-    fn command(&self, word: u32) -> Result<(), DeviceFault> {
-        let [source, destination, count, mode] = self.parameters;
-        match word & 0xFF {
-            0x46 | 0x89 => Ok(()),
-            0x40 => Err(unimplemented(
-                "tdma-mover",
-                format!(
-                    "mover command {word:#010x} (source {source:#x}, destination \
-                     {destination:#x}, count {count:#x}, mode {mode}) would move data"
-                ),
-            )),
-            0x66 => Err(unimplemented(
-                "tdma-l1-write",
-                format!("L1 write command {word:#010x} to {source:#x} is not simulated"),
-            )),
-            opcode => Err(DeviceFault::new(
-                Category::UndefinedBehavior,
-                "tdma-command",
-                format!("no TDMA-RISC command has opcode {opcode:#x}"),
-            )),
-        }
+        Ok(None)
     }
 
     /// Raw value that selects the base of the register `UNPACR_NOP` writes.
@@ -206,7 +203,7 @@ mod tests {
     fn tdma_firmware_clock_gate_write_reads_back() {
         let mut tdma = Tdma::new();
         tdma.write(0x24, 0x3F, Brisc).unwrap();
-        assert_eq!(tdma.read(0x24, Brisc), Ok(0x3F));
+        assert_eq!(tdma.read(0x24, Brisc, 0), Ok(0x3F));
         assert_eq!(tdma.unpack_register_base(), 0x3F);
     }
 
@@ -214,21 +211,21 @@ mod tests {
     fn tdma_clock_gate_write_masks_bit_seven() {
         let mut tdma = Tdma::new();
         tdma.write(0x24, 0xFFFF_FFFF, Brisc).unwrap();
-        assert_eq!(tdma.read(0x24, Brisc), Ok(0xFFFF_FF7F));
+        assert_eq!(tdma.read(0x24, Brisc, 0), Ok(0xFFFF_FF7F));
     }
 
     #[test]
-    fn tdma_status_of_empty_queue() {
-        // StatusBits: empty, parameters empty, remaining capacity 4.
-        assert_eq!(Tdma::new().read(0x14, Brisc), Ok(0x428));
+    fn tdma_status_is_that_of_the_command_processor() {
+        assert_eq!(Tdma::new().read(0x14, Brisc, 0x428), Ok(0x428));
+        assert_eq!(Tdma::new().read(0x10, Brisc, 0x428), Ok(0));
     }
 
     #[test]
     fn tdma_mover_base_is_per_core() {
         let mut tdma = Tdma::new();
         tdma.write(0x2C, 5, Trisc1).unwrap();
-        assert_eq!(tdma.read(0x2C, Trisc1), Ok(5));
-        assert_eq!(tdma.read(0x2C, Trisc0), Ok(0));
+        assert_eq!(tdma.read(0x2C, Trisc1, 0), Ok(5));
+        assert_eq!(tdma.read(0x2C, Trisc0, 0), Ok(0));
     }
 
     #[test]
@@ -244,18 +241,22 @@ mod tests {
         tdma.write(0x3C, 0x1FF | 0x55 << 9 | 0xAA << 18, Brisc).unwrap();
         tdma.write(0x28, 0x123 << 16 | 0x7F, Brisc).unwrap();
         assert_eq!(tdma.pack_scalers(), [0x1FF, 0x55, 0xAA, 0x123]);
-        assert_eq!(tdma.read(0x13C, Brisc), Ok(0x1FF | 0x55 << 9 | 0xAA << 18));
+        assert_eq!(tdma.read(0x13C, Brisc, 0), Ok(0x1FF | 0x55 << 9 | 0xAA << 18));
     }
 
     #[test]
-    fn tdma_mover_command_is_refused_by_name() {
-        let fault = Tdma::new().write(0x10, 0x40, Brisc).unwrap_err();
-        assert_eq!((fault.category, fault.id), (Category::Unimplemented, "tdma-mover"));
-        assert_eq!(Tdma::new().write(0x10, 0x8000_0089, Brisc), Ok(()));
+    fn tdma_command_takes_parameters_and_own_base() {
+        let mut tdma = Tdma::new();
+        for (offset, value) in [(0x0, 1), (0x4, 2), (0x8, 3), (0xC, 0)] {
+            assert_eq!(tdma.write(offset, value, Brisc), Ok(None));
+        }
+        tdma.write(0x2C, 0x50, Trisc1).unwrap();
+        let expected = MoverCommand { word: 0x40, parameters: [1, 2, 3, 0], base: 0x50 };
+        assert_eq!(tdma.write(0x10, 0x40, Trisc1), Ok(Some(expected)));
     }
 
     #[test]
     fn tdma_unknown_offset_faults() {
-        assert_eq!(Tdma::new().read(0x800, Brisc).unwrap_err().id, "tdma-unmapped");
+        assert_eq!(Tdma::new().read(0x800, Brisc, 0).unwrap_err().id, "tdma-unmapped");
     }
 }

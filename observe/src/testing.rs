@@ -51,6 +51,7 @@ pub(crate) fn reasons() -> BoxedStrategy<WaitReason> {
         Just(W::TdmaQueueFull),
         Just(W::WaitGateOccupied),
         Just(W::FrontendFull),
+        any::<u32>().prop_map(|addr| W::L1Word { addr }),
         (core(), core()).prop_map(|(from, to)| W::MailboxEmpty { from, to }),
         (core(), core()).prop_map(|(from, to)| W::MailboxFull { from, to }),
         thread().prop_map(|thread| W::PcBufEmpty { thread }),

@@ -112,6 +112,11 @@ pub enum WaitReason {
     },
     /// A Tensix thread's frontend stage has nowhere to put its output.
     FrontendFull,
+    /// A Tensix thread: an atomic of the scalar unit waits for a word of L1 to change.
+    L1Word {
+        /// Byte address of the word.
+        addr: u32,
+    },
 }
 
 impl fmt::Display for WaitReason {
@@ -157,6 +162,7 @@ impl fmt::Display for WaitReason {
                 write!(f, "{client} waits for {name} bank {bank}")
             }
             Self::FrontendFull => f.write_str("next frontend stage is full"),
+            Self::L1Word { addr } => write!(f, "atomic waits for the L1 word at {addr:#x}"),
         }
     }
 }
@@ -195,6 +201,12 @@ impl WaitReason {
             }
             Self::Stream { .. } => {
                 let mut enders: Vec<_> = CoreId::ALL.into_iter().map(Core).collect();
+                enders.extend([Noc(0), Noc(1), Host]);
+                enders
+            }
+            Self::L1Word { .. } => {
+                let mut enders: Vec<_> = CoreId::ALL.into_iter().map(Core).collect();
+                enders.extend(ThreadId::ALL.into_iter().map(Thread).filter(|&t| t != waiter));
                 enders.extend([Noc(0), Noc(1), Host]);
                 enders
             }

@@ -9,14 +9,15 @@ use crate::gate::{Condition, Latch};
 use crate::state::adc::ThreadAdcs;
 use crate::state::src::SrcBanks;
 use crate::timing::{Cost, TimingModel};
-use crate::units::Issued;
 use crate::units::config::ConfigUnit;
 use crate::units::matrix::MatrixUnit;
+use crate::units::mover::Mover;
 use crate::units::packer::Packer;
 use crate::units::scalar::ScalarUnit;
 use crate::units::sync::{SyncUnit, ops};
 use crate::units::unpacker::Unpackers;
 use crate::units::vector::VectorUnit;
+use crate::units::{Fault, Issued};
 use isa::op::{Opcode, Unit};
 
 /// Units with state of their own in the arrays below; `Unit` as an index.
@@ -57,6 +58,7 @@ pub(crate) struct Backend {
     pub(crate) packer: Packer,
     pub(crate) vector: VectorUnit,
     pub(crate) unpackers: Unpackers,
+    pub(crate) mover: Mover,
     /// SrcA, SrcB.
     pub(crate) src: [SrcBanks; 2],
     /// Address counters per thread.
@@ -69,7 +71,9 @@ pub(crate) struct Backend {
     pub(crate) thread_free: [Cycle; 3],
     /// Thread that a unit served last; the next one has priority.
     pub(crate) last_served: [u8; UNITS],
-    /// Whether costs or soft reset can keep an instruction from issuing.
+    /// Whether instructions have costs.
+    pub(crate) timed: bool,
+    /// Whether costs, soft reset or a busy scalar unit can keep an instruction from issuing.
     pub(crate) restricted: bool,
     /// Empty in the unit timing model.
     pub(crate) in_flight: Vec<InFlight>,
@@ -78,6 +82,7 @@ pub(crate) struct Backend {
 impl Backend {
     pub(crate) fn new(timing: TimingModel) -> Self {
         Self {
+            timed: timing != TimingModel::Unit,
             restricted: timing != TimingModel::Unit,
             sync: SyncUnit::default(),
             config: ConfigUnit::new(),
@@ -86,6 +91,7 @@ impl Backend {
             packer: Packer::default(),
             vector: VectorUnit::new(),
             unpackers: Unpackers::default(),
+            mover: Mover::new(),
             src: [SrcBanks::default(), SrcBanks::default()],
             adcs: [ThreadAdcs::default(); 3],
             held: 0,
@@ -129,10 +135,34 @@ impl Backend {
 
     /// Whether time alone will still change something after `now`.
     pub(crate) fn has_timers(&self, now: Cycle) -> bool {
-        let next = now + 1;
+        // What ends at the next cycle still has to be looked at in it.
         !self.in_flight.is_empty()
-            || self.unit_free.iter().any(|&free| free > next)
-            || self.thread_free.iter().any(|&free| free > next)
+            || self.retry_is_due(now)
+            || self.mover.has_work(now)
+            || self.unit_free.iter().any(|&free| free > now)
+            || self.thread_free.iter().any(|&free| free > now)
+    }
+
+    /// To be called when what [`Backend::restricted`] sums up may have changed.
+    pub(crate) fn update_restricted(&mut self) {
+        self.restricted = self.timed || self.held & HOLDING != 0 || self.scalar.blocking.is_some();
+    }
+
+    /// Whether something goes on behind the gates, apart from what is in flight.
+    #[inline]
+    pub(crate) fn has_background(&self) -> bool {
+        self.scalar.blocking.is_some() || self.mover.has_commands()
+    }
+
+    /// A cycle of what goes on behind the gates; whether anything changed.
+    #[cold]
+    pub(crate) fn step_background<E: Env>(
+        &mut self,
+        now: Cycle,
+        env: &mut E,
+    ) -> Result<bool, Fault> {
+        let commanded = self.step_tdma(now, env)?;
+        Ok(self.retry(now, env)? | commanded)
     }
 
     fn runs(&self, unit: Unit, thread: Option<ThreadId>) -> bool {
@@ -171,17 +201,13 @@ impl Backend {
         if self.held & HOLDING != 0 && self.is_held(decoded) {
             return Some(busy(decoded.unit));
         }
+        if let Some(reason) = self.blocked_by_scalar(decoded.unit, thread) {
+            return Some(reason);
+        }
         match decoded.opcode {
             Opcode::Atgetm | Opcode::Atrelm => self.mutex_refuses(decoded, word, thread),
-            Opcode::Flushdma => {
-                let mask = match word & 0xF {
-                    0 => 0xF,
-                    mask => mask as u16,
-                };
-                let unmet = self.unmet_low_conditions(mask, thread);
-                (unmet != 0).then_some(WaitReason::Stall { conditions: unmet })
-            }
             Opcode::Unpacr | Opcode::UnpacrNop => self.unpacker_refuses(decoded.opcode, word),
+            Opcode::Xmov => self.mover.is_busy(now).then(|| busy(Unit::Mover)),
             _ => self.matrix_refuses(decoded.needs),
         }
     }
@@ -221,11 +247,12 @@ impl Backend {
         &self,
         latch: &Latch,
         thread: ThreadId,
+        now: Cycle,
         env: &E,
     ) -> Option<WaitReason> {
         match latch.condition {
             Condition::Stall { mask } => {
-                let unmet = self.unmet_conditions(mask, thread, env);
+                let unmet = self.unmet_conditions(mask, thread, now);
                 (unmet != 0).then_some(WaitReason::Stall { conditions: unmet })
             }
             Condition::Semaphores { mask, condition } => {
@@ -244,7 +271,7 @@ impl Backend {
         }
     }
 
-    fn unmet_conditions<E: Env>(&self, mask: u16, thread: ThreadId, env: &E) -> u16 {
+    fn unmet_conditions(&self, mask: u16, thread: ThreadId, now: Cycle) -> u16 {
         let mut unmet = self.unmet_low_conditions(mask, thread);
         let mut check = |bit: u32, waits: bool| {
             unmet |= mask & u16::from(waits) << bit;
@@ -254,18 +281,18 @@ impl Backend {
         check(6, self.src[1].unpacker_waits());
         check(7, self.src[0].matrix_waits());
         check(8, self.src[1].matrix_waits());
-        check(9, env.mover_busy());
+        check(9, self.mover.is_busy(now));
         // C10 is never unmet: a core's access is processed in the cycle that emits it.
         check(11, self.runs(Unit::Vector, Some(thread)) || self.vector.schedule.runs(thread));
         check(12, self.runs(Unit::Config, None));
         unmet
     }
 
-    /// Conditions C0 to C3, which FLUSHDMA shares with STALLWAIT. C0, outstanding memory requests
-    /// of the scalar unit, cannot be unmet while it has no memory operations.
-    fn unmet_low_conditions(&self, mask: u16, thread: ThreadId) -> u16 {
+    /// Conditions C0 to C3, which FLUSHDMA shares with STALLWAIT.
+    pub(crate) fn unmet_low_conditions(&self, mask: u16, thread: ThreadId) -> u16 {
+        let requests = u16::from(self.scalar.outstanding[thread.index()] != 0);
         if self.in_flight.is_empty() {
-            return 0;
+            return mask & requests;
         }
         let unpacking = |select: u32| {
             self.in_flight.iter().any(|entry| {
@@ -275,7 +302,8 @@ impl Backend {
             })
         };
         let packing = self.runs(Unit::Packer, Some(thread));
-        mask & (u16::from(unpacking(0)) << 1
+        mask & (requests
+            | u16::from(unpacking(0)) << 1
             | u16::from(unpacking(1)) << 2
             | u16::from(packing) << 3)
     }

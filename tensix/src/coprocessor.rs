@@ -133,6 +133,9 @@ impl Coprocessor {
         if !self.backend.in_flight.is_empty() {
             progress = self.backend.complete(now, env);
         }
+        if self.backend.has_background() {
+            progress |= self.backend.step_background(now, env)?;
+        }
         // One busy thread is the common case, and needs no arbitration.
         let lone = match self.active {
             0b000 => return Ok(progress),
@@ -154,7 +157,7 @@ impl Coprocessor {
     ) -> Result<bool, Fault> {
         let (frontend, backend) = (&mut self.threads[thread.index()], &mut self.backend);
         let mut progress = false;
-        let met = evaluate(frontend, backend, thread, &mut progress, env);
+        let met = evaluate(frontend, backend, (thread, now), &mut progress, env);
         if !frontend.third.is_empty() {
             if is_ready(frontend, backend, thread, now) {
                 issue(frontend, backend, self.timing, thread, now, env)?;
@@ -182,7 +185,7 @@ impl Coprocessor {
         let mut met = 0;
         let mut queued = 0;
         for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
-            if evaluate(frontend, &self.backend, thread, &mut progress, env) {
+            if evaluate(frontend, &self.backend, (thread, now), &mut progress, env) {
                 met |= bit(thread);
             }
             queued |= ThreadSet::from(!frontend.third.is_empty()) << thread as u8;
@@ -288,12 +291,12 @@ impl Coprocessor {
 fn evaluate<E: Env>(
     frontend: &mut Frontend,
     backend: &Backend,
-    thread: ThreadId,
+    (thread, now): (ThreadId, Cycle),
     progress: &mut bool,
     env: &E,
 ) -> bool {
     let Some(latch) = &mut frontend.gate.latch else { return false };
-    let unmet = backend.unmet(latch, thread, env);
+    let unmet = backend.unmet(latch, thread, now, env);
     *progress |= unmet != latch.unmet;
     latch.unmet = unmet;
     unmet.is_none()

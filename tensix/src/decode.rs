@@ -45,7 +45,7 @@ const fn table() -> [Option<Decoded>; 256] {
         };
         let has_gate_rule = matches!(
             opcode,
-            Opcode::Atgetm | Opcode::Atrelm | Opcode::Flushdma | Opcode::Unpacr | Opcode::UnpacrNop
+            Opcode::Atgetm | Opcode::Atrelm | Opcode::Xmov | Opcode::Unpacr | Opcode::UnpacrNop
         );
         let (needs, blocked_by) = (needs(opcode), row.blocked_by);
         table[opcode as usize] =

@@ -3,11 +3,10 @@
 use sim_core::ThreadId;
 use sim_core::observer::Stamp;
 
-use crate::backend::{HOLDING, soft_reset};
+use crate::backend::soft_reset;
 use crate::coprocessor::Coprocessor;
 use crate::env::Env;
 use crate::error::DoorError;
-use crate::timing::TimingModel;
 use crate::units::scalar::GPRS;
 
 impl Coprocessor {
@@ -79,6 +78,8 @@ impl Coprocessor {
 
     /// The answer to [`Env::request_register`].
     pub fn deliver_register(&mut self, thread: ThreadId, gpr: u8, value: u32) {
+        let pending = &mut self.backend.scalar.outstanding[thread.index()];
+        *pending = pending.saturating_sub(1);
         self.write_gpr(thread, u32::from(gpr), value);
     }
 
@@ -96,7 +97,7 @@ impl Coprocessor {
         let left = old & !new;
         let backend = &mut self.backend;
         backend.held = new;
-        backend.restricted = self.timing != TimingModel::Unit || new & HOLDING != 0;
+        backend.update_restricted();
         if entered & THCON != 0 {
             backend.config.reset_thcon();
         }
@@ -136,8 +137,15 @@ impl Coprocessor {
         })
     }
 
+    /// The L1 word whose change an instruction in the scalar unit waits for, if there is one. A
+    /// change of it or of the three words behind it has to [`Coprocessor::wake`].
+    #[must_use]
+    pub fn watched_l1(&self) -> Option<u32> {
+        self.backend.watched_l1()
+    }
+
     /// Whether stepping would change nothing until somebody pushes, writes, or changes a stream
-    /// register or the mover's state.
+    /// register or the word of [`Coprocessor::watched_l1`].
     #[must_use]
     #[inline]
     pub const fn is_asleep(&self) -> bool {

@@ -19,9 +19,6 @@ pub trait Env {
     /// has already emitted [`Event::IcacheInvalidate`].
     fn invalidate_icache(&mut self, mask: u8, at: Stamp);
 
-    /// Whether the mover has memory requests outstanding.
-    fn mover_busy(&self) -> bool;
-
     /// The aligned L1 word that holds byte `addr`; zero beyond the end of L1.
     fn l1_word(&self, addr: u32) -> u32;
 

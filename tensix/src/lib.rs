@@ -58,3 +58,4 @@ pub use error::DoorError;
 pub use gate::ThreadWait;
 pub use queue::Origin;
 pub use timing::TimingModel;
+pub use units::mover::TdmaCommand;

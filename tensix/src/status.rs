@@ -59,6 +59,14 @@ impl Coprocessor {
         self.threads[thread.index()].is_idle()
             && !self.backend.vector.schedule.runs(thread)
             && !self.backend.in_flight.iter().any(|entry| entry.issued.thread == thread)
+            && !self.scalar_works(thread)
+    }
+
+    /// Whether the scalar unit has something of `thread` to finish.
+    fn scalar_works(&self, thread: ThreadId) -> bool {
+        let scalar = &self.backend.scalar;
+        scalar.outstanding[thread.index()] != 0
+            || scalar.blocking.is_some_and(|blocking| blocking.issued.thread == thread)
     }
 
     /// Whether a `MOP` of `thread` is queued before its expander or being expanded.
@@ -88,16 +96,26 @@ impl Coprocessor {
         let executing = self.backend.in_flight.iter().filter(|entry| {
             entry.issued.thread == thread && entry.issued.origin.core != CoreId::Brisc
         });
-        executing.fold(queue_bits(&self.threads[thread.index()]), |bits, entry| {
+        let scalar = if self.scalar_works(thread) { class_bits(Unit::Scalar) } else { 0 };
+        executing.fold(scalar | queue_bits(&self.threads[thread.index()]), |bits, entry| {
             bits | class_bits(entry.unit)
         })
     }
 
     /// What `thread` waits for: its front instruction, or, if it has none, its latched wait
-    /// instruction. `None` if it runs or has nothing to do.
+    /// instruction, or what occupies the scalar unit. `None` if it runs or has nothing to do.
     #[must_use]
     pub fn wait_state(&self, thread: ThreadId) -> Option<ThreadWait> {
-        self.threads[thread.index()].gate.visible_wait()
+        self.threads[thread.index()].gate.visible_wait().or_else(|| {
+            let blocking = self.backend.scalar.blocking.as_ref()?;
+            let issued = &blocking.issued;
+            (issued.thread == thread).then(|| ThreadWait {
+                reason: self.backend.blocking_reason(blocking),
+                since: issued.now,
+                word: issued.word,
+                origin: issued.origin,
+            })
+        })
     }
 
     /// Adds everything that determines the future.
@@ -125,6 +143,13 @@ impl Coprocessor {
         for gprs in &backend.scalar.gprs {
             hasher.words(gprs);
         }
+        hasher.bytes(&backend.scalar.outstanding);
+        if let Some(blocking) = &backend.scalar.blocking {
+            hasher.u64(blocking.issued.now.0);
+            hasher.words(&[blocking.issued.word, blocking.issued.thread as u32]);
+            hasher.words(&blocking.store.cells);
+        }
+        backend.mover.hash_state(hasher);
         backend.matrix.dst.hash_state(hasher);
         for banks in &backend.src {
             banks.hash_state(hasher);

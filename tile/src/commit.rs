@@ -34,6 +34,8 @@ impl<O: Observer> Tile<O> {
                 _ => {}
             }
         }
+        // An atomic of the coprocessor may wait for one of these stores.
+        touched |= posted && self.tensix.watched_l1().is_some();
         if touched {
             self.rouse_device_watchers(start, end);
             self.commit_cycles(start, end);
@@ -224,6 +226,9 @@ impl<O: Observer> Tile<O> {
                 }
                 self.try_request(id, cycle, end);
             }
+            if self.tensix.watched_l1().is_some() {
+                self.tensix.wake();
+            }
             if !self.tensix.is_asleep() {
                 self.step_tensix(cycle, end);
             }
@@ -232,6 +237,10 @@ impl<O: Observer> Tile<O> {
         self.retry_requests = self.device_change;
         self.credits_stale = true;
         self.give_back(posted);
+        if self.tensix.watched_l1().is_some() {
+            // The lone runner has to know before the next epoch begins.
+            self.refresh_watches();
+        }
     }
 
     /// After everything took effect: answers, faults, logs.

@@ -158,9 +158,7 @@ impl<O: Observer> Tile<O> {
         let at = asker.stamp();
         match (hit.target, own) {
             (Target::TileControl, _) => self.control_store(asker, offset, value),
-            (Target::TdmaRisc, _) => {
-                self.tdma.write(offset, value, asker.core.unwrap_or(CoreId::Brisc))
-            }
+            (Target::TdmaRisc, _) => self.tdma_store(asker, offset, value),
             (Target::Noc0, _) => self.noc_store(asker, 0, offset, value),
             (Target::Noc1, _) => self.noc_store(asker, 1, offset, value),
             (Target::Overlay, _) => self.overlay_store(asker, offset, value),
@@ -196,6 +194,19 @@ impl<O: Observer> Tile<O> {
             (Target::TtSync | Target::PcBufOwn, _) => Ok(()),
             _ => Err(unmapped(asker.view, "store to", addr)),
         }
+    }
+
+    fn tdma_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
+        let core = asker.core.unwrap_or(CoreId::Brisc);
+        if let Some(devices::MoverCommand { word, parameters, base }) =
+            self.tdma.write(offset, value, core)?
+        {
+            let command = tensix::TdmaCommand { word, parameters, base };
+            if let Err(error) = self.tensix.push_tdma(command, asker.stamp()) {
+                self.report(Box::new(error));
+            }
+        }
+        Ok(())
     }
 
     fn overlay_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
@@ -373,6 +384,11 @@ impl<O: Observer> Tile<O> {
                 let depth = self.pcbufs.push(thread, value)?;
                 self.emit(cycle, agent, pc, || Event::PcBufPush { thread, value, depth });
             }
+            Target::TdmaRisc
+                if devices::Tdma::is_command(hit.offset) && self.tensix.tdma_queue_is_full() =>
+            {
+                return Ok(None);
+            }
             _ => self.store_as(asker, addr, value, width)?,
         }
         Ok(DONE)
@@ -500,7 +516,8 @@ impl<O: Observer> Tile<O> {
             }
             (Target::TdmaRisc, _) => {
                 let core = asker.core.unwrap_or(CoreId::Brisc);
-                classed(self.tdma.read(offset, core)?, devices::Tdma::read_class(offset))
+                let status = self.tensix.tdma_status(asker.cycle);
+                classed(self.tdma.read(offset, core, status)?, devices::Tdma::read_class(offset))
             }
             (Target::Noc0, _) => {
                 classed(self.nius[0].read(offset)?, devices::Niu::read_class(offset))
@@ -568,6 +585,7 @@ impl<O: Observer> Tile<O> {
             (Target::Mailbox, _) => {
                 WaitReason::MailboxEmpty { from: mailbox_peer(request.addr), to: id }
             }
+            (Target::TdmaRisc, _) => WaitReason::TdmaQueueFull,
             (Target::PcBufOwn, Some(thread)) => WaitReason::PcBufEmpty { thread },
             (Target::TtSync, Some(thread)) => ttsync_reason(hit.offset, thread),
             (Target::PcBufT0 | Target::PcBufT1 | Target::PcBufT2, _) => {

@@ -50,10 +50,6 @@ impl<O: Observer> Env for TensixEnv<'_, O> {
         *self.icache_invalidations |= mask;
     }
 
-    fn mover_busy(&self) -> bool {
-        false
-    }
-
     fn l1_word(&self, addr: u32) -> u32 {
         self.shared.l1.word(addr)
     }

@@ -198,6 +198,10 @@ impl<O: Observer> Tile<O> {
     /// Tells the lone runner which words are watched: by parked cores, and by the host.
     pub(crate) fn refresh_watches(&mut self) {
         let mut bits = self.host_watch;
+        if let Some(addr) = self.tensix.watched_l1() {
+            // Read and write counter of a FIFO; a lone word needs only the first.
+            bits |= Shared::watch_bit(addr) | Shared::watch_bit(addr + 4);
+        }
         for (_, core) in self.cores.iter() {
             if let Some(spin) = core.spin() {
                 for load in spin.loads.iter().filter(|load| !load.device) {

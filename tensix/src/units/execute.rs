@@ -3,16 +3,20 @@
 use sim_core::{Category, Cycle};
 
 use super::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
+use super::scalar::blocking::SrcStore;
+use super::scalar::ops::counter_part;
+use super::scalar::special::{PackerView, Special};
 use super::vector::Surroundings;
 use super::{Fault, Issued, misc, packer};
 use crate::backend::Backend;
 use crate::env::Env;
 use crate::gate::{Condition, Gate, Latch};
-use isa::config::field::UNPACK_MISC_CFG_CfgContextOffset_0;
+use crate::state::adc::Dimension;
+use isa::config::field;
 use isa::op::Opcode;
 
 /// Thread configuration word that controls the unpackers' context counters.
-const UNPACK_MISC_CFG: u32 = UNPACK_MISC_CFG_CfgContextOffset_0.addr32;
+const UNPACK_MISC_CFG: u32 = field::UNPACK_MISC_CFG_CfgContextOffset_0.addr32;
 
 impl Backend {
     /// Executes an instruction that has passed `gate`, where a wait instruction is latched.
@@ -29,8 +33,7 @@ impl Backend {
         env: &mut E,
     ) -> Result<(), Fault> {
         match opcode {
-            // `FLUSHDMA` does its waiting at the gate; plain and unit-specific NOPs do nothing.
-            Opcode::Nop | Opcode::Dmanop | Opcode::Flushdma => {}
+            Opcode::Nop | Opcode::Dmanop => {}
             // Only Auto TTSync looks at declared resources.
             Opcode::Resourcedecl => {}
 
@@ -73,7 +76,7 @@ impl Backend {
                 self.apply(effects);
             }
 
-            Opcode::Setdmareg => self.scalar.setdmareg(issued)?,
+            Opcode::Setdmareg => self.setdmareg(issued),
             Opcode::Adddmareg
             | Opcode::Subdmareg
             | Opcode::Muldmareg
@@ -81,6 +84,17 @@ impl Backend {
             | Opcode::Shiftdmareg
             | Opcode::Cmpdmareg => self.scalar.binary(issued, opcode)?,
             Opcode::Reg2flop => self.reg2flop(issued, env)?,
+            Opcode::Loadind => self.loadind(issued, env)?,
+            Opcode::Storeind => self.storeind(issued, env)?,
+            Opcode::Loadreg => self.loadreg(issued, env)?,
+            Opcode::Storereg => self.storereg(issued, env)?,
+            Opcode::Atincget => self.atincget(issued, env)?,
+            Opcode::Atswap => self.atswap(issued, env)?,
+            Opcode::Atcas | Opcode::Atincgetptr | Opcode::Flushdma => {
+                self.begin_blocking(opcode, issued, SrcStore::default(), env)?;
+            }
+            Opcode::Rstdma => return Err(rstdma(issued)),
+            Opcode::Xmov => self.xmov(issued, env)?,
 
             Opcode::Zeroacc
             | Opcode::Zerosrc
@@ -179,17 +193,7 @@ impl Backend {
             Opcode::Mop | Opcode::MopCfg => return Err(expander_word(opcode, issued)),
             Opcode::Replay => return Err(nested_replay(issued)),
 
-            Opcode::Xmov
-            | Opcode::Rstdma
-            | Opcode::Loadind
-            | Opcode::PacrSetreg
-            | Opcode::Atincget
-            | Opcode::Atincgetptr
-            | Opcode::Atswap
-            | Opcode::Atcas
-            | Opcode::Storeind
-            | Opcode::Storereg
-            | Opcode::Loadreg => return Err(unimplemented(opcode, issued)),
+            Opcode::PacrSetreg => return Err(unimplemented(opcode, issued)),
         }
         Ok(())
     }
@@ -259,11 +263,18 @@ impl Backend {
         Ok(())
     }
 
-    /// REG2FLOP into THCON configuration; the mode that writes ADCs is not modelled.
+    /// REG2FLOP: to THCON configuration, or with bit 21 to an address counter.
     fn reg2flop<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
-        // Target, byte offset and context select the other mode when not all zero.
+        if issued.field(21, 1) != 0 {
+            self.reg2flop_counter(issued);
+            return Ok(());
+        }
         if issued.field(16, 6) != 0 {
-            return Err(unimplemented(Opcode::Reg2flop, issued));
+            return Err(issued.error(
+                Category::MissingSpecification,
+                "tensix-reg2flop-target",
+                format!("REG2FLOP with target, byte offset and context {:#x}", issued.field(16, 6)),
+            ));
         }
         let index = issued.field(6, 10) as usize;
         if index >= GLOBAL_BASE - THCON_BASE {
@@ -276,6 +287,59 @@ impl Backend {
         let wide = issued.field(22, 2) == 0;
         self.move_to_config(issued, THCON_BASE + index, issued.field(0, 6), wide, env);
         Ok(())
+    }
+
+    /// REG2FLOP to a counter or its copy, of any thread. Nobody is known to use it, so its page
+    /// calls it unsupported; the model is the one it gives
+    /// `[isa-wh: TensixCoprocessor/REG2FLOP_ADC.md]`.
+    fn reg2flop_counter(&mut self, issued: &Issued) {
+        let register = self.scalar.gprs[issued.thread.index()][issued.field(0, 6) as usize];
+        let value = counter_part(register, issued.field(22, 2), issued.field(18, 2));
+        let thread = match issued.field(20, 1) {
+            0 => issued.thread.index(),
+            _ => issued.field(16, 2) as usize,
+        };
+        let set = issued.field(9, 2) as usize;
+        let channel = issued.field(11, 1) as usize;
+        let dimension = Dimension::from_bits(issued.field(6, 2));
+        // Thread 3 and set 3 do not exist: nothing happens.
+        let Some(adc) = self.adcs.get_mut(thread).and_then(|adcs| adcs.0.get_mut(set)) else {
+            return;
+        };
+        let counter = adc[channel].counter(dimension);
+        let target = if issued.field(8, 1) != 0 { &mut counter.cr } else { &mut counter.value };
+        *target = value & dimension.mask();
+    }
+
+    /// SETDMAREG: 16 bits from the instruction, or packer state.
+    fn setdmareg(&mut self, issued: &Issued) {
+        if issued.field(7, 1) == 0 {
+            self.scalar.set_immediate(issued);
+            return;
+        }
+        let special = Special::of(issued.word);
+        let values = special.values(&self.packer_view(issued.thread.index()));
+        if special.resets_size() {
+            self.packer.tile.accumulated = [0; 3];
+        }
+        special.deliver(values, &mut self.scalar.gprs[issued.thread.index()]);
+    }
+
+    /// What the packer shows to `thread`.
+    fn packer_view(&self, thread: usize) -> PackerView {
+        let get = |field| self.config.state_field(thread, field);
+        let report = &self.packer.tile;
+        let own = usize::from(report.last_thread) == thread;
+        // With one packer there is no mask for all of them that the override bit could select.
+        PackerView {
+            accumulated_size: report.accumulated[thread],
+            last_size: if own { report.last_size } else { 0 },
+            all_zero_flags: report.all_zero,
+            histogram: self.packer.histogram.bins,
+            max_exponent: self.packer.histogram.max,
+            format: get(&field::THCON_SEC0_REG1_Out_data_format) as u8,
+            uncompressed: get(&field::THCON_SEC0_REG1_Disable_zero_compress) != 0,
+        }
     }
 
     fn move_to_config<E: Env>(
@@ -312,6 +376,17 @@ fn unimplemented(opcode: Opcode, issued: &Issued) -> Fault {
         Category::Unimplemented,
         "tensix-unimplemented",
         format!("{} is not modelled: {}", opcode.mnemonic(), isa::disasm::tensix(issued.word)),
+    )
+}
+
+/// The vendor's table names it a soft reset of an engine that is not documented, and doubts that it
+/// still exists [unknown: U-RSTDMA] `[llk: instructions/assembly.yaml]`.
+#[cold]
+fn rstdma(issued: &Issued) -> Fault {
+    issued.error(
+        Category::MissingSpecification,
+        "tensix-rstdma",
+        "RSTDMA: what it resets is not public",
     )
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod config;
 pub(crate) mod execute;
 pub(crate) mod matrix;
 pub(crate) mod misc;
+pub(crate) mod mover;
 pub(crate) mod packer;
 pub(crate) mod scalar;
 pub(crate) mod sync;

@@ -5,12 +5,11 @@ use sim_core::observer::{Event, Stamp};
 use sim_core::{AgentId, CoreId, Cycle, GuestError, L1, ThreadId, Width};
 use tensix::{Coprocessor, Env, Origin, TimingModel};
 
-/// Records events and register accesses; streams read as `stream`, the mover as `mover`.
+/// Records events and register accesses; streams read as `stream`.
 #[derive(Default)]
 pub struct Recorder {
     pub events: Vec<(Stamp, Event)>,
     pub stream: u32,
-    pub mover: bool,
     pub invalidated: Vec<u8>,
     pub l1: L1,
     pub register_stores: Vec<(u32, u32)>,
@@ -27,9 +26,6 @@ impl Env for Recorder {
     }
     fn invalidate_icache(&mut self, mask: u8, _: Stamp) {
         self.invalidated.push(mask);
-    }
-    fn mover_busy(&self) -> bool {
-        self.mover
     }
     fn l1_word(&self, addr: u32) -> u32 {
         self.l1.word(addr)

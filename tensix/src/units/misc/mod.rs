@@ -1,8 +1,7 @@
-//! The miscellaneous unit: address counters, handing banks over by hand, and what fits nowhere
-//! else.
+//! The miscellaneous unit: address counters.
 //!
-//! `NOP` does nothing. `RESOURCEDECL` only tells Auto TTSync what instruction classes touch, and
-//! `SETDVALID` is refused as its page asks for on Blackhole.
+//! `NOP` does nothing, `RESOURCEDECL` only tells Auto TTSync what instruction classes touch, and
+//! `SETDVALID` is the unpackers' business.
 //!
 //! Sources: `[isa-wh: TensixCoprocessor/MiscellaneousUnit.md]` and the instruction pages, whose
 //! encodings the vendor's opcode table confirms.

@@ -1,28 +1,38 @@
-//! The scalar unit (ThCon): operations on general purpose registers, and register moves.
+//! The scalar unit (ThCon): operations on general purpose registers, and everything that moves
+//! between them and memory, tile registers, configuration, address counters and the packer.
 //!
-//! Memory operations are not modelled.
+//! Rooms: [`ops`] pure functions; [`memory`] loads, stores and atomics; [`blocking`] what occupies
+//! the unit until it comes true; [`special`] reads of packer state.
 //!
 //! Sources: `[isa-wh: TensixCoprocessor/ScalarUnit.md]` and the instruction pages.
 
+pub(crate) mod blocking;
+pub(crate) mod memory;
 pub(crate) mod ops;
+pub(crate) mod special;
 
 use sim_core::Category;
 
 use super::{Fault, Issued};
+use blocking::Blocking;
 use isa::op::Opcode;
 
 /// General purpose registers per thread.
 pub(crate) const GPRS: usize = 64;
 
-/// The registers of all three threads.
+/// The registers of all three threads, and what is on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct ScalarUnit {
     pub(crate) gprs: [[u32; GPRS]; 3],
+    /// Loads of tile registers without an answer, per thread.
+    pub(crate) outstanding: [u8; 3],
+    /// What occupies the unit until it comes true.
+    pub(crate) blocking: Option<Blocking>,
 }
 
 impl ScalarUnit {
     pub(crate) const fn new() -> Self {
-        Self { gprs: [[0; GPRS]; 3] }
+        Self { gprs: [[0; GPRS]; 3], outstanding: [0; 3], blocking: None }
     }
 
     /// One of the two-operand instructions.
@@ -45,30 +55,10 @@ impl ScalarUnit {
         Ok(())
     }
 
-    /// SETDMAREG: 16 bits of a register from the instruction, or packer state.
-    pub(crate) fn setdmareg(&mut self, issued: &Issued) -> Result<(), Fault> {
+    /// SETDMAREG: 16 bits of a register from the instruction.
+    pub(crate) fn set_immediate(&mut self, issued: &Issued) {
         let half = issued.field(0, 7) as usize;
-        let gprs = &mut self.gprs[issued.thread.index()];
-        if issued.field(7, 1) == 0 {
-            ops::set_half(gprs, half, issued.field(8, 16) as u16);
-            return Ok(());
-        }
-        let source = issued.field(11, 4);
-        if source < 10 {
-            return Err(issued.error(
-                Category::Unimplemented,
-                "tensix-unimplemented",
-                format!("SETDMAREG reads packer state (InputSource {source})"),
-            ));
-        }
-        // No signal has that number: the 128 bits to choose from are zero
-        // [isa-wh: TensixCoprocessor/SETDMAREG_Special.md].
-        match issued.field(22, 2) {
-            0 => ops::set_half(gprs, half, 0),
-            1 => gprs[half >> 1] = 0,
-            2 => gprs[half >> 1 & 0x3C..][..4].fill(0),
-            _ => ops::clear_tile_header(&mut gprs[half >> 1 & 0x3C..]),
-        }
-        Ok(())
+        let value = issued.field(8, 16) as u16;
+        ops::set_half(&mut self.gprs[issued.thread.index()], half, value);
     }
 }

@@ -57,6 +57,11 @@ struct Unpacker {
 pub(crate) struct Unpackers([Unpacker; 2]);
 
 impl Unpackers {
+    /// First row of Src that an unpacker uses for a thread, 0 to 63.
+    pub(crate) fn src_row(&self, unpacker: usize, thread: usize) -> u8 {
+        self.0[unpacker & 1].src_row[thread]
+    }
+
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
         for unpacker in &self.0 {
             hasher.bytes(&unpacker.context_counter);

@@ -1,0 +1,185 @@
+//! Instructions that occupy the scalar unit until something comes true.
+//!
+//! They leave the wait gate, and then no other thread gets a scalar instruction through, nor their
+//! own thread any instruction, until an attempt succeeds. That is how two threads can lock each
+//! other out through L1, as on silicon.
+//!
+//! Sources: `[isa-wh: TensixCoprocessor/ATCAS.md]`, `ATINCGETPTR.md`, `FLUSHDMA.md`,
+//! `STOREIND_Src.md`, `ScalarUnit.md`.
+
+use isa::op::{Opcode, Unit};
+use sim_core::{Cycle, ThreadId, WaitReason, Width};
+
+use super::ops;
+use crate::backend::{Backend, busy};
+use crate::env::Env;
+use crate::units::{Fault, Issued};
+
+/// Cycles from one attempt on L1 to the next, where timing is modelled.
+const ATTEMPT_CYCLES: u64 = 15;
+
+/// Four cells for a source bank, captured when STOREIND issued.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct SrcStore {
+    /// 0 SrcA, 1 SrcB.
+    pub(crate) operand: u8,
+    /// `None` for the rows before the first.
+    pub(crate) row: Option<u8>,
+    /// First column, a multiple of four.
+    pub(crate) column: u8,
+    pub(crate) cells: [u32; 4],
+}
+
+/// An instruction in the scalar unit that has not come true.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Blocking {
+    pub(crate) issued: Issued,
+    pub(crate) opcode: Opcode,
+    pub(crate) store: SrcStore,
+    /// Cycle of the last attempt.
+    pub(crate) tried: Cycle,
+}
+
+impl Backend {
+    /// First attempt of a blocking instruction.
+    pub(crate) fn begin_blocking<E: Env>(
+        &mut self,
+        opcode: Opcode,
+        issued: &Issued,
+        store: SrcStore,
+        env: &mut E,
+    ) -> Result<(), Fault> {
+        let blocking = Blocking { issued: *issued, opcode, store, tried: issued.now };
+        if !self.attempt(&blocking, env)? {
+            self.scalar.blocking = Some(blocking);
+            self.update_restricted();
+        }
+        Ok(())
+    }
+
+    /// Another attempt of what occupies the unit; whether it succeeded.
+    #[cold]
+    pub(crate) fn retry<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, Fault> {
+        let Some(mut blocking) = self.scalar.blocking else { return Ok(false) };
+        let atomic = matches!(blocking.opcode, Opcode::Atcas | Opcode::Atincgetptr);
+        let elapsed = now.0.saturating_sub(blocking.issued.now.0);
+        if self.timed && atomic && !elapsed.is_multiple_of(ATTEMPT_CYCLES) {
+            return Ok(false);
+        }
+        if self.attempt(&blocking, env)? {
+            self.scalar.blocking = None;
+            if self.timed && atomic {
+                self.unit_free[Unit::Scalar as usize] = now + ATTEMPT_CYCLES;
+                self.thread_free[blocking.issued.thread.index()] = now + ATTEMPT_CYCLES;
+            }
+            self.update_restricted();
+            return Ok(true);
+        }
+        blocking.tried = now;
+        self.scalar.blocking = Some(blocking);
+        Ok(false)
+    }
+
+    fn attempt<E: Env>(&mut self, blocking: &Blocking, env: &mut E) -> Result<bool, Fault> {
+        let issued = &blocking.issued;
+        match blocking.opcode {
+            Opcode::Atcas => self.atcas(issued, env),
+            Opcode::Atincgetptr => self.atincgetptr(issued, env),
+            Opcode::Storeind => Ok(self.store_to_src(&blocking.store)),
+            _ => Ok(self.flush_conditions(issued) == 0),
+        }
+    }
+
+    /// FLUSHDMA: the selected ones of conditions C0 to C3 that are not met.
+    fn flush_conditions(&self, issued: &Issued) -> u16 {
+        let mask = match issued.field(0, 4) {
+            0 => 0xF,
+            mask => mask as u16,
+        };
+        self.unmet_low_conditions(mask, issued.thread)
+    }
+
+    /// ATCAS: replaces a 32-bit value that equals a four-bit one.
+    fn atcas<E: Env>(&self, issued: &Issued, env: &mut E) -> Result<bool, Fault> {
+        let addr = self.atomic_address(issued, 4 * issued.field(12, 2))?;
+        if env.l1_word(addr) != issued.field(14, 4) {
+            return Ok(false);
+        }
+        env.l1_write(addr, issued.field(18, 4), Width::Word, issued.stamp());
+        Ok(true)
+    }
+
+    /// ATINCGETPTR: pushes to or pops from a FIFO given by its counters.
+    fn atincgetptr<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<bool, Fault> {
+        let addr = self.atomic_address(issued, 0)?;
+        let counter = issued.field(12, 2);
+        let width = issued.field(14, 4);
+        let (read, write) = (env.l1_word(addr), env.l1_word(addr + 4));
+        if !ops::fifo_is_ready(read, write, counter & 1 != 0, width) {
+            return Ok(false);
+        }
+        let increment = u32::from(issued.field(22, 1) == 0) << issued.field(18, 4);
+        let before = env.l1_word(addr + 4 * counter);
+        let after = ops::masked_add(before, increment, (1 << width) - 1);
+        env.l1_write(addr + 4 * counter, after, Width::Word, issued.stamp());
+        self.scalar.gprs[issued.thread.index()][issued.field(6, 6) as usize] = before;
+        Ok(true)
+    }
+
+    /// STOREIND to a source: `false` while the unpacker's bank is not the unpackers'.
+    fn store_to_src(&mut self, store: &SrcStore) -> bool {
+        let banks = &mut self.src[usize::from(store.operand & 1)];
+        if banks.unpacker_waits() {
+            return false;
+        }
+        if let Some(row) = store.row {
+            let bank = usize::from(banks.unpacker_bank);
+            let columns = usize::from(store.column & 12);
+            banks.cells[bank][usize::from(row & 63)][columns..columns + 4]
+                .copy_from_slice(&store.cells);
+        }
+        true
+    }
+
+    /// Why the scalar unit keeps an instruction of `unit` and `thread` out.
+    pub(crate) fn blocked_by_scalar(&self, unit: Unit, thread: ThreadId) -> Option<WaitReason> {
+        let blocking = self.scalar.blocking.as_ref()?;
+        if blocking.issued.thread == thread {
+            return Some(self.blocking_reason(blocking));
+        }
+        (unit == Unit::Scalar).then(|| busy(Unit::Scalar))
+    }
+
+    /// What an instruction in the scalar unit waits for.
+    pub(crate) fn blocking_reason(&self, blocking: &Blocking) -> WaitReason {
+        match blocking.opcode {
+            Opcode::Atcas | Opcode::Atincgetptr => {
+                WaitReason::L1Word { addr: self.watched(blocking) }
+            }
+            Opcode::Storeind => {
+                let operand = blocking.store.operand;
+                let bank = u8::from(self.src[usize::from(operand & 1)].unpacker_bank);
+                WaitReason::SrcBank { operand, bank, for_matrix: false }
+            }
+            _ => WaitReason::Stall { conditions: self.flush_conditions(&blocking.issued) },
+        }
+    }
+
+    /// The L1 word whose change may end the wait of what occupies the unit.
+    pub(crate) fn watched_l1(&self) -> Option<u32> {
+        let blocking = self.scalar.blocking.as_ref()?;
+        matches!(blocking.opcode, Opcode::Atcas | Opcode::Atincgetptr)
+            .then(|| self.watched(blocking))
+    }
+
+    fn watched(&self, blocking: &Blocking) -> u32 {
+        let issued = &blocking.issued;
+        let offset = if blocking.opcode == Opcode::Atcas { 4 * issued.field(12, 2) } else { 0 };
+        self.atomic_address(issued, offset).unwrap_or(0)
+    }
+
+    /// Whether an attempt is due without anything having changed.
+    pub(crate) fn retry_is_due(&self, now: Cycle) -> bool {
+        self.scalar.blocking.as_ref().is_some_and(|blocking| blocking.tried != now)
+    }
+}

@@ -1,0 +1,221 @@
+//! Memory instructions of the scalar unit: L1, tile registers, and SrcA or SrcB.
+//!
+//! The documents let an answer come "at some later point"; here L1 answers in the cycle of issue,
+//! and tile registers after the cycle, which condition C0 and TTSync wait for.
+//!
+//! Sources: `[isa-wh: TensixCoprocessor/LOADIND.md]`, `STOREIND_L1.md`, `STOREIND_MMIO.md`,
+//! `STOREIND_Src.md`, `LOADREG.md`, `STOREREG.md`, `ATINCGET.md`, `ATSWAP.md`.
+
+use isa::config::field;
+use sim_core::l1::L1_BYTES;
+use sim_core::{Category, Width};
+
+use super::blocking::SrcStore;
+use super::{GPRS, ops};
+use crate::backend::Backend;
+use crate::env::Env;
+use crate::units::{Fault, Issued};
+
+/// First address that LOADREG and STOREREG may name; local RAMs are below.
+const FIRST_REGISTER: u32 = 0xFFB1_1000;
+/// What register addresses are relative to.
+const REGISTER_BASE: u32 = 0xFFB0_0000;
+
+/// Base register and offset of an indirect access.
+struct Indirect {
+    base: u32,
+    offset: u32,
+}
+
+impl Backend {
+    /// The registers of the issuing thread.
+    fn gprs_of(&mut self, issued: &Issued) -> &mut [u32; GPRS] {
+        &mut self.scalar.gprs[issued.thread.index()]
+    }
+
+    /// Reads the operands of an indirect access and advances its offset.
+    fn indirect(&mut self, issued: &Issued) -> Indirect {
+        let half = issued.field(14, 7) as usize;
+        let increment = [0, 2, 4, 16][issued.field(12, 2) as usize];
+        let gprs = self.gprs_of(issued);
+        let base = gprs[issued.field(0, 6) as usize];
+        let offset = ops::half(gprs, half);
+        ops::set_half(gprs, half, offset.wrapping_add(increment));
+        Indirect { base, offset: u32::from(offset) }
+    }
+
+    /// LOADIND: 8 to 128 bits of L1 to registers. Narrow loads leave the rest of the register.
+    pub(crate) fn loadind<E: Env>(&mut self, issued: &Issued, env: &E) -> Result<(), Fault> {
+        let Indirect { base, offset } = self.indirect(issued);
+        let addr = l1_address(issued, base.wrapping_mul(16).wrapping_add(offset))?;
+        let result = issued.field(6, 6) as usize;
+        let gprs = self.gprs_of(issued);
+        let size = issued.field(22, 2);
+        if size == 0 {
+            for (word, gpr) in gprs[result & 0x3C..][..4].iter_mut().enumerate() {
+                *gpr = env.l1_word((addr & !15) + 4 * word as u32);
+            }
+        } else {
+            let width = ops::width(size);
+            let shift = 8 * (addr & 3 & !(width.bytes() - 1));
+            let value = env.l1_word(addr & !3) >> shift;
+            gprs[result] = gprs[result] & !width.mask() | value & width.mask();
+        }
+        Ok(())
+    }
+
+    /// STOREIND: to L1, to a tile register, or four BF16 to SrcA or SrcB.
+    pub(crate) fn storeind<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
+        match issued.field(22, 2) {
+            0b00 => self.storeind_src(issued, env),
+            0b01 => self.storeind_register(issued, env),
+            _ => self.storeind_l1(issued, env),
+        }
+    }
+
+    fn storeind_l1<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
+        let Indirect { base, offset } = self.indirect(issued);
+        let addr = l1_address(issued, base.wrapping_mul(16).wrapping_add(offset))?;
+        // The data is read after the offset was advanced.
+        let data = issued.field(6, 6) as usize;
+        let at = issued.stamp();
+        let gprs = self.gprs_of(issued);
+        match issued.field(21, 2) {
+            0 => {
+                for (word, &value) in gprs[data & 0x3C..][..4].iter().enumerate() {
+                    env.l1_write((addr & !15) + 4 * word as u32, value, Width::Word, at);
+                }
+            }
+            size => {
+                let width = ops::width(size);
+                env.l1_write(addr & !(width.bytes() - 1), gprs[data] & width.mask(), width, at);
+            }
+        }
+        Ok(())
+    }
+
+    fn storeind_register<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
+        // The data is read before the offset is advanced.
+        let value = self.gprs_of(issued)[issued.field(6, 6) as usize];
+        let Indirect { base, offset } = self.indirect(issued);
+        let addr = base.wrapping_add(offset >> 4) & 0x000F_FFFC;
+        env.store_register(register_address(issued, addr)?, value, issued.stamp());
+        Ok(())
+    }
+
+    fn storeind_src<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
+        let data = issued.field(6, 6) as usize & 0x3C;
+        let gprs = self.gprs_of(issued);
+        let cells = ops::bf16_cells([gprs[data], gprs[data + 1]]);
+        let Indirect { base, offset } = self.indirect(issued);
+        let addr = base.wrapping_add(offset >> 4) & 0xF_FFFF;
+        let operand = issued.field(21, 1) as usize;
+        let thread = issued.thread.index();
+        let by_address =
+            operand == 0 && self.config.thread_field(thread, &field::SRCA_SET_SetOvrdWithAddr) != 0;
+        // The first four rows of SrcA's address space are nowhere.
+        let row = if operand == 0 { (addr >> 2).checked_sub(4) } else { Some(addr >> 2) };
+        let limit = if by_address { 64 } else { 16 };
+        if addr > 0xFFFF || row.is_some_and(|row| row >= limit) {
+            return Err(issued.error(
+                Category::UndefinedBehavior,
+                "tensix-storeind-row",
+                format!("STOREIND to row address {:#x} of Src{}", addr >> 2, ["A", "B"][operand]),
+            ));
+        }
+        let base_row =
+            if by_address { 0 } else { u32::from(self.unpackers.src_row(operand, thread)) };
+        let store = SrcStore {
+            operand: operand as u8,
+            row: row.map(|row| (row + base_row) as u8 & 63),
+            column: (addr & 3) as u8 * 4,
+            cells,
+        };
+        self.begin_blocking(isa::op::Opcode::Storeind, issued, store, env)
+    }
+
+    /// LOADREG: asks for a tile register.
+    pub(crate) fn loadreg<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
+        let addr = register_address(issued, issued.field(0, 18) << 2)?;
+        let pending = &mut self.scalar.outstanding[issued.thread.index()];
+        *pending = pending.saturating_add(1);
+        env.request_register(issued.thread, issued.field(18, 6) as u8, addr, issued.stamp());
+        Ok(())
+    }
+
+    /// STOREREG: writes a tile register.
+    pub(crate) fn storereg<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
+        let addr = register_address(issued, issued.field(0, 18) << 2)?;
+        let value = self.gprs_of(issued)[issued.field(18, 6) as usize];
+        env.store_register(addr, value, issued.stamp());
+        Ok(())
+    }
+
+    /// ATINCGET: adds a register to an integer of up to 32 bits, and returns what it was.
+    pub(crate) fn atincget<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
+        let addr = self.atomic_address(issued, 4 * issued.field(12, 2))?;
+        let gpr = &mut self.gprs_of(issued)[issued.field(6, 6) as usize];
+        let before = env.l1_word(addr);
+        let mask = (2_u32 << issued.field(14, 5)).wrapping_sub(1);
+        let after = ops::masked_add(before, *gpr, mask);
+        *gpr = before;
+        env.l1_write(addr, after, Width::Word, issued.stamp());
+        Ok(())
+    }
+
+    /// ATSWAP: selected half-words of 128 bits. Nothing is swapped.
+    pub(crate) fn atswap<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
+        let addr = self.atomic_address(issued, 0)?;
+        let data = issued.field(6, 6) as usize;
+        let gprs = self.gprs_of(issued);
+        let mut words = [0; 4];
+        if issued.field(22, 1) != 0 {
+            words[data & 3] = gprs[data];
+        } else {
+            words.copy_from_slice(&gprs[data & 0x3C..][..4]);
+        }
+        for half in (0..8_u32).filter(|half| issued.field(14, 8) >> half & 1 != 0) {
+            let value = words[half as usize >> 1] >> (16 * (half & 1)) & 0xFFFF;
+            env.l1_write(addr + 2 * half, value, Width::Half, issued.stamp());
+        }
+        Ok(())
+    }
+
+    /// Where an atomic instruction goes: its address register counts 16-byte units.
+    pub(crate) fn atomic_address(&self, issued: &Issued, offset: u32) -> Result<u32, Fault> {
+        if issued.field(23, 1) != 0 {
+            return Err(issued.error(
+                Category::MissingSpecification,
+                "tensix-atomic-target",
+                "an atomic with MemHierSel set: what it then works on is not public",
+            ));
+        }
+        let base = self.scalar.gprs[issued.thread.index()][issued.field(0, 6) as usize];
+        l1_address(issued, base.wrapping_mul(16).wrapping_add(offset))
+    }
+}
+
+/// `addr` if it is in L1.
+fn l1_address(issued: &Issued, addr: u32) -> Result<u32, Fault> {
+    if addr < L1_BYTES {
+        return Ok(addr);
+    }
+    Err(issued.error(
+        Category::UndefinedBehavior,
+        "tensix-l1-address",
+        format!("{} at {addr:#x}, beyond L1", isa::disasm::tensix(issued.word)),
+    ))
+}
+
+/// The register at `offset` of the window, unless it is a core's local RAM.
+fn register_address(issued: &Issued, offset: u32) -> Result<u32, Fault> {
+    let addr = REGISTER_BASE + (offset & 0x000F_FFFC);
+    if addr >= FIRST_REGISTER {
+        return Ok(addr);
+    }
+    Err(issued.error(
+        Category::UndefinedBehavior,
+        "tensix-register-address",
+        format!("{} at {addr:#010x}, below all registers", isa::disasm::tensix(issued.word)),
+    ))
+}
