@@ -14,8 +14,6 @@ use loader::firmware::{FirmwareSet, identify};
 use sim_core::engine::EngineKind;
 use sim_core::{AgentId, CoreId, Event, NullObserver, Observer, Stamp, ThreadId, Width};
 
-/// Launches that cannot work yet, and words of their diagnosis. One that passes fails the test.
-const EXPECTED_FAILURES: &[(&str, &str)] = &[("mutex-stream", "STOREREG")];
 /// Entry points of every Blackhole set `[spec: boot-and-sync 1.1]`.
 const ENTRIES: [u32; 5] = [0x3AE0, 0x5CE0, 0x66E0, 0x70E0, 0x7AE0];
 
@@ -215,8 +213,8 @@ fn kernels_on_vendor_firmware_hold_their_expectations() {
     let Some(set) = set_of_fact_sheet() else { return };
     let plans = kernel_plans();
     let (inline, hashes) = run_kernels(&set, on(EngineKind::Inline), &plans, 1);
-    assert_only_expected_failures(&inline, EXPECTED_FAILURES);
+    assert_only_expected_failures(&inline, KERNELS_THAT_FAIL);
     let (threads, threads_hashes) = run_kernels(&set, on(EngineKind::Threads), &plans, 1);
-    assert_only_expected_failures(&threads, EXPECTED_FAILURES);
+    assert_only_expected_failures(&threads, KERNELS_THAT_FAIL);
     assert_eq!(threads_hashes, hashes);
 }

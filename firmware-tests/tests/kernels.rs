@@ -4,24 +4,22 @@
 mod common;
 
 use common::{
-    assert_only_expected_failures, booted, embedded_set, kernel_plans, on, plan, run_kernels,
+    KERNELS_THAT_FAIL, assert_only_expected_failures, booted, embedded_set, kernel_plans, on, plan,
+    run_kernels,
 };
 use sim_core::engine::EngineKind;
 use sim_core::{NullObserver, Width};
 use tensix::TimingModel;
 use tile::TileConfig;
 
-/// Launches that cannot work yet, and words of their diagnosis. One that passes fails the test.
-const EXPECTED_FAILURES: &[(&str, &str)] = &[("mutex-stream", "STOREREG")];
-
 #[test]
 fn kernels_launched_repeatedly_give_their_results_on_both_engines() {
     let (set, plans) = (embedded_set(), kernel_plans());
     let (inline, hashes) = run_kernels(&set, on(EngineKind::Inline), &plans, 2);
-    assert_only_expected_failures(&inline, EXPECTED_FAILURES);
+    assert_only_expected_failures(&inline, KERNELS_THAT_FAIL);
     let (threads, threads_hashes) = run_kernels(&set, on(EngineKind::Threads), &plans, 2);
     assert_eq!(inline.keys().collect::<Vec<_>>(), threads.keys().collect::<Vec<_>>());
-    assert_only_expected_failures(&threads, EXPECTED_FAILURES);
+    assert_only_expected_failures(&threads, KERNELS_THAT_FAIL);
     assert_eq!(threads_hashes, hashes, "state after {plans:?}");
 }
 
@@ -38,7 +36,7 @@ fn kernels_with_other_choices_of_the_tile_give_their_results() {
     ];
     for choice in choices {
         let (results, _) = run_kernels(&set, choice, &plans, 1);
-        assert_only_expected_failures(&results, EXPECTED_FAILURES);
+        assert_only_expected_failures(&results, KERNELS_THAT_FAIL);
     }
 }
 
