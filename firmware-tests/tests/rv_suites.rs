@@ -54,15 +54,13 @@ fn program(word: u32, table: u32, rows: u32) -> Program {
     Program { words, instruction: instruction as u32 * 4 }
 }
 
-/// One core's rows: base address of the table and address of the tested instruction.
+/// Address of the tested instruction on one core.
 struct Place {
-    table: u32,
     instruction: u32,
 }
 
 fn place(core: CoreId, program: &Program) -> Place {
-    let table = ROWS + core.index() as u32 * ROWS_OF_NEXT_CORE;
-    Place { table, instruction: RESET_PCS[core.index()] + program.instruction }
+    Place { instruction: RESET_PCS[core.index()] + program.instruction }
 }
 
 fn bytes(words: &[u32]) -> Vec<u8> {

@@ -14,6 +14,7 @@ mod config;
 mod epoch;
 mod fabric;
 mod host;
+mod loads;
 mod quiesce;
 mod route;
 mod tensix_env;

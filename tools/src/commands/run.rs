@@ -20,16 +20,13 @@ use super::{log, report};
 use crate::exit::Exit;
 use crate::fetch::{Cache, DEFAULT_VERSION, FetchOptions, Interrupt};
 
+/// The instruction log, to wherever it goes.
+type Instructions = InstructionLog<Box<dyn Write>, Rc<LoadedNames>>;
+
 /// Everything that listens to a run.
 pub type Listeners = (
     EventHash,
-    (
-        Summary<Rc<LoadedNames>>,
-        (
-            Option<HandshakeLog<Rc<LoadedNames>>>,
-            Option<InstructionLog<Box<dyn Write>, Rc<LoadedNames>>>,
-        ),
-    ),
+    (Summary<Rc<LoadedNames>>, (Option<HandshakeLog<Rc<LoadedNames>>>, Option<Instructions>)),
 );
 
 /// How a stage (the boot, or one launch) ended.
@@ -178,10 +175,7 @@ fn offer_fetch(cache: &Cache, out: &mut dyn Write) -> Result<bool> {
     }
 }
 
-fn instruction_log(
-    output: &OutputArgs,
-    names: &Rc<LoadedNames>,
-) -> Result<Option<InstructionLog<Box<dyn Write>, Rc<LoadedNames>>>> {
+fn instruction_log(output: &OutputArgs, names: &Rc<LoadedNames>) -> Result<Option<Instructions>> {
     let Some(path) = &output.instructions else { return Ok(None) };
     let mut cores = CoreSet::EMPTY;
     for name in &output.cores {

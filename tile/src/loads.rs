@@ -1,0 +1,193 @@
+//! Loads from devices: by cores, some of which block, and by the NoC.
+
+use devices::{DeviceFault, ExternalRead, PcBufRead, ReadClass};
+use memory_map::{Hit, Target, lookup};
+use sim_core::{Category, CoreId, Event, Observer, RequestKind, ThreadId, WaitReason, Width};
+
+use crate::route::{
+    Asker, door, fault, local_ram, mailbox_peer, pcbuf_thread, push_target, ttsync_reason,
+    unmapped, unseen, view,
+};
+use crate::tile::{Answer, Tile};
+
+impl<O: Observer> Tile<O> {
+    /// A load by a core; some block.
+    pub(crate) fn load_for_core(
+        &mut self,
+        asker: Asker,
+        id: CoreId,
+        addr: u32,
+        width: Width,
+    ) -> Result<Option<Answer>, DeviceFault> {
+        let hit =
+            lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "load from", addr))?;
+        let (cycle, agent, pc) = (asker.cycle, asker.agent, asker.pc);
+        let popped = |value| Ok(Some(Answer { value, steady: false }));
+        match (hit.target, id.thread()) {
+            (Target::Mailbox, _) => {
+                let from = mailbox_peer(addr);
+                if addr & 4 != 0 {
+                    let value = self.mailboxes.status(from, id);
+                    return Ok(Some(Answer { value, steady: true }));
+                }
+                match self.mailboxes.pop(from, id)? {
+                    Some((value, depth)) => {
+                        self.emit(cycle, agent, pc, || Event::MailboxPop {
+                            from,
+                            to: id,
+                            value,
+                            depth,
+                        });
+                        popped(value)
+                    }
+                    None => Ok(None),
+                }
+            }
+            (Target::PcBufOwn, Some(thread)) => match self.pcbufs.pop(thread) {
+                PcBufRead::Value { value, depth } => {
+                    self.emit(cycle, agent, pc, || Event::PcBufPop { thread, value, depth });
+                    popped(value)
+                }
+                PcBufRead::Override(value) => popped(value),
+                PcBufRead::Wait => Ok(None),
+            },
+            (Target::TtSync, Some(thread)) => {
+                let done = self.pcbufs.releases_ttsync(thread)
+                    || if hit.offset == 0 {
+                        self.tensix.thread_idle(thread)
+                    } else {
+                        !self.tensix.mop_busy(thread)
+                    };
+                if !done {
+                    return Ok(None);
+                }
+                let reason = ttsync_reason(hit.offset, thread);
+                self.emit(cycle, agent, pc, || Event::SyncDone { thread, reason });
+                // The value is undefined [isa-bh: TensixTile/BabyRISCV/ManualTTSync.md].
+                popped(0)
+            }
+            (Target::PcBufT0 | Target::PcBufT1 | Target::PcBufT2, _) => {
+                let thread = pcbuf_thread(hit.target);
+                let reader_blocked = self.reads_pcbuf(thread);
+                let idle = self.tensix.thread_idle(thread);
+                if !self.pcbufs.drained(thread, reader_blocked, idle) {
+                    return Ok(None);
+                }
+                let reason = WaitReason::PcBufDrain { thread };
+                self.emit(cycle, agent, pc, || Event::SyncDone { thread, reason });
+                popped(0)
+            }
+            _ => self.load_as(asker, addr, width).map(Some),
+        }
+    }
+
+    /// Whether the TRISC of `thread` is blocked in a read of its PCBuf.
+    fn reads_pcbuf(&self, thread: ThreadId) -> bool {
+        let core = thread.core();
+        self.answers[core.index()].is_none()
+            && self.cores[core].batch.request.is_some_and(|request| {
+                request.kind == RequestKind::Load
+                    && lookup(view(core), request.addr)
+                        .is_some_and(|hit| hit.target == Target::PcBufOwn)
+            })
+    }
+
+    /// A load that never blocks, by whoever asks.
+    pub(crate) fn load_as(
+        &mut self,
+        asker: Asker,
+        addr: u32,
+        width: Width,
+    ) -> Result<Answer, DeviceFault> {
+        let hit =
+            lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "load from", addr))?;
+        if let Some((core, offset)) = local_ram(hit) {
+            // A parked core does not write its RAM.
+            return match self.cores[core].read_local(offset, width) {
+                Some(value) => Ok(Answer { value, steady: false }),
+                None => Err(unmapped(asker.view, "load from", addr)),
+            };
+        }
+        if let (Target::Dst, Some(thread)) = (hit.target, asker.core.and_then(CoreId::thread)) {
+            let value = self.tensix.read_dst_window(thread, hit.offset, width).map_err(door)?;
+            return Ok(Answer { value, steady: false });
+        }
+        // Narrow loads of word registers get their bytes of the word.
+        let shift = (addr & 3) * 8;
+        let answer = self.word_load(asker, hit, addr & !3)?;
+        Ok(Answer { value: answer.value >> shift & width.mask(), steady: answer.steady })
+    }
+
+    fn word_load(&mut self, asker: Asker, hit: Hit, addr: u32) -> Result<Answer, DeviceFault> {
+        let offset = hit.offset & !3;
+        let own = asker.core.and_then(CoreId::thread);
+        let steady = |value| Ok(Answer { value, steady: true });
+        let classed = |value, class| Ok(Answer { value, steady: class == ReadClass::Pure });
+        match (hit.target, own) {
+            (Target::TileControl, _) => {
+                let value = match self.control.external_read(offset) {
+                    Some(external) => self.debug_read(external, addr)?,
+                    None => self.control.read(offset, asker.cycle)?,
+                };
+                classed(value, devices::TileControl::read_class(offset))
+            }
+            (Target::TdmaRisc, _) => {
+                let core = asker.core.unwrap_or(CoreId::Brisc);
+                let status = self.tensix.tdma_status(asker.cycle);
+                classed(self.tdma.read(offset, core, status)?, devices::Tdma::read_class(offset))
+            }
+            (Target::Noc0, _) => {
+                classed(self.nius[0].read(offset)?, devices::Niu::read_class(offset))
+            }
+            (Target::Noc1, _) => {
+                classed(self.nius[1].read(offset)?, devices::Niu::read_class(offset))
+            }
+            (Target::Overlay, _) => {
+                let (stream, register) = ((offset >> 12) as u8, (offset >> 2 & 0x3FF) as u16);
+                steady(self.overlay.read(stream, register)?)
+            }
+            (Target::Pic, _) => classed(self.pic.read(offset)?, devices::Pic::read_class(offset)),
+            (Target::PcSnapshot, _) => self.pc_snapshot(asker, offset, addr),
+            (Target::GprOwn, Some(thread)) => steady(self.tensix.read_gpr(thread, offset / 4)),
+            (Target::GprAll, _) => match ThreadId::from_index((offset / 4 / 64) as usize) {
+                Some(thread) => steady(self.tensix.read_gpr(thread, offset / 4 % 64)),
+                None => Err(unmapped(asker.view, "load from", addr)),
+            },
+            (Target::TensixCfg, _) => match self.tensix.read_config(offset / 4) {
+                Some(value) => steady(value),
+                None => Err(unmapped(asker.view, "load from", addr)),
+            },
+            (Target::Semaphores, _) => steady(self.tensix.read_semaphore(offset / 4)),
+            _ if push_target(hit.target, asker.core).is_some()
+                || hit.target == Target::MopCfgOwn =>
+            {
+                let message = format!("load from {addr:#010x}: this window is write-only");
+                Err(fault(Category::UndefinedBehavior, "write-only-load", message))
+            }
+            _ => Err(unmapped(asker.view, "load from", addr)),
+        }
+    }
+
+    fn pc_snapshot(&mut self, asker: Asker, offset: u32, addr: u32) -> Result<Answer, DeviceFault> {
+        let Some(core) = devices::Pic::snapshot_core(offset) else {
+            return Err(unmapped(asker.view, "load from", addr));
+        };
+        // Of a parked core the loop head would be shown; put it where it is.
+        self.cores[core].wake(&self.shared, asker.end);
+        Ok(Answer { value: self.cores[core].pc(), steady: false })
+    }
+
+    fn debug_read(&mut self, what: ExternalRead, addr: u32) -> Result<u32, DeviceFault> {
+        match what {
+            ExternalRead::InstructionFifoStatus => Ok(self.tensix.instrn_buf_status()),
+            ExternalRead::ConfigWord { index } => Ok(self.tensix.read_config(index).unwrap_or(0)),
+            ExternalRead::Array { command, enabled } => {
+                let value = if enabled { self.tensix.debug_array(command) } else { None };
+                value.ok_or_else(|| unseen("debug array", command, addr))
+            }
+            ExternalRead::DebugBus { select } => {
+                self.tensix.debug_bus(select).ok_or_else(|| unseen("debug bus", select, addr))
+            }
+        }
+    }
+}
