@@ -139,6 +139,7 @@ impl Backend {
             Opcode::Pacr => {
                 self.packer.pacr(issued, &self.config, &mut self.adcs, &self.matrix.dst, env)?;
             }
+            Opcode::PacrSetreg => self.packer.pacr_setreg(issued, &self.config, env)?,
             Opcode::Tbufcmd => packer::tbufcmd(),
 
             Opcode::Sfpload
@@ -192,8 +193,6 @@ impl Backend {
 
             Opcode::Mop | Opcode::MopCfg => return Err(expander_word(opcode, issued)),
             Opcode::Replay => return Err(nested_replay(issued)),
-
-            Opcode::PacrSetreg => return Err(unimplemented(opcode, issued)),
         }
         Ok(())
     }
@@ -320,6 +319,9 @@ impl Backend {
         let special = Special::of(issued.word);
         let values = special.values(&self.packer_view(issued.thread.index()));
         special.deliver(values, &mut self.scalar.gprs[issued.thread.index()]);
+        if special.resets_size() {
+            self.packer.tile.accumulated = [0; 3];
+        }
     }
 
     /// What the packer shows to `thread`.
@@ -327,9 +329,13 @@ impl Backend {
         let get = |field| self.config.state_field(thread, field);
         // With one packer there is no mask for all of them that the override bit could select.
         PackerView {
+            accumulated_size: self.packer.tile.accumulated[thread],
+            last_size: self.packer.tile.last_size_of(thread),
+            all_zero_flags: self.packer.tile.all_zero,
+            histogram: self.packer.histogram.bins,
+            max_exponent: self.packer.histogram.max,
             format: get(&field::THCON_SEC0_REG1_Out_data_format) as u8,
             uncompressed: get(&field::THCON_SEC0_REG1_Disable_zero_compress) != 0,
-            ..PackerView::default()
         }
     }
 
@@ -361,17 +367,6 @@ impl Backend {
     }
 }
 
-#[cold]
-fn unimplemented(opcode: Opcode, issued: &Issued) -> Fault {
-    issued.error(
-        Category::Unimplemented,
-        "tensix-unimplemented",
-        format!("{} is not modelled: {}", opcode.mnemonic(), isa::disasm::tensix(issued.word)),
-    )
-}
-
-/// The vendor's table names it a soft reset of an engine that is not documented, and doubts that it
-/// still exists [unknown: U-RSTDMA] `[llk: instructions/assembly.yaml]`.
 #[cold]
 fn rstdma(issued: &Issued) -> Fault {
     issued.error(

@@ -161,7 +161,7 @@ fn fp16(old: u32, new: u32) -> u32 {
     }
     match round(sum, 10) {
         // Underflow saturates, except one step below the least exponent.
-        (..=-1, _) | (32.., _) => sign | GREATEST,
+        (..=-1 | 32.., _) => sign | GREATEST,
         (0, _) => sign,
         (exponent, mantissa) => sign | (exponent as u32) << 10 | mantissa,
     }
