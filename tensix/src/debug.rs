@@ -57,10 +57,11 @@ impl Coprocessor {
             (18, x.cr),
             (64, y.value),
             (80, y.cr),
-            (96, z.value),
-            (104, z.cr),
-            (112, w.value),
-            (120, w.cr),
+            // Eight bits of Z and W are shown, whatever they have.
+            (96, z.value & 0xFF),
+            (104, z.cr & 0xFF),
+            (112, w.value & 0xFF),
+            (120, w.cr & 0xFF),
         ] {
             signals.put(bit, value);
         }

@@ -123,6 +123,8 @@ impl Coprocessor {
                 self.sync_registers(),
                 self.vector_registers(),
                 self.scalar_registers(),
+                self.unpacker_registers(),
+                self.packer_registers(),
                 Register::words(
                     "dst_valid",
                     backend
@@ -178,6 +180,36 @@ impl Coprocessor {
             Register::words("lane_config", vector.lane_config),
         ];
         Register::group("vector", state.into_iter().chain(lregs))
+    }
+
+    fn unpacker_registers(&self) -> Register {
+        let unpackers = &self.backend.unpackers;
+        let threads = ThreadId::ALL.map(ThreadId::index);
+        let one = |(index, name)| {
+            let rows = threads.map(|thread| u32::from(unpackers.src_row(index, thread)));
+            let contexts =
+                threads.map(|thread| u32::from(unpackers.context_counter(index, thread)));
+            let members =
+                [Register::words("src_row", rows), Register::words("context_counter", contexts)];
+            Register::group(name, members)
+        };
+        Register::group("unpackers", ["unpacker0", "unpacker1"].into_iter().enumerate().map(one))
+    }
+
+    fn packer_registers(&self) -> Register {
+        let packer = &self.backend.packer;
+        let report = &packer.tile;
+        Register::group(
+            "packer",
+            [
+                Register::number("last_tile_size", report.last_size),
+                Register::number("last_thread", report.last_thread),
+                Register::words("acc_tile_size", report.accumulated.map(u32::from)),
+                Register::number("all_zero_flags", report.all_zero),
+                Register::words("exponent_histogram", packer.histogram.bins.map(u32::from)),
+                Register::number("max_exponent", packer.histogram.max),
+            ],
+        )
     }
 
     fn scalar_registers(&self) -> Register {

@@ -318,20 +318,22 @@ impl Backend {
         }
         let special = Special::of(issued.word);
         let values = special.values(&self.packer_view(issued.thread.index()));
-        special.deliver(values, &mut self.scalar.gprs[issued.thread.index()]);
         if special.resets_size() {
             self.packer.tile.accumulated = [0; 3];
         }
+        special.deliver(values, &mut self.scalar.gprs[issued.thread.index()]);
     }
 
     /// What the packer shows to `thread`.
     fn packer_view(&self, thread: usize) -> PackerView {
         let get = |field| self.config.state_field(thread, field);
+        let report = &self.packer.tile;
+        let own = usize::from(report.last_thread) == thread;
         // With one packer there is no mask for all of them that the override bit could select.
         PackerView {
-            accumulated_size: self.packer.tile.accumulated[thread],
-            last_size: self.packer.tile.last_size_of(thread),
-            all_zero_flags: self.packer.tile.all_zero,
+            accumulated_size: report.accumulated[thread],
+            last_size: if own { report.last_size } else { 0 },
+            all_zero_flags: report.all_zero,
             histogram: self.packer.histogram.bins,
             max_exponent: self.packer.histogram.max,
             format: get(&field::THCON_SEC0_REG1_Out_data_format) as u8,

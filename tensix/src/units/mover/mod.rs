@@ -38,7 +38,7 @@ pub(crate) struct Move {
     pub(crate) source: u32,
     pub(crate) count: u32,
     /// Bit 0: the destination is not L1 unless both bits are set; see [`Move::copies`] and
-    /// [`Move::to_l1`].
+    /// [`Move::targets_l1`].
     pub(crate) mode: u32,
 }
 
@@ -59,7 +59,7 @@ impl Move {
     }
 
     /// Modes 0 and 3 write to L1.
-    const fn to_l1(&self) -> bool {
+    const fn targets_l1(&self) -> bool {
         matches!(self.mode, 0 | 3)
     }
 
@@ -143,7 +143,7 @@ impl Backend {
         check(&task, at)?;
         for offset in (0..task.count).step_by(4) {
             let value = if task.copies() { env.l1_word(task.source + offset) } else { 0 };
-            if task.to_l1() {
+            if task.targets_l1() {
                 env.l1_write(task.destination + offset, value, Width::Word, at);
             } else if task.destination < CONFIG_LIMIT {
                 let word = (task.destination + offset) / 4;
@@ -188,7 +188,7 @@ fn check(task: &Move, at: Stamp) -> Result<(), Fault> {
         let text = format!("mover reads {count:#x} bytes at {source:#x}, beyond L1");
         return undefined("tensix-mover-address", text);
     }
-    if task.to_l1() {
+    if task.targets_l1() {
         if beyond(destination) {
             let text = format!("mover writes {count:#x} bytes at {destination:#x}, beyond L1");
             return undefined("tensix-mover-address", text);

@@ -7,7 +7,7 @@ fn modes_follow_the_direction_names() {
     // 0 L0_TO_L1, 1 L1_TO_L0, 2 L0_TO_L0, 3 L1_TO_L1; "L0" as a source means zeroes.
     let task = |mode| Move::of_units(0, 0, 1, mode);
     assert_eq!([0, 1, 2, 3].map(|mode| task(mode).copies()), [false, true, false, true]);
-    assert_eq!([0, 1, 2, 3].map(|mode| task(mode).to_l1()), [true, false, false, true]);
+    assert_eq!([0, 1, 2, 3].map(|mode| task(mode).targets_l1()), [true, false, false, true]);
 }
 
 #[test]

@@ -21,6 +21,8 @@
 
 pub(crate) mod accumulate;
 pub(crate) mod compress;
+#[cfg(test)]
+mod conversion_tests;
 pub(crate) mod early;
 pub(crate) mod formats;
 pub(crate) mod input;
@@ -86,13 +88,6 @@ pub(crate) struct TileReport {
     pub(crate) all_zero: u32,
     /// Added to output addresses if `Add_l1_dest_addr_offset` is set.
     pub(crate) dest_offset: u16,
-}
-
-impl TileReport {
-    /// Size of the latest finished tile, if `thread` packed it.
-    pub(crate) const fn last_size_of(&self, thread: usize) -> u16 {
-        if self.last_thread as usize == thread { self.last_size } else { 0 }
-    }
 }
 
 /// Fields of `PACR`.
@@ -237,7 +232,9 @@ impl Packer {
                 let text = format!("PACR_SETREG writes to {address:#x}");
                 return Err(undefined(issued, "tensix-pack-register", text));
             }
-            ..0xFFB8_0000 => env.store_register(address, self.register_value, issued.stamp()),
+            0xFFB1_1000..0xFFB8_0000 => {
+                env.store_register(address, self.register_value, issued.stamp());
+            }
             _ => {}
         }
         Ok(())

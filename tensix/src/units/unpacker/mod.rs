@@ -62,6 +62,11 @@ impl Unpackers {
         self.0[unpacker & 1].src_row[thread]
     }
 
+    /// Context counter of an unpacker for a thread, 0 to 7.
+    pub(crate) fn context_counter(&self, unpacker: usize, thread: usize) -> u8 {
+        self.0[unpacker & 1].context_counter[thread]
+    }
+
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
         for unpacker in &self.0 {
             hasher.bytes(&unpacker.context_counter);
