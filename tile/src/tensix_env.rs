@@ -65,6 +65,21 @@ impl<O: Observer> Env for TensixEnv<'_, O> {
         }
     }
 
+    fn l1_write_block(&mut self, addr: u32, words: &[u32; 4], at: Stamp) {
+        // A block lies inside one page.
+        if self.shared.page_flags(addr) == 0
+            && !(0..4).any(|word| self.shared.maybe_watched(addr + 4 * word))
+        {
+            for (word, &value) in (0..).zip(words) {
+                self.shared.l1.set_word(addr + 4 * word, value);
+            }
+            return;
+        }
+        for (word, &value) in (0..).zip(words) {
+            self.l1_write(addr + 4 * word, value, Width::Word, at);
+        }
+    }
+
     fn store_register(&mut self, addr: u32, value: u32, at: Stamp) {
         self.deferred.stores.push((addr, value, at));
     }

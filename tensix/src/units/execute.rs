@@ -139,6 +139,7 @@ impl Backend {
             Opcode::Pacr => {
                 self.packer.pacr(issued, &self.config, &mut self.adcs, &self.matrix.dst, env)?;
             }
+            Opcode::PacrSetreg => self.packer.pacr_setreg(issued, &self.config, env)?,
             Opcode::Tbufcmd => packer::tbufcmd(),
 
             Opcode::Sfpload
@@ -192,8 +193,6 @@ impl Backend {
 
             Opcode::Mop | Opcode::MopCfg => return Err(expander_word(opcode, issued)),
             Opcode::Replay => return Err(nested_replay(issued)),
-
-            Opcode::PacrSetreg => return Err(unimplemented(opcode, issued)),
         }
         Ok(())
     }
@@ -370,17 +369,6 @@ impl Backend {
     }
 }
 
-#[cold]
-fn unimplemented(opcode: Opcode, issued: &Issued) -> Fault {
-    issued.error(
-        Category::Unimplemented,
-        "tensix-unimplemented",
-        format!("{} is not modelled: {}", opcode.mnemonic(), isa::disasm::tensix(issued.word)),
-    )
-}
-
-/// The vendor's table names it a soft reset of an engine that is not documented, and doubts that it
-/// still exists [unknown: U-RSTDMA] `[llk: instructions/assembly.yaml]`.
 #[cold]
 fn rstdma(issued: &Issued) -> Fault {
     issued.error(

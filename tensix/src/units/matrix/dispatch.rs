@@ -96,8 +96,9 @@ impl Backend {
             Opcode::Setrwc => unit.setrwc(issued, config, src),
             Opcode::Incrwc => unit.incrwc(issued),
             Opcode::Cleardvalid => cleardvalid(issued, src),
-            // Neither the operand cache nor exponent histograms are modelled.
-            Opcode::Gatesrcrst | Opcode::Clrexphist => {}
+            // The operand cache is not modelled.
+            Opcode::Gatesrcrst => {}
+            Opcode::Clrexphist => self.packer.clear_histogram(),
             _ => return Err(undocumented(opcode, issued)),
         }
         Ok(())

@@ -21,6 +21,8 @@
 
 pub(crate) mod accumulate;
 pub(crate) mod compress;
+#[cfg(test)]
+mod conversion_tests;
 pub(crate) mod early;
 pub(crate) mod formats;
 pub(crate) mod input;
@@ -33,6 +35,7 @@ pub(crate) mod stages;
 #[cfg(test)]
 mod tests;
 
+use isa::config::field;
 use sim_core::{Category, StateHasher};
 
 use super::config::ConfigUnit;
@@ -64,6 +67,8 @@ pub(crate) struct Packer {
     /// Context that `CtxtCtrl` keeps, and planes packed in it.
     pub(crate) context: u8,
     pub(crate) planes: u8,
+    /// Value that `PACR_SETREG` writes.
+    pub(crate) register_value: u32,
     /// What software can ask about finished tiles.
     pub(crate) tile: TileReport,
 }
@@ -90,6 +95,9 @@ pub(crate) struct TileReport {
 pub(crate) struct Fields(u32);
 
 impl Fields {
+    /// `Flush` and nothing else.
+    const FLUSH: u32 = 2;
+
     pub(crate) const fn last(self) -> bool {
         self.0 & 1 != 0
     }
@@ -177,6 +185,61 @@ impl Packer {
         Ok(())
     }
 
+    /// `PACR_SETREG`: with `ModeSel`, sets half of the value to write; else flushes the buffers as
+    /// `PACR` does and writes that value to a register. The address is made of six bits of the
+    /// instruction and one of four sets of twelve bits in configuration
+    /// `[hdr: hal/cfg/thcon.h, Packer_Reg_Wr_Addr]`; selector 0 and 1 name those of section 0
+    /// [inferred: their order]. Wormhole's value is in the instruction instead.
+    ///
+    /// # Errors
+    /// `tensix-pack-register` for an address below TDMA-RISC's
+    /// `[isa-wh: TensixCoprocessor/PACR_SETREG.md]`.
+    pub(crate) fn pacr_setreg<E: Env>(
+        &mut self,
+        issued: &Issued,
+        config: &ConfigUnit,
+        env: &mut E,
+    ) -> Result<(), Fault> {
+        if issued.field(22, 1) != 0 {
+            let shift = 16 * issued.field(2, 1);
+            let kept = self.register_value & !(0xFFFF << shift);
+            self.register_value = kept | issued.field(3, 16) << shift;
+            return Ok(());
+        }
+        // Both are needed to trigger the write; nothing else is described.
+        if issued.field(23, 1) == 0 || issued.field(1, 1) == 0 {
+            return Ok(());
+        }
+        let thread = issued.thread.index();
+        let settings = Settings::new(config, thread, 0);
+        if self.is_drained() {
+            self.streams.forget_addresses();
+        } else {
+            let flush = Fields(Fields::FLUSH);
+            Pass::new(self, issued, flush, settings, config, env)?.finish()?;
+        }
+        let select = issued.field(8, 2);
+        let sets = if select & 2 == 0 {
+            field::THCON_SEC0_REG10_Packer_Reg_Wr_Addr
+        } else {
+            field::THCON_SEC1_REG10_Packer_Reg_Wr_Addr
+        };
+        let set = sets.get(settings.words()) >> (12 * (select & 1)) & 0xFFF;
+        let middle = issued.field(2, 6) << 12;
+        let address = 0xFFB0_0000 | (set >> 10) << 18 | middle | (set & 0x3FF) << 2;
+        match address {
+            ..0xFFB1_1000 => {
+                let text = format!("PACR_SETREG writes to {address:#x}");
+                return Err(undefined(issued, "tensix-pack-register", text));
+            }
+            0xFFB1_1000..0xFFB8_0000 => {
+                env.store_register(address, self.register_value, issued.stamp());
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// Moves the kept context on: after so many planes, or if none are given after every tile.
     fn advance_context(&mut self, settings: &Settings<'_>, planes: u8, last: bool) {
         let limit = settings.planes_per_context();
@@ -232,7 +295,7 @@ impl Packer {
         hasher.bytes(&[self.histogram.max, self.blocked, self.context, self.planes]);
         self.compressor.state_words(|word| hasher.u32(word));
         hasher.words(&self.block);
-        hasher.u32(self.datums);
+        hasher.words(&[self.datums, self.register_value]);
         let tile = &self.tile;
         hasher.words(&[tile.size, tile.all_zero]);
         for size in tile.accumulated.into_iter().chain([tile.last_size, tile.dest_offset]) {
