@@ -22,6 +22,7 @@
 pub(crate) mod accumulate;
 pub(crate) mod compress;
 #[cfg(test)]
+#[path = "tests/conversion.rs"]
 mod conversion_tests;
 pub(crate) mod early;
 pub(crate) mod formats;
