@@ -14,7 +14,7 @@ use sim_core::observer::{Event, Stamp};
 use sim_core::{AgentId, Category, Context, Cycle, GuestError, ThreadId, WaitReason};
 
 use crate::backend::{Backend, busy};
-use crate::decode::{Resource, decode};
+use crate::decode::{Decoded, Resource, decode};
 use crate::env::Env;
 use crate::frontend::mop::Unexpandable;
 use crate::frontend::{FIRST_FIFO_ACCEPTS, Frontend, FrontendFault, REPLAY_FIFO, Refusal};
@@ -117,6 +117,29 @@ impl Coprocessor {
         Ok(())
     }
 
+    /// Advances from cycle `from` up to `until`, as long as the environment has nothing to do in
+    /// between ([`Env::wants_control`]) and there is something to step. Returns the first cycle
+    /// that was not stepped; it is below `until` too if the coprocessor fell asleep.
+    ///
+    /// # Errors
+    /// As [`Coprocessor::step`].
+    pub fn run<E: Env>(
+        &mut self,
+        from: Cycle,
+        until: Cycle,
+        env: &mut E,
+    ) -> Result<Cycle, GuestError> {
+        let mut now = from;
+        while now < until && !self.asleep {
+            self.step(now, env)?;
+            now += 1;
+            if env.wants_control() {
+                break;
+            }
+        }
+        Ok(now)
+    }
+
     /// One cycle whether asleep or not; whether anything changed.
     #[inline]
     pub(crate) fn step_awake<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, Fault> {
@@ -156,6 +179,20 @@ impl Coprocessor {
         env: &mut E,
     ) -> Result<bool, Fault> {
         let (frontend, backend) = (&mut self.threads[thread.index()], &mut self.backend);
+        // Nothing latched and nothing in the way: by far the most frequent cycle.
+        if frontend.gate.latch.is_none()
+            && let Some(&entry) = frontend.third.front()
+            && let Some(decoded) = decode(entry.word())
+            && backend.accepts(decoded, entry.word(), thread, now)
+        {
+            issue_decoded(frontend, backend, self.timing, (&entry, decoded), (thread, now), env)?;
+            if !frontend.expanders_are_idle() {
+                expand(frontend, thread, now)?;
+            } else if frontend.third.is_empty() && frontend.gate.latch.is_none() {
+                self.active &= !bit(thread);
+            }
+            return Ok(true);
+        }
         let mut progress = false;
         let met = evaluate(frontend, backend, (thread, now), &mut progress, env);
         if !frontend.third.is_empty() {
@@ -343,12 +380,25 @@ fn issue<E: Env>(
 ) -> Result<(), Fault> {
     let Some(&entry) = frontend.third.front() else { return Ok(()) };
     let Some(decoded) = decode(entry.word()) else { return Ok(()) };
+    issue_decoded(frontend, backend, timing, (&entry, decoded), (thread, now), env)
+}
+
+/// Lets the front instruction of `thread` through the gate, given what it is.
+#[inline]
+fn issue_decoded<E: Env>(
+    frontend: &mut Frontend,
+    backend: &mut Backend,
+    timing: TimingModel,
+    (entry, decoded): (&Queued, &Decoded),
+    (thread, now): (ThreadId, Cycle),
+    env: &mut E,
+) -> Result<(), Fault> {
     frontend.third.drop_front();
-    frontend.untrack(&entry);
+    frontend.untrack(entry);
     if frontend.gate.wait.is_some() {
         end_wait(frontend, thread, now, env);
     }
-    let issued = Issued::new(&entry, thread, now);
+    let issued = Issued::new(entry, thread, now);
     if E::OBSERVED {
         let (word, slot) = (entry.word(), entry.slot());
         env.event(issued.stamp(), Event::Issue { thread, word, slot });
