@@ -369,7 +369,7 @@ fn explain(
 }
 
 /// Lets the front instruction of `thread` through the gate.
-#[inline]
+#[inline(never)]
 fn issue<E: Env>(
     frontend: &mut Frontend,
     backend: &mut Backend,
@@ -383,8 +383,9 @@ fn issue<E: Env>(
     issue_decoded(frontend, backend, timing, (&entry, decoded), (thread, now), env)
 }
 
-/// Lets the front instruction of `thread` through the gate, given what it is.
-#[inline]
+/// Lets the front instruction of `thread` through the gate, given what it is. Inlined into the lone
+/// thread's cycle, where passing its arguments costs as much as its work.
+#[inline(always)]
 fn issue_decoded<E: Env>(
     frontend: &mut Frontend,
     backend: &mut Backend,
