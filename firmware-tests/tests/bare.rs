@@ -17,7 +17,7 @@ use tensix::TimingModel;
 use tile::{Quiescence, Stop, Tile, TileConfig, Verdict};
 
 /// Cases that cannot work yet, and words of their report. One that passes fails the test.
-const EXPECTED_FAILURES: &[(&str, &str)] = &[("dvalid", "tensix-setdvalid")];
+const EXPECTED_FAILURES: &[(&str, &str)] = &[];
 
 /// Loads the case's programs and inputs and releases the cores.
 fn stage(case: &BareCase, folder: &Path, config: TileConfig) -> Tile {

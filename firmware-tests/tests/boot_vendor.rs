@@ -9,7 +9,9 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use common::{assert_only_expected_failures, booted, config, kernel_plans, on, run_kernels};
+use common::{
+    KERNELS_THAT_FAIL, assert_only_expected_failures, booted, config, kernel_plans, on, run_kernels,
+};
 use loader::firmware::{FirmwareSet, identify};
 use sim_core::engine::EngineKind;
 use sim_core::{AgentId, CoreId, Event, NullObserver, Observer, Stamp, ThreadId, Width};

@@ -18,9 +18,6 @@ impl Env for Memory {
         0
     }
     fn invalidate_icache(&mut self, _: u8, _: Stamp) {}
-    fn mover_busy(&self) -> bool {
-        false
-    }
     fn l1_word(&self, addr: u32) -> u32 {
         self.0.word(addr)
     }

@@ -295,7 +295,9 @@ fn unusable_option_is_one_line() {
 
 #[test]
 fn log_into_a_pipe_that_is_closed_early_is_quiet() {
-    for args in [&["boot", "--embedded", "--log", "push"][..], &["boot", "--embedded", "--json"]] {
+    for args in
+        [&["boot", "--embedded", "--log", "tilescope=trace"][..], &["boot", "--embedded", "--json"]]
+    {
         let mut child = Command::new(env!("CARGO_BIN_EXE_tilescope"))
             .args(args)
             .stdout(Stdio::piped())

@@ -75,20 +75,18 @@ fn float<T: Target>(
 ) {
     let mut values: Patterns = if sum { T::load(dst, setup.map, row) } else { [0; DST_COLUMNS] };
     let (mask_a, mask_b) = (setup.style_a.mask(), setup.style_b.mask());
-    if operation == Operation::Multiply {
-        let bias = exponent_bias(setup);
-        for (column, value) in values.iter_mut().enumerate() {
-            let (a, b) = (pairs.a[column] & mask_a, pairs.b[column] & mask_b);
-            *value = accumulate::<T>(product(a, b, setup, bias), Term::default(), *value);
-        }
-        return;
-    }
     let flip = u32::from(operation == Operation::Subtract) << 18;
+    let bias = exponent_bias(setup);
     let rebias = T::PRECISION == 24 && setup.style_a.is_narrow();
     for (column, value) in values.iter_mut().enumerate() {
         let (a, b) = (pairs.a[column] & mask_a, (pairs.b[column] ^ flip) & mask_b);
-        *value = accumulate::<T>(addition(a, b, setup.flush, rebias), Term::default(), *value);
+        let term = match operation {
+            Operation::Multiply => product(a, b, setup, bias),
+            Operation::Add | Operation::Subtract => addition(a, b, setup.flush, rebias),
+        };
+        *value = accumulate::<T>(term, Term::default(), *value);
     }
+    T::store(dst, setup.map, row, &values);
 }
 
 const fn exponent(cell: u32) -> i32 {

@@ -1,7 +1,7 @@
 //! Early format conversion: a row of Dst to the intermediate format.
 //!
-//! Rounding is to nearest, ties away from zero; it flushes denormals and negative zero to +0 and
-//! turns NaN into infinity. Stochastic rounding has no public description exact enough to model.
+//! Rounding is to nearest, ties away from zero; it turns NaN into infinity and flushes results
+//! that are denormal or negative zero to +0. Stochastic rounding has no public description exact enough to model.
 //!
 //! Source: `[spec: numerics 4.1]`; what the vectors do not reach,
 //! `[isa-wh: TensixCoprocessor/Packers/FormatConversion.md]`.
@@ -174,7 +174,8 @@ impl Early {
             Self::Tf32 | Self::Tf32ThenFp16 => each(row, |cell| round_at(fp32(cell), 13)),
             Self::Bf16Round => each(row, |cell| round_at(fp32(cell), 16)),
             Self::Bf16Truncate => each(row, |cell| fp32(cell) & 0xFFFF_0000),
-            Self::E8m6 => each(row, |cell| to_e8m6(nan_to_infinity(fp32(cell)) >> 16) << 16),
+            // The low half does not take part, not even in a tie.
+            Self::E8m6 => each(row, |cell| round_at(fp32(cell) & 0xFFFF_0000, 17)),
             Self::High16 => each(row, |cell| cell & 0xFFFF_0000),
             Self::Int8(shift) => each(row, |cell| to_int8(fp32(cell), shift) << 24),
             Self::Uint8(shift) => each(row, |cell| to_uint8(fp32(cell), shift) << 24),
@@ -231,26 +232,23 @@ const fn to_e8m6(value: u32) -> u32 {
 
 /// FP16 pattern with the mantissa rounded to six bits, saturating.
 const fn to_e5m6(value: u32) -> u32 {
-    if value & 0x7C00 == 0 {
-        0
-    } else if value & 0x7FFF > 0x7FF7 {
-        value & 0x8000 | 0x7FF0
-    } else {
-        (value + 8) & 0xFFF0
+    if value & 0x7FFF > 0x7FF7 {
+        return value & 0x8000 | 0x7FF0;
     }
+    let value = (value + 8) & 0xFFF0;
+    if value & 0x7C00 == 0 { 0 } else { value }
 }
 
 const fn nan_to_infinity(value: u32) -> u32 {
     if value & 0x7FFF_FFFF > 0x7F80_0000 { value & 0x8000_0000 | 0x7F80_0000 } else { value }
 }
 
-/// FP32 pattern with the mantissa rounded at bit `bit`.
+/// FP32 pattern with the mantissa rounded at bit `bit`. A denormal that rounds up to a normal
+/// number stays.
 const fn round_at(value: u32, bit: u32) -> u32 {
-    if value & 0x7F80_0000 == 0 {
-        return 0;
-    }
     let value = nan_to_infinity(value);
-    value.wrapping_add(1 << (bit - 1)) & !((1 << bit) - 1)
+    let value = value.wrapping_add(1 << (bit - 1)) & !((1 << bit) - 1);
+    if value & 0x7F80_0000 == 0 { 0 } else { value }
 }
 
 /// FP16 pattern of an FP32 pattern: rebiased without rounding, saturating; an exponent of exactly

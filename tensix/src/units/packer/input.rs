@@ -74,6 +74,9 @@ impl Interfaces {
     /// Rows for interfaces `mask` (not 0) from `start` on: adjacent ones, or in strided mode 16
     /// apart with `DEST_ACCESS_CFG_remap_addrs` and 8 apart without. Both mean physical rows 8
     /// apart, as `[llk: assembly.yaml]` draws them.
+    ///
+    /// Rows count from `start` on. The Blackhole page calls it undefined when adjacent rows then
+    /// leave the aligned group of four; vectors show that they are read all the same.
     #[inline]
     pub(crate) const fn new(start: u32, mask: u32, strided: bool, remap: bool) -> Self {
         let step = match (strided, remap) {

@@ -181,7 +181,9 @@ fn address(settings: &Settings<'_>, channel: &Channel, offset: u16) -> u32 {
         .wrapping_add(
             channel.w.value.wrapping_mul(field::PCK0_ADDR_CTRL_ZW_REG_1_Wstride.get(words)),
         );
-    address = address.wrapping_add(counters & !15);
+    // The counters make a byte address; vectors have it in units of 16 bytes, not 256 as on
+    // Wormhole.
+    address = address.wrapping_add(counters >> 4);
     if settings.adds_dest_offset() {
         address = address.wrapping_add(u32::from(offset));
     }

@@ -13,7 +13,7 @@ use super::formats::{self, Class};
 use super::input::{self, Interfaces, View};
 use super::late::{self, Late};
 use super::output::Port;
-use super::position;
+use super::position::{self, TilePosition};
 use super::settings::Settings;
 use super::stages::{ExponentOf, Relu, Threshold};
 use super::{Fields, Packer, undefined};
@@ -113,10 +113,6 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
         let stages = Stages::choose(&settings, early, self.config, self.issued)?;
         let mask = self.interface_mask();
         let strided = self.fields.strided();
-        if !strided && mask << (start & 3) > 0xF {
-            let text = format!("PACR of interfaces {mask:#06b} from row {start} on");
-            return Err(undefined(self.issued, "tensix-pack-interfaces", text));
-        }
         let view = View::new(words, early.is_wide());
         let interfaces = Interfaces::new(start, mask, strided, view.remap);
         for ahead in 0..interfaces.count {
@@ -357,8 +353,9 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
         self.packer.datums = 0;
     }
 
-    /// Remembers the size of a finished tile.
+    /// Remembers the size of a finished tile; the next one starts at its first row.
     fn report_tile(&mut self) {
+        self.packer.position = TilePosition::default();
         let thread = self.issued.thread.index();
         let tile = &mut self.packer.tile;
         tile.last_size = std::mem::take(&mut tile.size) as u16;

@@ -1,6 +1,7 @@
 //! Tile position generator and edge masking.
 //!
-//! A tile row is `rows_per_plane` counted in rows of Dst; its position selects which columns pass.
+//! Rows packed since the start of the tile have a position in it, which selects the columns that
+//! pass. `Last` starts the next tile: the page does not say so, vectors show it.
 //!
 //! Source: `[isa-bh: TensixCoprocessor/PACR.md]`,
 //! `[isa-wh: TensixCoprocessor/Packers/EdgeMasking.md]`.

@@ -9,6 +9,8 @@
 //! Sources: `[isa-wh: TensixCoprocessor/UNPACR_Regular.md]`, `[spec: numerics 2]`; for Dst
 //! `[isa-bh: TensixCoprocessor/Dst.md]`.
 
+use super::sink::COLUMNS;
+
 /// Format codes `[spec: numerics 1.1]`.
 pub(crate) mod code {
     pub(crate) const FP32: u32 = 0;
@@ -212,6 +214,11 @@ impl Conversion {
 
 #[inline]
 fn each(datums: &mut [u32], mut convert: impl FnMut(u32) -> u32) {
+    // A full row is the common case, and then the compiler knows the length.
+    if let Ok(row) = <&mut [u32; COLUMNS]>::try_from(&mut *datums) {
+        *row = row.map(convert);
+        return;
+    }
     for datum in datums {
         *datum = convert(*datum);
     }

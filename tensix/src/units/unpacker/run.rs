@@ -40,7 +40,12 @@ impl<E: Env> Run<'_, E> {
     }
 
     /// Row by row.
-    fn rows(&self, input: Input, mut position: u32, sink: &mut Sink<'_>) -> Result<(), Fault> {
+    pub(super) fn rows(
+        &self,
+        input: Input,
+        mut position: u32,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Fault> {
         let mut cursor = Cursor { at: input.datums, group: 0, exponents: input.exponents };
         let mut left = input.count as usize;
         let mut row = [0; COLUMNS];
@@ -144,7 +149,12 @@ impl<E: Env> Run<'_, E> {
     }
 
     /// Datum by datum, with decompression and upsampling.
-    fn datums(&self, input: Input, mut position: u32, sink: &mut Sink<'_>) -> Result<(), Fault> {
+    pub(super) fn datums(
+        &self,
+        input: Input,
+        mut position: u32,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Fault> {
         let settings = self.settings;
         let mut cursor = Cursor { at: input.datums, group: 0, exponents: input.exponents };
         let mut deltas = input.deltas;
@@ -234,19 +244,24 @@ impl Settings {
 #[inline]
 fn fetch<const BITS: u32, E: Env>(env: &E, at: u32, datums: &mut [u32]) {
     let mask = u32::MAX >> (32 - BITS);
-    let per_word = (32 / BITS) as usize;
-    if at.is_multiple_of(32) && datums.len() == COLUMNS {
-        for (word, datums) in (at / 32..).zip(datums.chunks_exact_mut(per_word)) {
-            let mut word = env.l1_word(word * 4);
-            for datum in datums {
-                *datum = word & mask;
-                word = word.wrapping_shr(BITS);
+    let per_word = 32 / BITS;
+    match <&mut [u32; COLUMNS]>::try_from(&mut *datums) {
+        // A full row from a word boundary on: every word is read once.
+        Ok(row) if at.is_multiple_of(32) => {
+            let mut word = 0;
+            for (index, datum) in (0..).zip(row) {
+                let shift = index % per_word * BITS;
+                if shift == 0 {
+                    word = env.l1_word(at / 8 + index / per_word * 4);
+                }
+                *datum = word >> shift & mask;
             }
         }
-    } else {
-        for (index, datum) in (0..).zip(datums) {
-            let at = at + index * BITS;
-            *datum = env.l1_word(at / 8) >> (at % 32) & mask;
+        _ => {
+            for (index, datum) in (0..).zip(datums) {
+                let at = at + index * BITS;
+                *datum = env.l1_word(at / 8) >> (at % 32) & mask;
+            }
         }
     }
 }

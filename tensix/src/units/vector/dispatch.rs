@@ -3,15 +3,12 @@
 use isa::op::Opcode;
 use sim_core::Category;
 
-use super::predicate::merge;
-use super::{Fault, Issued, LANES, LReg, Operands, VectorUnit, float, mad, ops, round, simple};
+use super::{Fault, Issued, LANES, LReg, Operands, VectorUnit, ops, round, simple};
 
-/// 1.0, by which SFPADDI multiplies.
-const ONE: u32 = 0x3F80_0000;
 const SIGN: u32 = 0x8000_0000;
 
 /// Lanes for which `holds` is true of the lane's value.
-fn lanes_where(values: &LReg, holds: impl Fn(u32) -> bool) -> u32 {
+pub(super) fn lanes_where(values: &LReg, holds: impl Fn(u32) -> bool) -> u32 {
     let mut set = 0;
     for (lane, &value) in values.iter().enumerate() {
         set |= u32::from(holds(value)) << lane;
@@ -55,95 +52,14 @@ impl VectorUnit {
         Ok(())
     }
 
-    /// The MAD sub-unit.
-    #[inline]
-    fn mad(&mut self, opcode: Opcode, operands: &Operands, set: u32) {
-        let mod1 = operands.mod1();
-        let (result, indirect) = match opcode {
-            Opcode::Sfpmuli | Opcode::Sfpaddi => {
-                let (imm, negate) = (operands.imm_float(), (mod1 & 2) << 30);
-                let c = *self.operand(operands.vc);
-                let result = if opcode == Opcode::Sfpmuli {
-                    c.map(|c| float::multiply_add(imm, c ^ negate, 0))
-                } else {
-                    c.map(|c| float::multiply_add(imm, ONE, c ^ negate))
-                };
-                (result, mod1 & 8 != 0)
-            }
-            Opcode::Sfplut => (self.sfplut(operands.mod0()), operands.mod0() & 8 != 0),
-            Opcode::Sfplutfp32 => (self.sfplutfp32(mod1), mod1 & 8 != 0),
-            _ => (self.products(opcode, operands), mod1 & 8 != 0),
-        };
-        // The bonus register wins over an indirect destination.
-        if !indirect || operands.vd == super::operands::BONUS_LREG {
-            return self.deliver(operands, set, operands.vd, &result);
-        }
-        let targets = *self.operand(7);
-        for vd in 0..8 {
-            let chosen = set & lanes_where(&targets, |target| target & 15 == u32::from(vd));
-            self.deliver(operands, chosen, vd, &result);
-        }
-    }
-
-    /// Writes a MAD result now, or a cycle later if it was scheduled.
-    #[inline]
-    fn deliver(&mut self, operands: &Operands, set: u32, vd: u8, result: &LReg) {
-        if operands.scheduled {
-            self.schedule.defer(vd, set, result);
-        } else {
-            self.write(vd, set, result);
-        }
-    }
-
-    /// SFPMAD, SFPADD, SFPMUL and SFPMUL24.
-    #[inline]
-    fn products(&self, opcode: Opcode, operands: &Operands) -> LReg {
-        let mod1 = operands.mod1();
-        let (b, c) = (self.operand(operands.vb), self.operand(operands.vc));
-        let indirect;
-        let a = if mod1 & 4 != 0 {
-            let indices = self.operand(7);
-            indirect = std::array::from_fn(|lane| self.operand(indices[lane] as u8 & 15)[lane]);
-            &indirect
-        } else {
-            self.operand(operands.va)
-        };
-        let mut result = [0; LANES];
-        if opcode == Opcode::Sfpmul24 {
-            for lane in 0..LANES {
-                result[lane] = mad::multiply24(mod1 & 1 != 0, a[lane], b[lane], c[lane]);
-            }
-            return result;
-        }
-        let (negate_a, negate_c) = ((mod1 & 1) << 31, (mod1 & 2) << 30);
-        for lane in 0..LANES {
-            result[lane] = float::multiply_add(a[lane] ^ negate_a, b[lane], c[lane] ^ negate_c);
-        }
-        result
-    }
-
-    fn sfplut(&self, mod0: u32) -> LReg {
-        let input = self.operand(3);
-        std::array::from_fn(|lane| {
-            let (value, table) = (input[lane], [0, 1, 2].map(|index| self.operand(index)[lane]));
-            let (slope, offset) = mad::lut(value & !SIGN, table);
-            retain_sign(mod0, value, float::multiply_add(slope, value & !SIGN, offset))
-        })
-    }
-
-    fn sfplutfp32(&self, mod1: u32) -> LReg {
-        let input = self.operand(3);
-        std::array::from_fn(|lane| {
-            let table = |first: u8| [0, 1, 2].map(|index| self.operand(first + index)[lane]);
-            let value = input[lane];
-            let (slope, offset) = mad::lut_fp32(mod1, value & !SIGN, table(0), table(4));
-            retain_sign(mod1, value, float::multiply_add(slope, value & !SIGN, offset))
-        })
-    }
-
     /// A result of one or two operands per lane.
     #[inline]
-    fn map(&mut self, operands: &Operands, set: u32, function: impl Fn(u32, u32) -> u32) {
+    pub(super) fn map(
+        &mut self,
+        operands: &Operands,
+        set: u32,
+        function: impl Fn(u32, u32) -> u32,
+    ) {
         let (b, c) = (self.operand(operands.vb), self.operand(operands.vc));
         let mut result = [0; LANES];
         for lane in 0..LANES {
@@ -347,104 +263,6 @@ impl VectorUnit {
             _ => return self.sfpshft2(operands, active & set, issued),
         }
         Ok(())
-    }
-
-    fn sfpswap(&mut self, operands: &Operands, set: u32) {
-        let (vc, vd, mod1) = (operands.vc, operands.vd, operands.mod1());
-        let (c, d) = (*self.operand(vc), *self.operand(vd));
-        let mut swap = u32::MAX;
-        if mod1 != 0 {
-            let mut smaller = 0;
-            for lane in 0..LANES {
-                smaller |= u32::from(simple::is_smaller(c[lane], d[lane])) << lane;
-            }
-            swap = merge(!smaller, minimum_lanes(mod1), smaller) ^ self.sets.exchange;
-        }
-        let swap = swap & set;
-        let indexed = swap & self.sets.dest_index;
-        let plain = swap & !indexed;
-        // With indices, only registers 0 to 3 hold values; 4 to 7 hold their indices.
-        let values = |register: u8| if register < 4 { swap } else { plain };
-        self.write(vc, values(vc), &d);
-        self.write(vd, values(vd), &c);
-        if indexed != 0 {
-            let (vc, vd) = (4 + (vc & 3), 4 + (vd & 3));
-            let (c, d) = (*self.operand(vc), *self.operand(vd));
-            self.write(vc, indexed, &d);
-            self.write(vd, indexed, &c);
-        }
-    }
-
-    /// SFPTRANSP of four registers: exchanges rows of lanes with registers.
-    fn transpose(&mut self, base: u8, set: u32) {
-        let old: [LReg; 4] = [0, 1, 2, 3].map(|index| *self.operand(base + index));
-        for register in 0..4 {
-            let result = std::array::from_fn(|lane| old[lane / 8][register * 8 + lane % 8]);
-            self.write(base + register as u8, set, &result);
-        }
-    }
-
-    fn sfpshft2(&mut self, operands: &Operands, set: u32, issued: &Issued) -> Result<(), Fault> {
-        let c = *self.operand(operands.vc);
-        let rotated = std::array::from_fn(|lane| c[lane & !7 | (lane + 7) & 7]);
-        match operands.mod1() {
-            0 => self.copy4(set, &[0; LANES]),
-            1 => {
-                let first = *self.operand(0);
-                let last = std::array::from_fn(|lane| first.get(lane + 8).copied().unwrap_or(0));
-                self.copy4(set, &last);
-            }
-            2 => self.copy4(set, &rotated),
-            3 => self.write(operands.vd, set, &rotated),
-            4 => {
-                let shifted =
-                    std::array::from_fn(|lane| if lane & 7 == 0 { 0 } else { c[lane - 1] });
-                self.write(operands.vd, set, &shifted);
-            }
-            5 => self.map(operands, set, |b, c| simple::shift(false, b, c)),
-            6 => {
-                let imm = operands.imm12();
-                self.map(operands, set, |b, _| simple::shift(false, b, imm));
-            }
-            mode => {
-                return Err(issued.error(
-                    Category::UndefinedBehavior,
-                    "tensix-sfpshft2-mode",
-                    format!("SFPSHFT2 with mode {mode}"),
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    /// L0 to L2 take the next register's value, L3 takes `last`.
-    fn copy4(&mut self, set: u32, last: &LReg) {
-        let next: [LReg; 3] = [1, 2, 3].map(|index| *self.operand(index));
-        for (vd, value) in (0..).zip(&next) {
-            self.write(vd, set, value);
-        }
-        self.write(3, set, last);
-    }
-}
-
-/// SFPLUT and SFPLUTFP32: bit 2 of the mode keeps the sign of the input.
-const fn retain_sign(mode: u32, input: u32, result: u32) -> u32 {
-    if mode & 4 != 0 { result & !SIGN | input & SIGN } else { result }
-}
-
-/// Lanes in which SFPSWAP puts the smaller value into VD; in the others it puts the larger one.
-const fn minimum_lanes(mod1: u32) -> u32 {
-    match mod1 {
-        1 => 0xFFFF_FFFF,
-        2 => 0x0000_FFFF,
-        3 => 0x00FF_00FF,
-        4 => 0xFF00_00FF,
-        5 => 0x0000_00FF,
-        6 => 0x0000_FF00,
-        7 => 0x00FF_0000,
-        8 => 0xFF00_0000,
-        // 9 is defined so; the rest is what silicon does.
-        _ => 0,
     }
 }
 

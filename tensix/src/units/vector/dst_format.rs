@@ -3,6 +3,8 @@
 //! Dst keeps BF16 as sign, mantissa, exponent and FP16 likewise; the high half of a 32-bit cell is
 //! kept like a BF16 `[isa-bh: TensixCoprocessor/Dst.md]`, `[spec: numerics 1.3]`.
 
+use crate::state::dst::{decode_fp32, encode_fp32};
+
 /// Ways to convert: `MOD0_FMT_*` of `[isa-bh: TensixCoprocessor/SFPLOAD.md]`, `SFPSTORE.md`.
 pub(super) mod mode {
     pub(crate) const SRCB: u32 = 0;
@@ -44,22 +46,13 @@ pub(super) const fn stores_word(mode: u32) -> bool {
     loads_word(mode) || matches!(mode, mode::HI16 | mode::LO16)
 }
 
-/// A 32-bit cell as FP32 or sign-magnitude integer.
-pub(super) const fn decode_word(cell: u32) -> u32 {
-    cell & 0x8000_FFFF | (cell & 0x00FF_0000) << 7 | cell >> 8 & 0x007F_0000
-}
-
-const fn encode_word(value: u32) -> u32 {
-    value & 0x8000_FFFF | value >> 7 & 0x00FF_0000 | (value & 0x007F_0000) << 8
-}
-
 /// SFPLOAD of a 16-bit cell; `old` is the register's lane, of which two modes keep a half.
 #[inline]
 pub(super) const fn load_half(mode: u32, cell: u16, old: u32, fp16_infinity: bool) -> u32 {
     let raw = cell as u32;
     let sign = (raw & 0x8000) << 16;
     match mode {
-        mode::BF16 => decode_word(raw << 16),
+        mode::BF16 => decode_fp32(raw << 16),
         mode::FP16 => {
             let (exponent, mantissa) = (raw & 0x1F, raw >> 5 & 0x3FF);
             if fp16_infinity && exponent == 0x1F && mantissa == 0x3FF {
@@ -84,10 +77,10 @@ pub(super) const fn load_half(mode: u32, cell: u16, old: u32, fp16_infinity: boo
 #[inline]
 pub(super) const fn store_word(mode: u32, value: u32) -> u32 {
     match mode {
-        mode::FP32 => encode_word(flush(value)),
+        mode::FP32 => encode_fp32(flush(value)),
         mode::HI16 => value,
         mode::LO16 => value.rotate_left(16),
-        _ => encode_word(value),
+        _ => encode_fp32(value),
     }
 }
 
@@ -96,7 +89,7 @@ pub(super) const fn store_word(mode: u32, value: u32) -> u32 {
 pub(super) const fn store_half(mode: u32, value: u32) -> u16 {
     let sign = value >> 16 & 0x8000;
     let bits = match mode {
-        mode::BF16 => encode_word(flush(value)) >> 16,
+        mode::BF16 => encode_fp32(flush(value)) >> 16,
         mode::FP16 => sign | narrow(value),
         // The fixed exponent of integers in Dst.
         mode::INT8 | mode::INT8_COMP => sign | (value & 0x3FF) << 5 | 16,
@@ -138,7 +131,6 @@ mod tests {
         assert_eq!(load_half(mode::BF16, 0x017F, 0, false), 0x3F81_0000);
         assert_eq!(load_half(mode::FP16, 0x002F, 0, false), 0x3F80_2000);
         assert_eq!(store_word(mode::FP32, 0x3F81_2345), 0x017F_2345);
-        assert_eq!(decode_word(0x017F_2345), 0x3F81_2345);
     }
 
     #[test]

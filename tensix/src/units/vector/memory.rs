@@ -9,7 +9,7 @@ use isa::config::field;
 
 use super::dst_format::{self, mode};
 use super::{Issued, LANES, LReg, Operands, VectorUnit};
-use crate::state::dst::{Dst, adj16, adj32};
+use crate::state::dst::{Dst, DstMap, decode_fp32};
 use crate::units::config::ConfigUnit;
 use crate::units::matrix::MatrixUnit;
 
@@ -33,14 +33,12 @@ struct Place {
 
 impl Place {
     fn new(config: &ConfigUnit, wide: bool, address: u32, odd: u32) -> Self {
-        let shared = &config.states[0];
-        let remap = field::DEST_ACCESS_CFG_remap_addrs.get(shared) != 0;
-        let swizzle = field::DEST_ACCESS_CFG_swizzle_32b.get(shared) != 0;
+        let map = DstMap::of(&config.states[0]);
         let first = address & ADDRESS & !3;
+        // The low half of a wide row is eight rows further.
         let rows = [0, 1, 2, 3].map(|offset| {
             let row = first + offset;
-            // The low half of a wide row is eight rows further.
-            if wide { adj32(row, remap, swizzle) & 0x3F7 } else { adj16(row, remap) }
+            if wide { map.row32(row) } else { map.row16(row) }
         });
         let odd = if address & COLUMN != 0 { u32::MAX } else { odd };
         Self {
@@ -221,7 +219,7 @@ fn load_words(dst: &Dst, place: &Place) -> LReg {
         for column in 0..8 {
             let cell = place.columns[column] & 15;
             let word = u32::from(high[cell]) << 16 | u32::from(low[cell]);
-            value[row * 8 + column] = dst_format::decode_word(word);
+            value[row * 8 + column] = decode_fp32(word);
         }
     }
     value

@@ -2,7 +2,8 @@
 //!
 //! # Rooms
 //!
-//! `operands` fields of an instruction; `dispatch` one arm per opcode and how lanes are written;
+//! `operands` fields of an instruction; `dispatch` one arm per opcode, with `multiply` for the MAD
+//! sub-unit and `exchange` for what moves between registers or lanes;
 //! `float`, `mad`, `simple`, `round`, `tables` pure functions of one lane; `predicate` flags and
 //! their stack; `lanes` what `LaneConfig` means, as lane sets; `configure` SFPCONFIG and reading it
 //! back; `memory` and `dst_format` SFPLOAD and SFPSTORE; `schedule` what SFPLOADMACRO schedules;
@@ -21,10 +22,12 @@
 mod configure;
 mod dispatch;
 mod dst_format;
+mod exchange;
 mod float;
 mod lanes;
 mod mad;
 mod memory;
+mod multiply;
 mod operands;
 pub(crate) mod ops;
 mod predicate;

@@ -98,14 +98,11 @@ impl Schedule {
         self.entries.push(entry);
     }
 
-    /// Forgets what a sub-unit would execute `delay` cycles from now; a delay of 7 is longer than
-    /// any that can be left.
+    /// Forgets what a sub-unit would execute together with a new entry of that delay: older
+    /// entries still have to count down for this cycle.
     fn forget(&mut self, sub_unit: SubUnit, delay: u8, lanes: u32) {
-        if delay == 7 {
-            return;
-        }
         for entry in &mut self.entries {
-            if entry.sub_unit == sub_unit && entry.delay == delay {
+            if entry.sub_unit == sub_unit && entry.delay == delay + 1 {
                 entry.lanes &= !lanes;
             }
         }

@@ -122,7 +122,7 @@ const fn to_float(c: u32) -> (u32, u32) {
     let zeros = magnitude.leading_zeros();
     let normal = magnitude << zeros;
     // The hidden bit adds one to the exponent.
-    (c & SIGN | ((157 - zeros) << 23) + (normal >> 8), normal)
+    (c & SIGN | (((157 - zeros) << 23) + (normal >> 8)), normal)
 }
 
 /// SFPCAST to FP32, to nearest, ties to even.

@@ -1,0 +1,113 @@
+//! Nothing a guest configures makes the unpackers panic, and what is undefined is diagnosed.
+
+use isa::config::field;
+use proptest::prelude::*;
+
+use super::super::run::Run;
+use super::super::settings::Settings;
+use super::super::sink::Sink;
+use super::{Fixture, UNPACR_A, UNPACR_B};
+use crate::queue::{Origin, Queued};
+use crate::state::src::SrcCells;
+use crate::units::Issued;
+use sim_core::{CoreId, Cycle, ThreadId};
+
+#[test]
+fn undefined_uses_are_diagnosed() {
+    let error = |arrange: &dyn Fn(&mut Fixture), word: u32| {
+        let mut fixture = Fixture::new();
+        fixture.extent(0, 0, 15);
+        fixture.extent(1, 0, 15);
+        arrange(&mut fixture);
+        fixture.error_id(&[word])
+    };
+    let formats = |f: &mut Fixture| f.formats(0, 5, 1);
+    assert_eq!(error(&formats, UNPACR_A), "tensix-unpack-formats");
+    assert_eq!(error(&|_| {}, UNPACR_B | 2 << 10), "tensix-unpack-context");
+    assert_eq!(error(&|_| {}, UNPACR_A | 3 << 8), "tensix-unpack-adc");
+    assert_eq!(error(&|_| {}, UNPACR_B | 1 << 5), "tensix-unpack-broadcast");
+    assert_eq!(error(&|f| f.extent(0, 9, 3), UNPACR_A), "tensix-unpack-count");
+    let outside = |f: &mut Fixture| f.set(&field::THCON_SEC0_REG3_Base_address, 0x17FFF);
+    assert_eq!(error(&outside, UNPACR_A), "tensix-unpack-address");
+    let odd = |f: &mut Fixture| f.set(&field::UNP1_ADDR_BASE_REG_1_Base, 1);
+    assert_eq!(error(&odd, UNPACR_B), "tensix-unpack-alignment");
+    assert_eq!(error(&|f| f.extent(0, 0, 16 * 64), UNPACR_A), "tensix-unpack-row");
+    let to_dst = |f: &mut Fixture| f.set(&field::THCON_SEC0_REG2_Unpack_if_sel_cntx0, 1);
+    assert_eq!(error(&to_dst, UNPACR_A), "tensix-unpack-override");
+    let halo_dst = |f: &mut Fixture| {
+        to_dst(f);
+        f.set(&field::THCON_SEC0_REG2_Haloize_mode, 1);
+    };
+    assert_eq!(error(&halo_dst, UNPACR_A), "tensix-unpack-modes");
+}
+
+/// One `UNPACR` by rows or datum by datum, into SrcB; `None` if it is diagnosed.
+fn run(fixture: &Fixture, by_rows: bool) -> Option<SrcCells> {
+    let origin = Origin { core: CoreId::Trisc0, pc: 0 };
+    let issued = Issued::new(&Queued::pushed(UNPACR_B, origin), ThreadId::T0, Cycle(0));
+    let backend = &fixture.tensix.backend;
+    let mut cells = [[0; 16]; 64];
+    let outcome = Settings::read(&issued, &backend.config, (0, 0)).and_then(|settings| {
+        let input = settings.input(&issued, false, &backend.adcs, &fixture.memory)?;
+        let position = settings.output(&issued, &backend.adcs)?;
+        let mut sink = Sink::SrcB { cells: &mut cells, row: 3 };
+        let run =
+            Run { issued: &issued, settings: &settings, env: &fixture.memory, all_zero: false };
+        if by_rows {
+            run.rows(input, position, &mut sink)
+        } else {
+            run.datums(input, position, &mut sink)
+        }
+    });
+    outcome.is_ok().then_some(cells)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_configuration_ends_without_a_panic(
+        words in prop::collection::vec(any::<u32>(), 96),
+        base in 0..0x400_u32,
+        counters in prop::collection::vec(0..600_u32, 16),
+        instructions in prop::collection::vec((0..2_u32, any::<u32>()), 8),
+    ) {
+        let mut fixture = Fixture::new();
+        for (word, value) in (64..160).zip(words) {
+            fixture.word(word, value);
+        }
+        for unpacker in 0..2 {
+            fixture.thcon(unpacker, &field::THCON_SEC0_REG3_Base_address, base);
+        }
+        for (counter, value) in counters.iter().enumerate() {
+            let channel = &mut fixture.tensix.backend.adcs[0].0[counter / 8][counter / 4 % 2];
+            let counter = [&mut channel.x, &mut channel.y, &mut channel.z, &mut channel.w];
+            for (counter, limit) in counter.into_iter().zip([600, 40, 20, 3]) {
+                counter.value = value % limit;
+            }
+        }
+        for (opcode, word) in instructions {
+            let _ = fixture.try_run(&[(0x42 + opcode) << 24 | word & 0xFF_FFFF]);
+        }
+    }
+
+    #[test]
+    fn rows_and_datums_are_the_same_path(
+        format in prop::sample::select(vec![1_u32, 2, 3, 5, 6, 7, 9, 10, 11, 14, 15]),
+        bytes in prop::collection::vec(0..32_u8, 900),
+        first in 0..40_u32,
+        count in 1..200_u32,
+        base in 0..64_u32,
+        limit in 0..8_u32,
+    ) {
+        let mut fixture = Fixture::new();
+        fixture.descriptor(1, format, 64, 8);
+        fixture.formats(1, format, format);
+        fixture.extent(1, first, first + count - 1);
+        fixture.set(&field::UNP1_ADDR_BASE_REG_1_Base, base * 2);
+        fixture.thcon(1, &field::THCON_SEC0_REG2_Unpack_limit_address, super::TILE / 16 + limit);
+        fixture.thcon(1, &field::THCON_SEC0_REG2_Unpack_fifo_size, 3);
+        fixture.bytes(super::TILE - 64, bytes);
+        prop_assert_eq!(run(&fixture, true), run(&fixture, false));
+    }
+}
