@@ -11,14 +11,14 @@
 //! 6. what SFPLOADMACRO scheduled for this cycle executes.
 
 use sim_core::observer::{Event, Stamp};
-use sim_core::{AgentId, Category, Context, Cycle, GuestError, ThreadId, WaitReason};
+use sim_core::{AgentId, Cycle, GuestError, ThreadId, WaitReason};
 
 use crate::backend::{Backend, busy};
 use crate::decode::{Decoded, Resource, decode};
 use crate::env::Env;
-use crate::frontend::mop::Unexpandable;
-use crate::frontend::{FIRST_FIFO_ACCEPTS, Frontend, FrontendFault, REPLAY_FIFO, Refusal};
+use crate::frontend::{FIRST_FIFO_ACCEPTS, Frontend, REPLAY_FIFO};
 use crate::gate::wait_of;
+use crate::mistakes::{frontend_error, push_error, unassigned};
 use crate::queue::{Origin, Queued};
 use crate::timing::{TimingModel, cost};
 use crate::units::sync::SyncUnit;
@@ -454,72 +454,4 @@ fn end_wait<E: Env>(frontend: &mut Frontend, thread: ThreadId, now: Cycle, env: 
         let at = Stamp { cycle: now, agent: AgentId::Thread(thread), pc: wait.origin.pc };
         env.event(at, Event::WaitEnd { reason: wait.reason, since: wait.since });
     }
-}
-
-type Mistake = (Category, &'static str, &'static str);
-
-const OVERFLOW: Mistake = (
-    Category::UndefinedBehavior,
-    "tensix-push-overflow",
-    "instruction pushed into a full instruction FIFO",
-);
-const COLLISION: Mistake = (
-    Category::NonContractual,
-    "tensix-push-collision",
-    "BRISC and the thread's own TRISC (or its MOP expander) delivered an instruction in the same \
-     cycle; hardware loses the TRISC's",
-);
-
-#[cold]
-fn push_error(
-    thread: ThreadId,
-    word: u32,
-    origin: Origin,
-    now: Cycle,
-    refusal: Refusal,
-) -> GuestError {
-    let (category, id, message) = match refusal {
-        Refusal::Full => OVERFLOW,
-        Refusal::Collision => COLLISION,
-    };
-    let at = Context {
-        cycle: now,
-        agent: AgentId::Core(origin.core),
-        pc: Some(origin.pc),
-        word: Some(word),
-    };
-    GuestError::new(category, id, format!("{message} (Tensix {thread})"), at)
-}
-
-#[cold]
-fn frontend_error(fault: FrontendFault, entry: &Queued, thread: ThreadId, now: Cycle) -> Fault {
-    let (category, id, message) = match fault {
-        FrontendFault::Collision => COLLISION,
-        FrontendFault::ReplayTooLong => (
-            Category::Unsupported,
-            "tensix-replay-count",
-            "REPLAY of more than 32 instructions; hardware does not follow the documents then",
-        ),
-        FrontendFault::Mop(Unexpandable::CountOverride) => (
-            Category::MissingSpecification,
-            "tensix-mop-count-override",
-            "MOP template 1 with bits in 19:0: the public documents do not define the override",
-        ),
-        FrontendFault::Mop(Unexpandable::OuterBug) => (
-            Category::NonContractual,
-            "tensix-mop-outer-bug",
-            "MOP template 1 with one outer iteration, no start, no inner loop and an end \
-             instruction: hardware runs additional iterations",
-        ),
-    };
-    Issued::new(entry, thread, now).error(category, id, message)
-}
-
-#[cold]
-fn unassigned(entry: &Queued, thread: ThreadId, now: Cycle) -> Fault {
-    Issued::new(entry, thread, now).error(
-        Category::UndefinedBehavior,
-        "tensix-unassigned-opcode",
-        format!("no Tensix instruction has opcode {:#04x}", entry.word() >> 24),
-    )
 }
