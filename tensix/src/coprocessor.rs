@@ -11,14 +11,14 @@
 //! 6. what SFPLOADMACRO scheduled for this cycle executes.
 
 use sim_core::observer::{Event, Stamp};
-use sim_core::{AgentId, Category, Context, Cycle, GuestError, ThreadId, WaitReason};
+use sim_core::{AgentId, Cycle, GuestError, ThreadId, WaitReason};
 
 use crate::backend::{Backend, busy};
-use crate::decode::{Resource, decode};
+use crate::decode::{Decoded, Resource, decode};
 use crate::env::Env;
-use crate::frontend::mop::Unexpandable;
-use crate::frontend::{FIRST_FIFO_ACCEPTS, Frontend, FrontendFault, REPLAY_FIFO, Refusal};
+use crate::frontend::{FIRST_FIFO_ACCEPTS, Frontend, REPLAY_FIFO};
 use crate::gate::wait_of;
+use crate::mistakes::{frontend_error, push_error, unassigned};
 use crate::queue::{Origin, Queued};
 use crate::timing::{TimingModel, cost};
 use crate::units::sync::SyncUnit;
@@ -117,6 +117,29 @@ impl Coprocessor {
         Ok(())
     }
 
+    /// Advances from cycle `from` up to `until`, as long as the environment has nothing to do in
+    /// between ([`Env::wants_control`]) and there is something to step. Returns the first cycle
+    /// that was not stepped; it is below `until` too if the coprocessor fell asleep.
+    ///
+    /// # Errors
+    /// As [`Coprocessor::step`].
+    pub fn run<E: Env>(
+        &mut self,
+        from: Cycle,
+        until: Cycle,
+        env: &mut E,
+    ) -> Result<Cycle, GuestError> {
+        let mut now = from;
+        while now < until && !self.asleep {
+            self.step(now, env)?;
+            now += 1;
+            if env.wants_control() {
+                break;
+            }
+        }
+        Ok(now)
+    }
+
     /// One cycle whether asleep or not; whether anything changed.
     #[inline]
     pub(crate) fn step_awake<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, Fault> {
@@ -156,6 +179,20 @@ impl Coprocessor {
         env: &mut E,
     ) -> Result<bool, Fault> {
         let (frontend, backend) = (&mut self.threads[thread.index()], &mut self.backend);
+        // Nothing latched and nothing in the way: by far the most frequent cycle.
+        if frontend.gate.latch.is_none()
+            && let Some(&entry) = frontend.third.front()
+            && let Some(decoded) = decode(entry.word())
+            && backend.accepts(decoded, entry.word(), thread, now)
+        {
+            issue_decoded(frontend, backend, self.timing, (&entry, decoded), (thread, now), env)?;
+            if !frontend.expanders_are_idle() {
+                expand(frontend, thread, now)?;
+            } else if frontend.third.is_empty() && frontend.gate.latch.is_none() {
+                self.active &= !bit(thread);
+            }
+            return Ok(true);
+        }
         let mut progress = false;
         let met = evaluate(frontend, backend, (thread, now), &mut progress, env);
         if !frontend.third.is_empty() {
@@ -332,7 +369,7 @@ fn explain(
 }
 
 /// Lets the front instruction of `thread` through the gate.
-#[inline]
+#[inline(never)]
 fn issue<E: Env>(
     frontend: &mut Frontend,
     backend: &mut Backend,
@@ -343,12 +380,26 @@ fn issue<E: Env>(
 ) -> Result<(), Fault> {
     let Some(&entry) = frontend.third.front() else { return Ok(()) };
     let Some(decoded) = decode(entry.word()) else { return Ok(()) };
+    issue_decoded(frontend, backend, timing, (&entry, decoded), (thread, now), env)
+}
+
+/// Lets the front instruction of `thread` through the gate, given what it is. Inlined into the lone
+/// thread's cycle, where passing its arguments costs as much as its work.
+#[inline(always)]
+fn issue_decoded<E: Env>(
+    frontend: &mut Frontend,
+    backend: &mut Backend,
+    timing: TimingModel,
+    (entry, decoded): (&Queued, &Decoded),
+    (thread, now): (ThreadId, Cycle),
+    env: &mut E,
+) -> Result<(), Fault> {
     frontend.third.drop_front();
-    frontend.untrack(&entry);
+    frontend.untrack(entry);
     if frontend.gate.wait.is_some() {
         end_wait(frontend, thread, now, env);
     }
-    let issued = Issued::new(&entry, thread, now);
+    let issued = Issued::new(entry, thread, now);
     if E::OBSERVED {
         let (word, slot) = (entry.word(), entry.slot());
         env.event(issued.stamp(), Event::Issue { thread, word, slot });
@@ -403,72 +454,4 @@ fn end_wait<E: Env>(frontend: &mut Frontend, thread: ThreadId, now: Cycle, env: 
         let at = Stamp { cycle: now, agent: AgentId::Thread(thread), pc: wait.origin.pc };
         env.event(at, Event::WaitEnd { reason: wait.reason, since: wait.since });
     }
-}
-
-type Mistake = (Category, &'static str, &'static str);
-
-const OVERFLOW: Mistake = (
-    Category::UndefinedBehavior,
-    "tensix-push-overflow",
-    "instruction pushed into a full instruction FIFO",
-);
-const COLLISION: Mistake = (
-    Category::NonContractual,
-    "tensix-push-collision",
-    "BRISC and the thread's own TRISC (or its MOP expander) delivered an instruction in the same \
-     cycle; hardware loses the TRISC's",
-);
-
-#[cold]
-fn push_error(
-    thread: ThreadId,
-    word: u32,
-    origin: Origin,
-    now: Cycle,
-    refusal: Refusal,
-) -> GuestError {
-    let (category, id, message) = match refusal {
-        Refusal::Full => OVERFLOW,
-        Refusal::Collision => COLLISION,
-    };
-    let at = Context {
-        cycle: now,
-        agent: AgentId::Core(origin.core),
-        pc: Some(origin.pc),
-        word: Some(word),
-    };
-    GuestError::new(category, id, format!("{message} (Tensix {thread})"), at)
-}
-
-#[cold]
-fn frontend_error(fault: FrontendFault, entry: &Queued, thread: ThreadId, now: Cycle) -> Fault {
-    let (category, id, message) = match fault {
-        FrontendFault::Collision => COLLISION,
-        FrontendFault::ReplayTooLong => (
-            Category::Unsupported,
-            "tensix-replay-count",
-            "REPLAY of more than 32 instructions; hardware does not follow the documents then",
-        ),
-        FrontendFault::Mop(Unexpandable::CountOverride) => (
-            Category::MissingSpecification,
-            "tensix-mop-count-override",
-            "MOP template 1 with bits in 19:0: the public documents do not define the override",
-        ),
-        FrontendFault::Mop(Unexpandable::OuterBug) => (
-            Category::NonContractual,
-            "tensix-mop-outer-bug",
-            "MOP template 1 with one outer iteration, no start, no inner loop and an end \
-             instruction: hardware runs additional iterations",
-        ),
-    };
-    Issued::new(entry, thread, now).error(category, id, message)
-}
-
-#[cold]
-fn unassigned(entry: &Queued, thread: ThreadId, now: Cycle) -> Fault {
-    Issued::new(entry, thread, now).error(
-        Category::UndefinedBehavior,
-        "tensix-unassigned-opcode",
-        format!("no Tensix instruction has opcode {:#04x}", entry.word() >> 24),
-    )
 }

@@ -38,4 +38,10 @@ pub trait Env {
     /// Asks for a word of a register of the tile as the NoC sees it. The answer comes after this
     /// cycle through [`crate::Coprocessor::deliver_register`].
     fn request_register(&mut self, thread: ThreadId, gpr: u8, addr: u32, at: Stamp);
+
+    /// Whether the tile has to act on something before the next cycle, such as a register access.
+    #[inline]
+    fn wants_control(&self) -> bool {
+        false
+    }
 }

@@ -17,10 +17,10 @@
 //!
 //! # Limits of the model
 //!
-//! * Modelled: sync unit, configuration unit, register operations of the scalar unit, `REG2FLOP` to
-//!   configuration, `NOP`, `ZEROACC`, the vector unit. Every other
-//!   instruction stops the run with `tensix-unimplemented` when it issues; so do `SETDMAREG` of
-//!   packer state and switching Auto TTSync on (`tensix-auto-ttsync`). Nothing is skipped silently.
+//! * What an opcode or mode without a public description would do stops the run with its name
+//!   (`tensix-unimplemented`, `tensix-rstdma`, ...), as does switching Auto TTSync on
+//!   (`tensix-auto-ttsync`). Nothing is skipped silently; each unit's module says what it leaves out.
+//! * Loads and stores of the scalar unit reach L1 in the cycle of issue, tile registers after it.
 //! * Function is atomic: an instruction has its whole effect in the cycle in which it issues, except
 //!   what SFPLOADMACRO schedules.
 //!   [`TimingModel`] can delay what comes after it and what waits for it, nothing else. Hazards that
@@ -46,6 +46,7 @@ mod env;
 mod error;
 mod frontend;
 mod gate;
+mod mistakes;
 mod queue;
 mod registers;
 mod state;

@@ -229,10 +229,12 @@ impl<O: Observer> Tile<O> {
             if self.tensix.watched_l1().is_some() {
                 self.tensix.wake();
             }
-            if !self.tensix.is_asleep() {
-                self.step_tensix(cycle, end);
-            }
-            cycle += 1;
+            cycle = if self.tensix.is_asleep() {
+                cycle + 1
+            } else {
+                let until = if self.is_drained(&posted, &next) { end } else { cycle + 1 };
+                self.run_tensix(cycle, until, end)
+            };
         }
         self.retry_requests = self.device_change;
         self.credits_stale = true;
@@ -241,6 +243,16 @@ impl<O: Observer> Tile<O> {
             // The lone runner has to know before the next epoch begins.
             self.refresh_watches();
         }
+    }
+
+    /// Whether nobody but the coprocessor does anything more in this epoch.
+    fn is_drained(&self, posted: &Posted, next: &[usize; CoreId::COUNT]) -> bool {
+        self.fabric.is_idle()
+            && CoreId::ALL.into_iter().all(|id| {
+                posted[id.index()].len() == next[id.index()]
+                    && (self.cores[id].batch.request.is_none()
+                        || self.answers[id.index()].is_some())
+            })
     }
 
     /// After everything took effect: answers, faults, logs.

@@ -50,6 +50,10 @@ impl<O: Observer> Env for TensixEnv<'_, O> {
         *self.icache_invalidations |= mask;
     }
 
+    fn wants_control(&self) -> bool {
+        *self.icache_invalidations != 0 || !self.deferred.is_empty()
+    }
+
     fn l1_word(&self, addr: u32) -> u32 {
         self.shared.l1.word(addr)
     }
@@ -105,16 +109,27 @@ impl<O: Observer> Tile<O> {
         act(&mut self.tensix, &mut env)
     }
 
-    /// One cycle of the coprocessor.
-    pub(crate) fn step_tensix(&mut self, cycle: Cycle, end: Cycle) {
+    /// The coprocessor from `cycle` on until `until`, or until others have to act on what it did.
+    /// Returns the first cycle that still has to be looked at.
+    pub(crate) fn run_tensix(&mut self, cycle: Cycle, until: Cycle, end: Cycle) -> Cycle {
+        let next = match self.with_tensix(|tensix, env| tensix.run(cycle, until, env)) {
+            Ok(next) => next,
+            Err(fault) => {
+                self.report(Box::new(fault));
+                until
+            }
+        };
         self.device_change = true;
-        if let Err(fault) = self.with_tensix(|tensix, env| tensix.step(cycle, env)) {
-            self.report(Box::new(fault));
-        }
         self.act_on_icache(end);
         if !self.deferred.is_empty() {
-            self.act_on_deferred(cycle, end);
+            self.act_on_deferred(Cycle(next.0 - 1), end);
         }
+        if next < until && self.tensix.is_asleep() {
+            // Nothing happens in the rest, its last cycle included.
+            self.device_change = false;
+            return until;
+        }
+        next
     }
 
     /// Register accesses of the coprocessor, and what its L1 writes mean to others.
