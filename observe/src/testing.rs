@@ -129,6 +129,15 @@ pub(crate) fn event_of(kind: EventKind) -> BoxedStrategy<Event> {
         K::NocDone => (bytes(), bytes())
             .prop_map(|(noc, initiator)| Event::NocDone { noc, initiator })
             .boxed(),
+        K::NocServe => (bytes(), shorts(), words(), longs(), words())
+            .prop_map(|(noc, source, control, addr, bytes)| Event::NocServe {
+                noc,
+                source,
+                control,
+                addr,
+                bytes,
+            })
+            .boxed(),
         K::Stream => (bytes(), shorts(), words(), words())
             .prop_map(|(stream, register, before, after)| Event::Stream {
                 stream,

@@ -227,6 +227,19 @@ pub enum Event {
         /// Initiator 0 to 3.
         initiator: u8,
     },
+    /// The tile carried out a request of another NoC endpoint.
+    NocServe {
+        /// NoC 0 or 1.
+        noc: u8,
+        /// Number of the endpoint that sent it.
+        source: u16,
+        /// NOC_CTRL of the sender.
+        control: u32,
+        /// Address in this tile.
+        addr: u64,
+        /// Bytes moved.
+        bytes: u32,
+    },
     /// An overlay stream register changed.
     Stream {
         /// Stream number.

@@ -70,6 +70,13 @@ impl EpochLength {
         Cycle((cycle.0 / length + 1).saturating_mul(length))
     }
 
+    /// The last epoch boundary not later than `cycle`.
+    #[must_use]
+    pub const fn round_down(self, cycle: Cycle) -> Cycle {
+        let length = self.0 as u64;
+        Cycle(cycle.0 / length * length)
+    }
+
     /// The first epoch boundary not earlier than `cycle`.
     #[must_use]
     pub const fn round_up(self, cycle: Cycle) -> Cycle {

@@ -16,7 +16,8 @@ type Posted = [Vec<Store>; CoreId::COUNT];
 impl<O: Observer> Tile<O> {
     /// Applies the epoch `[start, end)`.
     pub(crate) fn commit(&mut self, start: Cycle, end: Cycle) {
-        let mut touched = self.retry_requests || !self.tensix.is_asleep() || !self.fabric.is_idle();
+        let mut touched =
+            self.retry_requests || !self.tensix.is_asleep() || self.fabric.is_due_before(end);
         let (mut posted, mut parked) = (false, false);
         let mut settled = !O::ENABLED && self.push_waits.iter().all(Option::is_none);
         for (_, core) in self.cores.iter() {
@@ -232,7 +233,7 @@ impl<O: Observer> Tile<O> {
             cycle = if self.tensix.is_asleep() {
                 cycle + 1
             } else {
-                let until = if self.is_drained(&posted, &next) { end } else { cycle + 1 };
+                let until = if self.is_drained(&posted, &next, end) { end } else { cycle + 1 };
                 self.run_tensix(cycle, until, end)
             };
         }
@@ -246,8 +247,8 @@ impl<O: Observer> Tile<O> {
     }
 
     /// Whether nobody but the coprocessor does anything more in this epoch.
-    fn is_drained(&self, posted: &Posted, next: &[usize; CoreId::COUNT]) -> bool {
-        self.fabric.is_idle()
+    fn is_drained(&self, posted: &Posted, next: &[usize; CoreId::COUNT], end: Cycle) -> bool {
+        !self.fabric.is_due_before(end)
             && CoreId::ALL.into_iter().all(|id| {
                 posted[id.index()].len() == next[id.index()]
                     && (self.cores[id].batch.request.is_none()

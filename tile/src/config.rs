@@ -1,5 +1,7 @@
 //! What of a tile can be chosen.
 
+use devices::Niu;
+use devices::niu::{Coordinate, Identity};
 use riscv::{CoreConfig, IcacheModel};
 use sim_core::EpochLength;
 use sim_core::engine::EngineKind;
@@ -23,6 +25,12 @@ pub struct TileConfig {
     /// Translated NoC coordinates of the tile: what NOC_ID_LOGICAL shows. The first Tensix tile
     /// of a Blackhole is (1, 2) `[spec: boot-and-sync 8.12]`.
     pub coordinates: (u8, u8),
+    /// Position of the tile in NoC 0 coordinates; equal to `coordinates` where no tile is fused
+    /// off.
+    pub position: (u8, u8),
+    /// Whether other endpoints exist: then [`crate::Tile::take_departures`] gives what is for
+    /// them. Else writes to them are absorbed and reads from them are refused.
+    pub networked: bool,
 }
 
 impl Default for TileConfig {
@@ -35,11 +43,19 @@ impl Default for TileConfig {
             debugger: false,
             timing: TimingModel::Unit,
             coordinates: (1, 2),
+            position: (1, 2),
+            networked: false,
         }
     }
 }
 
 impl TileConfig {
+    pub(crate) fn niu(&self, noc: u8) -> Niu {
+        let place = |(x, y)| Coordinate { x, y };
+        let (physical, logical) = (place(self.position), place(self.coordinates));
+        Niu::with_identity(Identity { noc, physical, logical })
+    }
+
     pub(crate) fn core(&self) -> CoreConfig {
         CoreConfig {
             epoch: self.epoch,

@@ -67,6 +67,45 @@ impl<O: Observer> Tile<O> {
         }
     }
 
+    /// Advances a tile of a chip to `limit`, which is an epoch boundary, or to a guest mistake, in
+    /// which case the rest is still to be done. With `until_departure` it stops as soon as a
+    /// message for another endpoint is ready.
+    ///
+    /// # Errors
+    /// A guest mistake.
+    pub fn advance_to(
+        &mut self,
+        limit: Cycle,
+        until_departure: bool,
+    ) -> Result<(), Box<GuestError>> {
+        while self.now < limit && !(until_departure && self.fabric.has_departures()) {
+            if !self.advance(limit) {
+                self.now = limit;
+            }
+            self.halted = None;
+            if let Some(fault) = self.fault.take() {
+                return Err(fault);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether anything can happen here without anybody else's doing. What is not active may be
+    /// left alone; [`Tile::pass_time`] makes up for it.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        !self.tensix.is_asleep()
+            || self.retry_requests
+            || self.fabric.next_due().is_some()
+            || self.cores.iter().any(|(_, core)| core.is_running())
+    }
+
+    /// Whether requests to other endpoints are unanswered.
+    #[must_use]
+    pub fn awaits_answers(&self) -> bool {
+        self.fabric.unanswered().next().is_some()
+    }
+
     /// Lets time pass up to `limit` although nothing moves.
     pub fn pass_time(&mut self, limit: Cycle) {
         self.now = self.now.max(self.config.epoch.round_up(limit));
@@ -81,14 +120,22 @@ impl<O: Observer> Tile<O> {
                 running.insert(core);
             }
         }
-        let others_sleep = self.tensix.is_asleep() && self.fabric.is_idle() && !self.retry_requests;
-        if others_sleep {
-            if running.is_empty() {
+        if self.tensix.is_asleep() && !self.retry_requests {
+            let due = self.fabric.next_due();
+            // Up to here nobody but the cores does anything.
+            let calm = due.map_or(limit, |due| self.config.epoch.round_down(due).min(limit));
+            if running.is_empty() && due.is_none() {
                 return false;
             }
-            if let Some(core) = running.single() {
-                self.run_alone(core, limit);
-                return true;
+            if calm > self.now {
+                if running.is_empty() {
+                    self.now = calm;
+                    return true;
+                }
+                if let Some(core) = running.single() {
+                    self.run_alone(core, calm);
+                    return true;
+                }
             }
         }
         // Time stands at an epoch boundary between epochs: no division needed.

@@ -1,8 +1,16 @@
-//! NoC transfers of the tile: requests its NIUs start, carried out on its own address space.
+//! NoC transfers of the tile: requests its NIUs start, carried out on its own address space or
+//! handed out, and requests of other tiles that arrive.
 //!
-//! What is addressed to other tiles is absorbed by a [`HostSink`]: this crate simulates one tile.
+//! A tile that stands alone absorbs what is addressed to others in a [`HostSink`]. A tile of a
+//! chip hands it out as [`Departure`]s and takes [`Arrival`]s; both carry the cycle at which the
+//! receiver acts, computed by the sender, so nothing depends on when the host moves them.
 
-use devices::{DeviceFault, HostSink, InFlight, MemoryPort, NocTiming, PacketKind, Stage};
+use std::collections::BTreeMap;
+
+use devices::niu::Coordinate;
+use devices::{
+    DeviceFault, HostSink, InFlight, MemoryPort, NocPacket, NocTiming, PacketKind, Stage,
+};
 use memory_map::View;
 use sim_core::l1::L1_BYTES;
 use sim_core::{
@@ -12,33 +20,123 @@ use sim_core::{
 use crate::route::{Asker, fault};
 use crate::tile::Tile;
 
+/// What one NoC endpoint sends to another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Message {
+    /// Carry this out. `data` is what a write writes.
+    Request {
+        /// The request.
+        packet: NocPacket,
+        /// Data of a write.
+        data: Vec<u8>,
+    },
+    /// The data that request `ticket` of the receiver asked for.
+    Response {
+        /// [`InFlight::sequence`] of the request.
+        ticket: u64,
+        /// What was read.
+        data: Vec<u8>,
+    },
+}
+
+/// A message that leaves a tile.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Departure {
+    /// When the last flit has left the NIU of a request's sender; when a response arrives.
+    pub cycle: Cycle,
+    /// Which of the sender's messages this is; with a request, the ticket of its response.
+    pub sequence: u64,
+    /// Receivers: coordinates as written for a unicast request, NoC 0 coordinates for a broadcast,
+    /// the number of the tile for a response.
+    pub to: Receivers,
+    /// What.
+    pub message: Message,
+}
+
+/// Who gets a [`Departure`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Receivers {
+    /// One endpoint, by the coordinate that software wrote, and whether that is translated.
+    One(Coordinate, bool),
+    /// Tensix tiles, by NoC 0 coordinate.
+    Many(Vec<Coordinate>),
+    /// Whoever sent the request, by the number that came with its [`Arrival`].
+    Sender(u16),
+}
+
+/// A message that reaches a tile.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// When it takes effect.
+    pub cycle: Cycle,
+    /// Number of the sender, for ties and for the response.
+    pub source: u16,
+    /// [`Departure::sequence`].
+    pub sequence: u64,
+    /// What.
+    pub message: Message,
+}
+
 /// The tile's NoC traffic.
 #[derive(Debug)]
 pub(crate) struct Fabric {
     in_flight: devices::Fabric,
     pub(crate) sink: HostSink,
+    /// Messages of others by `(cycle, sender, sequence)`.
+    inbox: BTreeMap<(Cycle, u16, u64), Message>,
+    /// Messages to others, oldest first.
+    outbox: Vec<Departure>,
+    /// Whether there is anybody else.
+    networked: bool,
     /// Who used an initiator last, for diagnoses: `[noc][initiator]`.
     issuers: [[Option<(CoreId, u32)>; 4]; 2],
 }
 
-impl Default for Fabric {
-    fn default() -> Self {
+impl Fabric {
+    pub(crate) fn new(networked: bool) -> Self {
         Self {
             in_flight: devices::Fabric::new(NocTiming::documented()),
             sink: HostSink::new(),
+            inbox: BTreeMap::new(),
+            outbox: Vec::new(),
+            networked,
             issuers: [[None; 4]; 2],
         }
     }
-}
 
-impl Fabric {
-    pub(crate) fn is_idle(&self) -> bool {
-        self.in_flight.is_idle()
+    /// When something happens next, without anybody else's doing.
+    pub(crate) fn next_due(&self) -> Option<Cycle> {
+        let inbox = self.inbox.first_key_value().map(|(&(cycle, ..), _)| cycle);
+        match (self.in_flight.next_due(), inbox) {
+            (Some(own), Some(other)) => Some(own.min(other)),
+            (own, other) => own.or(other),
+        }
+    }
+
+    pub(crate) fn is_due_before(&self, end: Cycle) -> bool {
+        self.next_due().is_some_and(|due| due < end)
+    }
+
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = &InFlight> {
+        self.in_flight.unanswered()
+    }
+
+    pub(crate) fn has_departures(&self) -> bool {
+        !self.outbox.is_empty()
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
         self.in_flight.hash_state(hasher);
         hasher.u64(self.sink.total());
+        hasher.u64(self.inbox.len() as u64);
+        for (&(cycle, source, sequence), message) in &self.inbox {
+            hasher.u64(cycle.0);
+            hasher.u32(u32::from(source));
+            hasher.u64(sequence);
+            let (Message::Request { data, .. } | Message::Response { data, .. }) = message;
+            hasher.u64(data.len() as u64);
+            hasher.bytes(data);
+        }
     }
 }
 
@@ -78,7 +176,9 @@ impl<O: Observer> Tile<O> {
         else {
             return Ok(());
         };
-        HostSink::check(&packet)?;
+        if !self.fabric.networked {
+            HostSink::check(&packet)?;
+        }
         if let Some(core) = asker.core {
             self.fabric.issuers[usize::from(noc & 1)][usize::from(packet.initiator & 3)] =
                 Some((core, asker.pc));
@@ -95,12 +195,81 @@ impl<O: Observer> Tile<O> {
         Ok(())
     }
 
-    /// Carries out what is due up to `cycle`.
+    /// Carries out what is due up to `cycle`: own requests first, in the order of their launch.
     pub(crate) fn deliver_noc(&mut self, cycle: Cycle, end: Cycle) {
         while let Some((at, entry)) = self.fabric.in_flight.pop(cycle) {
             self.device_change = true;
             self.deliver(entry, at, end);
         }
+        while let Some(entry) = self.fabric.inbox.first_entry()
+            && entry.key().0 <= cycle
+        {
+            let ((at, source, sequence), message) = entry.remove_entry();
+            self.device_change = true;
+            self.accept(at, source, sequence, message, end);
+        }
+    }
+
+    /// A message of another tile takes effect.
+    fn accept(&mut self, at: Cycle, source: u16, sequence: u64, message: Message, end: Cycle) {
+        match message {
+            Message::Response { ticket, data } => {
+                if self.fabric.in_flight.answer(ticket, data, at) {
+                    self.deliver_noc(at, end);
+                }
+            }
+            Message::Request { packet, mut data } => {
+                let (noc, agent) = (packet.noc & 1, AgentId::Noc(packet.noc & 1));
+                let asker = Asker { view: View::Noc, agent, core: None, pc: 0, cycle: at, end };
+                let mut port = Port { tile: self, asker };
+                if let Err(fault) = devices::fabric::carry_out(&packet, &mut data, &mut port) {
+                    let at = Context { cycle: at, agent, pc: None, word: None };
+                    self.report(Box::new(fault.at(at)));
+                }
+                self.nius[usize::from(noc)].receive(&packet);
+                self.emit(at, agent, 0, || Event::NocServe {
+                    noc,
+                    source,
+                    control: packet.control,
+                    addr: packet.address(),
+                    bytes: packet.bytes(),
+                });
+                if packet.needs_foreign_data() {
+                    self.respond_to(source, sequence, &packet, data, at);
+                }
+            }
+        }
+    }
+
+    fn respond_to(
+        &mut self,
+        source: u16,
+        ticket: u64,
+        packet: &NocPacket,
+        data: Vec<u8>,
+        at: Cycle,
+    ) {
+        let cycle = at + response_cycles(&self.fabric.in_flight.timing(), packet);
+        let message = Message::Response { ticket, data };
+        let to = Receivers::Sender(source);
+        self.fabric.outbox.push(Departure { cycle, sequence: ticket, to, message });
+    }
+
+    /// What others must get of a packet that has just been sent.
+    fn depart(&mut self, entry: &InFlight, at: Cycle) {
+        let unit = &self.nius[usize::from(entry.packet.noc & 1)];
+        let target = entry.packet.target();
+        let mut others = unit.recipients(target);
+        let to = match target {
+            devices::niu::Target::Unicast { .. } => match others.pop() {
+                Some(place) => Receivers::One(place, unit.translates()),
+                None => return,
+            },
+            devices::niu::Target::Broadcast { .. } => Receivers::Many(others),
+        };
+        let message = Message::Request { packet: entry.packet, data: entry.payload.clone() };
+        let sequence = entry.sequence;
+        self.fabric.outbox.push(Departure { cycle: at, sequence, to, message });
     }
 
     fn deliver(&mut self, mut entry: InFlight, at: Cycle, end: Cycle) {
@@ -111,8 +280,8 @@ impl<O: Observer> Tile<O> {
         let asker = Asker { view: View::Noc, agent, core: None, pc, cycle: at, end };
         let result = devices::fabric::perform(&mut entry, &mut Port { tile: self, asker });
         match result {
-            Ok(Some(access)) => self.fabric.sink.absorb(access, at),
-            Ok(None) => {}
+            Ok(Some(access)) if !self.fabric.networked => self.fabric.sink.absorb(access, at),
+            Ok(_) => {}
             Err(fault) => {
                 let pc = issuer.map(|(_, pc)| pc);
                 self.report(Box::new(fault.at(Context { cycle: at, agent, pc, word: None })));
@@ -120,18 +289,29 @@ impl<O: Observer> Tile<O> {
             }
         }
         self.nius[usize::from(noc)].advance(&entry.packet, entry.stage);
-        let last = match entry.packet.kind {
-            PacketKind::Read { .. } | PacketKind::Atomic { .. } => {
-                entry.packet.nonposted && entry.stage == Stage::Responded
-                    || !entry.packet.nonposted && entry.stage == Stage::Performed
-            }
-            _ if entry.packet.nonposted => entry.stage == Stage::Responded,
-            _ => entry.stage == Stage::Performed,
-        };
-        if last {
+        if is_over(&entry) {
             self.emit(at, agent, pc, || Event::NocDone { noc, initiator });
         }
+        if self.fabric.networked && entry.stage == Stage::Sent {
+            self.depart(&entry, at);
+            if entry.packet.needs_foreign_data() {
+                self.fabric.in_flight.await_answer(entry);
+                return;
+            }
+        }
         self.fabric.in_flight.push_back(entry, at);
+    }
+
+    /// A message of another endpoint. It takes effect in its cycle, which must not have passed.
+    pub fn receive(&mut self, arrival: Arrival) {
+        let Arrival { cycle, source, sequence, message } = arrival;
+        debug_assert!(cycle >= self.now, "a message from the past");
+        self.fabric.inbox.insert((cycle, source, sequence), message);
+    }
+
+    /// Takes the messages to others, oldest first.
+    pub fn take_departures(&mut self) -> std::vec::Drain<'_, Departure> {
+        self.fabric.outbox.drain(..)
     }
 
     /// Reads a block through the NoC's view: L1, or aligned words of registers.
@@ -203,6 +383,25 @@ impl<O: Observer> Tile<O> {
             }
         }
     }
+}
+
+/// Whether nothing more happens to a packet after the stage it has reached.
+fn is_over(entry: &InFlight) -> bool {
+    if entry.packet.nonposted {
+        entry.stage == Stage::Responded
+    } else {
+        entry.stage == Stage::Performed
+    }
+}
+
+/// From the cycle in which a request is carried out to the one in which its response arrives.
+#[must_use]
+pub fn response_cycles(timing: &NocTiming, packet: &NocPacket) -> u64 {
+    let flits = match packet.kind {
+        PacketKind::Read { .. } => 1 + packet.data_flits(),
+        _ => 1,
+    };
+    u64::from(flits) * u64::from(timing.flit) + timing.travel(packet.hops.1)
 }
 
 fn check_l1(addr: u32, bytes: usize) -> Result<(), DeviceFault> {

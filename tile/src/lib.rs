@@ -22,5 +22,6 @@ mod tile;
 
 pub use config::TileConfig;
 pub use epoch::{HostWait, Stop};
+pub use fabric::{Arrival, Departure, Message, Receivers, response_cycles};
 pub use quiesce::{AgentWait, Quiescence, Verdict};
 pub use tile::Tile;

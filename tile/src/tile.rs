@@ -83,7 +83,6 @@ impl<O: Observer> Tile<O> {
                 cores[id].set_trace(observer.wants_retires(id));
             }
         }
-        let (x, y) = config.coordinates;
         Ok(Self {
             engine: Engine::start(config.engine, &shared)?,
             config,
@@ -95,11 +94,11 @@ impl<O: Observer> Tile<O> {
             pcbufs: PcBufs::new(),
             control: TileControl::new(),
             tdma: Tdma::new(),
-            nius: [Niu::new(0, x, y), Niu::new(1, x, y)],
+            nius: [0, 1].map(|noc| config.niu(noc)),
             overlay: Overlay::new(),
             pic: Pic::new(),
             tensix: Coprocessor::new(config.timing),
-            fabric: Fabric::default(),
+            fabric: Fabric::new(config.networked),
             answers: [None; CoreId::COUNT],
             core_waits: [None; CoreId::COUNT],
             push_waits: [None; CoreId::COUNT],

@@ -52,7 +52,7 @@ pub fn perform(
             let foreign = (target.foreign() != 0)
                 .then(|| ForeignAccess { packet: entry.packet, data: entry.payload.clone() });
             if target.includes_own() {
-                carry_out(entry, memory)?;
+                carry_out(&entry.packet, &mut entry.payload, memory)?;
             }
             Ok(foreign)
         }
@@ -79,22 +79,30 @@ fn send(entry: &mut InFlight, memory: &mut impl MemoryPort) -> Result<(), Device
     }
 }
 
-/// The own tile carries the request out.
-fn carry_out(entry: &mut InFlight, memory: &mut impl MemoryPort) -> Result<(), DeviceFault> {
-    match entry.packet.kind {
+/// A recipient carries the request out on its own memory. `payload` is the data of a write, and
+/// afterwards what a read or an atomic answers.
+///
+/// # Errors
+/// Whatever the memory refuses.
+pub fn carry_out(
+    packet: &NocPacket,
+    payload: &mut Vec<u8>,
+    memory: &mut impl MemoryPort,
+) -> Result<(), DeviceFault> {
+    match packet.kind {
         PacketKind::Read { address, bytes, .. } => {
-            entry.payload = vec![0; bytes as usize];
-            memory.read_bytes(address, &mut entry.payload)
+            *payload = vec![0; bytes as usize];
+            memory.read_bytes(address, payload)
         }
         PacketKind::Write { address, shape, header_copy, .. } => {
-            write_shaped(address, shape, &entry.payload, memory)?;
+            write_shaped(address, shape, payload, memory)?;
             if let Some(copy) = header_copy {
-                let end = entry.payload.len().min(16);
-                memory.write_bytes(copy, &entry.payload[..end])?;
+                let end = payload.len().min(16);
+                memory.write_bytes(copy, &payload[..end])?;
             }
             Ok(())
         }
-        PacketKind::InlineWrite { address, .. } => memory.write_bytes(address, &entry.payload),
+        PacketKind::InlineWrite { address, .. } => memory.write_bytes(address, payload),
         PacketKind::Atomic { address, op, .. } => {
             let mut result = [0; 4];
             memory.read_bytes(address, &mut result)?;
@@ -108,7 +116,7 @@ fn carry_out(entry: &mut InFlight, memory: &mut impl MemoryPort) -> Result<(), D
                     memory.write_bytes(base + 4 * i as u64, &after.to_le_bytes())?;
                 }
             }
-            entry.payload = result.to_vec();
+            *payload = result.to_vec();
             Ok(())
         }
     }
@@ -148,7 +156,8 @@ fn write_shaped(
 
 /// A response arrives at the initiating tile.
 fn respond(entry: &InFlight, memory: &mut impl MemoryPort) -> Result<(), DeviceFault> {
-    if entry.packet.needs_foreign_data() {
+    // A read of nothing has nothing to wait for.
+    if entry.packet.needs_foreign_data() && entry.payload.is_empty() {
         return Err(no_such_tile(&entry.packet));
     }
     match entry.packet.kind {

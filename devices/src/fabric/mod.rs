@@ -33,7 +33,7 @@ use std::collections::BTreeMap;
 
 use sim_core::{Cycle, StateHasher};
 
-pub use effect::{ForeignAccess, HostSink, MemoryPort, SunkWrite, perform};
+pub use effect::{ForeignAccess, HostSink, MemoryPort, SunkWrite, carry_out, perform};
 
 use crate::niu::{NocPacket, PacketKind, Stage};
 
@@ -63,8 +63,9 @@ impl NocTiming {
         Self { niu_to_router: 0, hop: 0, router_to_niu: 0, flit: 0 }
     }
 
-    /// Cycles between two NIUs for a packet of `flits`; at least one.
-    fn travel(&self, hops: u8) -> u64 {
+    /// Cycles between two NIUs so many routers apart; at least one.
+    #[must_use]
+    pub fn travel(&self, hops: u8) -> u64 {
         let way = u64::from(self.niu_to_router) + u64::from(self.router_to_niu);
         (way + u64::from(hops) * u64::from(self.hop)).max(1)
     }
@@ -102,7 +103,8 @@ impl InFlight {
     }
 
     /// Flits of request and response.
-    fn flits(&self) -> (u32, u32) {
+    #[must_use]
+    pub fn flits(&self) -> (u32, u32) {
         let data = self.packet.data_flits();
         match self.packet.kind {
             PacketKind::Read { .. } => (1, 1 + data),
@@ -116,6 +118,8 @@ impl InFlight {
 pub struct Fabric {
     timing: NocTiming,
     queue: BTreeMap<(Cycle, u64), InFlight>,
+    /// Requests that other tiles have to answer with data, by their sequence number.
+    unanswered: BTreeMap<u64, InFlight>,
     launched: u64,
     /// First cycle each NIU's outgoing link is free.
     link_free: [Cycle; 2],
@@ -125,7 +129,19 @@ impl Fabric {
     /// Nothing in flight.
     #[must_use]
     pub fn new(timing: NocTiming) -> Self {
-        Self { timing, queue: BTreeMap::new(), launched: 0, link_free: [Cycle::ZERO; 2] }
+        Self {
+            timing,
+            queue: BTreeMap::new(),
+            unanswered: BTreeMap::new(),
+            launched: 0,
+            link_free: [Cycle::ZERO; 2],
+        }
+    }
+
+    /// What moving a packet costs.
+    #[must_use]
+    pub fn timing(&self) -> NocTiming {
+        self.timing
     }
 
     /// Takes over a request that was started at `now`, split into packets if it is long.
@@ -181,10 +197,30 @@ impl Fabric {
         true
     }
 
+    /// Keeps a packet until [`Fabric::answer`]: only another tile knows when and what.
+    pub fn await_answer(&mut self, entry: InFlight) {
+        self.unanswered.insert(entry.sequence, entry);
+    }
+
+    /// The other tile's answer to the request with that sequence number arrives at `at`. Gives
+    /// `false` if nobody waits for it.
+    pub fn answer(&mut self, sequence: u64, data: Vec<u8>, at: Cycle) -> bool {
+        let Some(mut entry) = self.unanswered.remove(&sequence) else { return false };
+        entry.payload = data;
+        entry.stage = Stage::Responded;
+        self.queue.insert((at, sequence), entry);
+        true
+    }
+
+    /// Requests that wait for another tile's answer, oldest first.
+    pub fn unanswered(&self) -> impl Iterator<Item = &InFlight> {
+        self.unanswered.values()
+    }
+
     /// Whether nothing is in flight.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.queue.is_empty()
+        self.queue.is_empty() && self.unanswered.is_empty()
     }
 
     /// Packets in flight in the order in which they reach their next stage.
@@ -207,6 +243,11 @@ impl Fabric {
             entry.packet.hash_state(hasher);
             hasher.u64(entry.payload.len() as u64);
             hasher.bytes(&entry.payload);
+        }
+        hasher.u64(self.unanswered.len() as u64);
+        for (&sequence, entry) in &self.unanswered {
+            hasher.u64(sequence);
+            entry.packet.hash_state(hasher);
         }
         self.link_free.iter().for_each(|cycle| hasher.u64(cycle.0));
     }

@@ -97,15 +97,7 @@ impl Identity {
         include_source: bool,
         opt_out: (u32, u32),
     ) -> (bool, u16) {
-        let spans = |first: u8, last: u8, at: u8| {
-            if first <= last { first <= at && at <= last } else { at <= last || first <= at }
-        };
-        let receives = |x: u8, y: u8| {
-            spans(start.x, end.x, x)
-                && spans(start.y, end.y, y)
-                && opt_out.0 >> x & 1 == 0
-                && opt_out.1 >> y & 1 == 0
-        };
+        let receives = |x, y| receives(start, end, opt_out, Coordinate { x, y });
         let own = self.raw();
         let in_rectangle = receives(own.x.min(31), own.y.min(31));
         let all = (0..HEIGHT)
@@ -115,4 +107,29 @@ impl Identity {
         let all = u16::try_from(all).unwrap_or(u16::MAX);
         (in_rectangle && include_source, all - u16::from(in_rectangle && all != 0))
     }
+
+    /// The other recipients of a broadcast to the raw rectangle, in NoC 0 coordinates, row by row.
+    pub fn recipients(
+        &self,
+        start: Coordinate,
+        end: Coordinate,
+        opt_out: (u32, u32),
+    ) -> impl Iterator<Item = Coordinate> {
+        let (own, noc) = (self.raw(), self.noc);
+        (0..HEIGHT)
+            .flat_map(|y| (0..WIDTH).map(move |x| Coordinate { x, y }))
+            .filter(move |&at| at != own && receives(start, end, opt_out, at))
+            .map(move |at| mirror(noc, at))
+    }
+}
+
+/// Whether a raw coordinate lies in a raw rectangle, around the torus, and takes part.
+fn receives(start: Coordinate, end: Coordinate, opt_out: (u32, u32), at: Coordinate) -> bool {
+    let spans = |first: u8, last: u8, at: u8| {
+        if first <= last { first <= at && at <= last } else { at <= last || first <= at }
+    };
+    spans(start.x, end.x, at.x)
+        && spans(start.y, end.y, at.y)
+        && opt_out.0 >> (at.x & 31) & 1 == 0
+        && opt_out.1 >> (at.y & 31) & 1 == 0
 }

@@ -293,6 +293,34 @@ impl Niu {
         }
     }
 
+    /// Reports that this unit's tile has carried out a request of another tile.
+    pub fn receive(&mut self, packet: &NocPacket) {
+        self.counters.on_performed(packet);
+    }
+
+    /// The other tiles that receive a request: as written for one tile, in NoC 0 coordinates for a
+    /// broadcast.
+    #[must_use]
+    pub fn recipients(&self, target: Target) -> Vec<Coordinate> {
+        match target {
+            Target::Unicast { own: true, .. } => Vec::new(),
+            Target::Unicast { tile, .. } => vec![tile],
+            Target::Broadcast { start, end, .. } => {
+                let translate = self.config[config::NIU_CFG_0] & TRANSLATE_ENABLE != 0;
+                let raw = |at| self.identity.to_raw(at, translate);
+                let opt_out =
+                    (self.config[config::ROUTER_CFG_1], self.config[config::ROUTER_CFG_3]);
+                self.identity.recipients(raw(start), raw(end), opt_out).collect()
+            }
+        }
+    }
+
+    /// Whether coordinates as written are translated ones.
+    #[must_use]
+    pub fn translates(&self) -> bool {
+        self.config[config::NIU_CFG_0] & TRANSLATE_ENABLE != 0
+    }
+
     /// Whether a linked transaction is still open, which keeps other targets out.
     #[must_use]
     pub fn linked_to(&self) -> Option<Target> {

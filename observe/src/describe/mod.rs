@@ -102,7 +102,7 @@ pub(crate) fn target_of(event: &Event, names: &dyn Names) -> Option<Target> {
         Event::PcBufPush { .. } | Event::PcBufPop { .. } | Event::SyncDone { .. } => Target::PcBuf,
         Event::Config { .. } | Event::IcacheInvalidate { .. } => Target::Config,
         Event::Reset { .. } | Event::Halt { .. } => Target::Reset,
-        Event::NocIssue { .. } | Event::NocDone { .. } => Target::Noc,
+        Event::NocIssue { .. } | Event::NocDone { .. } | Event::NocServe { .. } => Target::Noc,
         Event::Stream { .. } => Target::Stream,
         _ => return None,
     })
@@ -171,6 +171,9 @@ fn text_of(stamp: Stamp, event: &Event, names: &dyn Names) -> Option<String> {
             noc::Command { noc, initiator, control, addr, coordinate, bytes }.text()
         }
         Event::NocDone { noc, initiator } => format!("NoC {noc} initiator {initiator} done"),
+        Event::NocServe { noc, source, control, addr, bytes } => {
+            noc::served(noc, source, control, addr, bytes)
+        }
         Event::Stream { stream, register, before, after } => {
             noc::stream_text(stream, register, before, after)
         }

@@ -46,6 +46,12 @@ impl Request {
     }
 }
 
+/// The words of [`sim_core::Event::NocServe`].
+pub(crate) fn served(noc: u8, source: u16, control: u32, addr: u64, bytes: u32) -> String {
+    let request = Request::of(control).name();
+    format!("NoC {noc}: {request} of {bytes} bytes at {addr:#x} for endpoint {source}")
+}
+
 impl Command {
     pub(crate) fn text(&self) -> String {
         let request = Request::of(self.control);

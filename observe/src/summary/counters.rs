@@ -43,6 +43,8 @@ pub struct NocTraffic {
     pub bytes: u64,
     /// How many are done.
     pub done: u64,
+    /// How many requests of other endpoints the tile carried out.
+    pub served: u64,
 }
 
 /// Counters of a run.
@@ -98,6 +100,7 @@ impl Counters {
             Event::NocIssue { noc, control, bytes, .. } => {
                 self.noc[usize::from(noc & 1)].count(Request::of(control), bytes);
             }
+            Event::NocServe { noc, .. } => self.noc[usize::from(noc & 1)].served += 1,
             Event::NocDone { noc, .. } => self.noc[usize::from(noc & 1)].done += 1,
             Event::Semaphore { index, op, before, after, max } => {
                 let row = self.semaphore(index);

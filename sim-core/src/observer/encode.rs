@@ -77,6 +77,7 @@ kinds! {
     Stream = 21,
     Halt = 22,
     UnitDone = 23,
+    NocServe = 24,
 }
 
 /// Collects one event, so that the hash is fed once per event.
@@ -187,6 +188,9 @@ impl Bytes {
                 self.u8(noc).u8(initiator).u32(control).u64(addr).u32(coordinate).u32(bytes)
             }
             Event::NocDone { noc, initiator } => self.u8(noc).u8(initiator),
+            Event::NocServe { noc, source, control, addr, bytes } => {
+                self.u8(noc).u16(source).u32(control).u64(addr).u32(bytes)
+            }
             Event::Stream { stream, register, before, after } => {
                 self.u8(stream).u16(register).u32(before).u32(after)
             }
