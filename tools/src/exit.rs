@@ -17,7 +17,7 @@ pub enum Exit {
     Deadlock = 3,
     /// A limit was reached without the awaited event.
     NoProgress = 4,
-    /// The run ended, but memory does not hold what was expected.
+    /// The run ended, but memory does not hold what was expected, or a replay read something else.
     WrongResult = 5,
 }
 
@@ -35,4 +35,4 @@ Exit status:
   2  host error: arguments, files, ELF images, plan, download
   3  deadlock, proved
   4  no progress: a limit was reached first
-  5  wrong result: an [[launch.expect]] block does not hold";
+  5  wrong result: an [[launch.expect]] block does not hold, or a replayed read differs";

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 use clap::builder::styling::{AnsiColor, Style};
-use tools::commands::{Cli, Command, boot, disasm, firmware, launch, regs};
+use tools::commands::{Cli, Command, boot, disasm, firmware, launch, regs, replay};
 use tools::exit::Exit;
 
 fn main() -> ExitCode {
@@ -37,6 +37,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<Exit> {
         Command::Firmware(args) => firmware::run(args, out),
         Command::Disasm(args) => disasm::run(args, out),
         Command::Regs(args) => regs::run(args, out),
+        Command::Replay(args) => replay::run(args, out),
     }
 }
 

@@ -11,6 +11,7 @@ pub mod log;
 pub mod machine;
 pub mod names;
 pub mod regs;
+pub mod replay;
 pub mod report;
 pub mod run;
 
@@ -55,6 +56,8 @@ pub enum Command {
     Disasm(disasm::DisasmArgs),
     /// Explain addresses, registers, configuration fields, CSRs and instructions
     Regs(regs::RegsArgs),
+    /// Replay recorded host sessions and compare every read
+    Replay(replay::ReplayArgs),
 }
 
 /// A number as people write it: decimal, or hexadecimal with `0x`; `_` may group digits.

@@ -1,0 +1,20 @@
+//! Replays recorded host sessions on a device library and compares what it reads.
+//!
+//! A recording (`hostlib::recording`) holds what a real host wrote and what it read back. [`replay`]
+//! makes the same calls on a [`Library`] and compares the reads, by default in a way that a
+//! simulator with other timing can pass: [`plan`] says which reads are a host's polling and which
+//! values are as good as the recorded one. `[spec: host recordings 2]`
+//!
+//! Not here: the command line, and what a chip does.
+
+mod dma;
+pub mod engine;
+pub mod file;
+pub mod library;
+pub mod plan;
+pub mod window;
+
+pub use engine::{Mismatch, Options, Outcome, replay};
+pub use file::{FileError, read};
+pub use library::Library;
+pub use plan::Plan;

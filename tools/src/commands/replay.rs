@@ -1,0 +1,207 @@
+//! `tilescope replay`: recorded host sessions on a device library.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+use hostlib::DynamicLibrary;
+use replay::{Library, Mismatch, Options, Outcome, Plan};
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+
+const EXAMPLES: &str = "\
+A recording is what a real host program wrote to a chip and read from it; `tilescope record` makes
+one. Reads are compared in a way that other timing can pass: polling is not compared, a read may
+show the value of a later one (early), or is repeated after more clocks (late).
+
+Examples:
+  tilescope replay --lib libother.so session.rec.xz    on a library
+  tilescope replay --lib libother.so --strict *.rec    every read at its recorded point
+  tilescope replay --json --repeat 2 session.rec       twice; the state hashes must be equal
+";
+
+/// Replay recorded host sessions and compare every read
+#[derive(Args, Clone, Debug)]
+#[command(after_long_help = EXAMPLES)]
+pub struct ReplayArgs {
+    /// Recordings, .rec or .rec.xz
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Device library to replay on
+    #[arg(long, value_name = "LIB.so")]
+    pub lib: PathBuf,
+    /// As JSON: one object per replay
+    #[arg(long)]
+    pub json: bool,
+    /// Every read must return the recorded bytes at the recorded clock
+    #[arg(long)]
+    pub strict: bool,
+    /// Clocks that one read may wait for its value
+    #[arg(long, value_name = "N", default_value_t = Options::default().max_clocks)]
+    pub max_clocks: u64,
+    /// Stop a recording after so many mismatches
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub max_mismatches: usize,
+    /// Replay each file so many times in this process
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+}
+
+/// One replay of one file.
+struct Done {
+    name: String,
+    outcome: Outcome,
+    /// State hashes differ from those of the first replay of this file.
+    differs: bool,
+}
+
+impl Done {
+    fn passed(&self) -> bool {
+        self.outcome.passed() && !self.differs
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// One line when a file or the library cannot be used.
+pub fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<Exit> {
+    let options = Options {
+        strict: args.strict,
+        max_clocks: args.max_clocks,
+        max_mismatches: args.max_mismatches,
+    };
+    let (mut replays, mut failed, mut seconds) = (0_u32, 0_u32, 0.0);
+    for file in &args.files {
+        let recording = Arc::new(replay::read(file)?);
+        let plan = Plan::of(&recording);
+        let mut first_hashes = None;
+        for _ in 0..args.repeat {
+            // Loaded anew each time: a library may keep more from one session to the next than
+            // `exit` clears, and the recording began in a fresh process.
+            let mut library = open(args)?;
+            let outcome = replay::replay(&mut *library, &recording, &plan, &options)
+                .map_err(anyhow::Error::msg)
+                .with_context(|| format!("cannot replay {}", file.display()))?;
+            let first = first_hashes.get_or_insert_with(|| outcome.state_hashes.clone());
+            let differs = *first != outcome.state_hashes;
+            let done = Done { name: short_name(file), outcome, differs };
+            replays += 1;
+            failed += u32::from(!done.passed());
+            seconds += done.outcome.seconds;
+            if args.json {
+                json(&done, out)?
+            } else {
+                text(&done, out)?
+            }
+            out.flush()?;
+        }
+    }
+    if !args.json && replays > 1 {
+        writeln!(out, "{replays} replays, {failed} failed, {seconds:.3} s")?;
+    }
+    Ok(if failed == 0 { Exit::Ok } else { Exit::WrongResult })
+}
+
+fn open(args: &ReplayArgs) -> Result<Box<dyn Library>> {
+    let path = &args.lib;
+    if !path.is_file() {
+        bail!("{} is not a file; --lib names a device library", path.display());
+    }
+    // Without a slash the linker would look elsewhere.
+    let path = path.canonicalize().with_context(|| format!("cannot find {}", path.display()))?;
+    Ok(Box::new(DynamicLibrary::open(&path)?))
+}
+
+/// `llk_matmul` for `.../llk_matmul.rec.xz`.
+fn short_name(file: &Path) -> String {
+    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+    let name = name.strip_suffix(".xz").unwrap_or(&name);
+    name.strip_suffix(".rec").unwrap_or(name).to_owned()
+}
+
+fn verdict(done: &Done) -> &'static str {
+    if done.passed() { "PASS" } else { "FAIL" }
+}
+
+fn text(done: &Done, out: &mut dyn Write) -> Result<()> {
+    let Outcome { compared, polls, early, late, extra_clocks, clocks, .. } = done.outcome;
+    write!(
+        out,
+        "{} {:<24} {compared} reads compared, {early} early, {late} late; {polls} polls; \
+         {clocks} clocks, {extra_clocks} extra; {:.3} s",
+        verdict(done),
+        done.name,
+        done.outcome.seconds
+    )?;
+    if let Some(hash) = done.outcome.state_hashes.last() {
+        write!(out, "; state hash {hash:016x}")?;
+    }
+    writeln!(out)?;
+    for mismatch in &done.outcome.mismatches {
+        writeln!(out, "  {mismatch}")?;
+    }
+    if done.outcome.stopped {
+        writeln!(out, "  stopped here; --max-mismatches lets it go on")?;
+    }
+    if done.differs {
+        writeln!(out, "  the state hash differs from that of the first replay")?;
+    }
+    if done.outcome.dma_unknown > 0 {
+        writeln!(out, "  {} DMA accesses that were not recorded", done.outcome.dma_unknown)?;
+    }
+    for report in &done.outcome.reports {
+        writeln!(out, "  device: {report}")?;
+    }
+    Ok(())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn mismatch_json(mismatch: &Mismatch) -> Value {
+    json!({
+        "record": mismatch.record,
+        "call": mismatch.op.name(),
+        "place": mismatch.place,
+        "tile": mismatch.tile.map(|(x, y, _)| [x, y]),
+        "address": mismatch.tile.map(|(_, _, address)| address),
+        "size": mismatch.size,
+        "offset": mismatch.offset,
+        "expected": hex(&mismatch.expected),
+        "got": hex(&mismatch.got),
+    })
+}
+
+fn json(done: &Done, out: &mut dyn Write) -> Result<()> {
+    let outcome = &done.outcome;
+    let hashes: Vec<String> =
+        outcome.state_hashes.iter().map(|hash| format!("{hash:016x}")).collect();
+    let value = json!({
+        "name": done.name,
+        "verdict": verdict(done),
+        "records": outcome.records,
+        "reads_compared": outcome.compared,
+        "polls": outcome.polls,
+        "early": outcome.early,
+        "late": outcome.late,
+        "clocks": outcome.clocks,
+        "extra_clocks": outcome.extra_clocks,
+        "bytes_read": outcome.bytes_read,
+        "bytes_written": outcome.bytes_written,
+        "dma": { "reads": outcome.dma_reads, "writes": outcome.dma_writes,
+                 "not_recorded": outcome.dma_unknown },
+        "seconds": outcome.seconds,
+        "state_hashes": hashes,
+        "same_as_first": !done.differs,
+        "stopped": outcome.stopped,
+        "mismatches": outcome.mismatches.iter().map(mismatch_json).collect::<Vec<_>>(),
+        "reports": outcome.reports,
+    });
+    writeln!(out, "{value}")?;
+    Ok(())
+}
