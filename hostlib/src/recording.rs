@@ -252,6 +252,7 @@ impl Recording {
     }
 
     /// All records in order.
+    #[must_use]
     pub fn records(&self) -> impl DoubleEndedIterator<Item = Record<'_>> + ExactSizeIterator {
         (0..self.len()).map(|index| self.record(index))
     }

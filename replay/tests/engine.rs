@@ -1,5 +1,7 @@
 //! The replay rules on a device of a few lines: `[spec: host recordings 2]`, rule by rule.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 use std::sync::Arc;
 
 use hostlib::abi::{BAR0, HostMemory, WINDOW_REGISTERS};

@@ -93,9 +93,9 @@ pub fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<Exit> {
             failed += u32::from(!done.passed());
             seconds += done.outcome.seconds;
             if args.json {
-                json(&done, out)?
+                json(&done, out)?;
             } else {
-                text(&done, out)?
+                text(&done, out)?;
             }
             out.flush()?;
         }
