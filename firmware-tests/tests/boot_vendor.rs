@@ -211,6 +211,18 @@ fn vendor_boot_stores_to_devices_in_the_order_of_the_fact_sheet() {
 }
 
 #[test]
+fn kernels_on_vendor_firmware_hold_their_expectations_for_every_epoch_length() {
+    // After "done" firmware still reads the launch message: with short epochs a host that does
+    // not keep its distance replaces it under the firmware.
+    let Some(set) = set_of_fact_sheet() else { return };
+    for epoch in [1, 2, 4, 64] {
+        let tile = config(EngineKind::Inline, true, epoch);
+        let (results, _) = run_kernels(&set, tile, &kernel_plans(), 2);
+        assert_only_expected_failures(&results, KERNELS_THAT_FAIL);
+    }
+}
+
+#[test]
 fn kernels_on_vendor_firmware_hold_their_expectations() {
     let Some(set) = set_of_fact_sheet() else { return };
     let plans = kernel_plans();

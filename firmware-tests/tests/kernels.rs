@@ -24,6 +24,16 @@ fn kernels_launched_repeatedly_give_their_results_on_both_engines() {
 }
 
 #[test]
+fn kernels_leave_the_same_state_with_and_without_parking() {
+    let (set, plans) = (embedded_set(), kernel_plans());
+    let hashes = |parking| {
+        let tile = common::config(EngineKind::Inline, parking, 8);
+        run_kernels(&set, tile, &plans, 1).1
+    };
+    assert_eq!(hashes(true), hashes(false), "state after {plans:?}");
+}
+
+#[test]
 fn kernels_with_other_choices_of_the_tile_give_their_results() {
     let (set, plans) = (embedded_set(), kernel_plans());
     let inline = on(EngineKind::Inline);

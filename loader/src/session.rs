@@ -3,7 +3,7 @@
 //! Everything goes through L1 words and SOFT_RESET_0, as with a real host; firmware is unmodified.
 //! Source: `[spec: boot-and-sync 1.3, 7]`.
 
-use sim_core::{GuestError, Observer, Width};
+use sim_core::{Cycle, GuestError, Observer, Width};
 use tile::{HostWait, Stop, Tile, TileConfig};
 
 use crate::firmware::{BootImage, BootOptions, FirmwareError, FirmwareSet};
@@ -17,6 +17,15 @@ pub const GO_SIGNAL: u32 = GO_MESSAGE + 3;
 const RUN_MSG_DONE: u32 = 0;
 /// Offset of the preload byte in a launch message.
 const PRELOAD_OFFSET: u32 = MESSAGE_BYTES as u32 - 1;
+
+/// Cycles between firmware's "done" and the host's next write: no host answers sooner over PCIe
+/// `[inferred: a read takes about a microsecond there, 1,350 cycles]`. Firmware counts on it:
+/// after "done" it reads the mode and the slot of the launch once more, which a host that writes
+/// in the next cycle would replace under it `[spec: boot-and-sync 7.3]`.
+pub const HOST_REACTION_CYCLES: u64 = 1000;
+/// Cycles that preloaded kernels get before the go signal. Fixed, so that the run is the same
+/// whether their polling is simulated or parked.
+pub const PRELOAD_LEAD_CYCLES: u64 = 10_000;
 
 /// How a boot or a launch ended.
 #[derive(Debug)]
@@ -63,6 +72,7 @@ impl From<Box<GuestError>> for SessionError {
 pub struct Session<O: Observer> {
     /// The tile.
     pub tile: Tile<O>,
+    launch_began: Cycle,
 }
 
 impl<O: Observer> Session<O> {
@@ -82,7 +92,7 @@ impl<O: Observer> Session<O> {
             tile.host_write(*address, bytes)?;
         }
         tile.host_write_word(memory_map::reg::tile_control::SOFT_RESET_0, ONLY_BRISC_RUNS)?;
-        Ok(Self { tile })
+        Ok(Self { tile, launch_began: Cycle(0) })
     }
 
     /// Runs until firmware reports done, at most `max_cycles` from now.
@@ -101,7 +111,27 @@ impl<O: Observer> Session<O> {
         self.tile.run(limit, None)
     }
 
-    /// Writes a launch, raises the go signal and runs until firmware reports done; once.
+    /// Lets time pass as a host does that is busy elsewhere; gives back what stops the tile.
+    fn let_pass(&mut self, cycles: u64) -> Option<Stop> {
+        let limit = self.tile.now() + cycles;
+        match self.tile.run(limit, None) {
+            Stop::Limit => None,
+            Stop::Quiescent(_) => {
+                self.tile.pass_time(limit);
+                None
+            }
+            stop => Some(stop),
+        }
+    }
+
+    /// Cycle in which the last launch began; 0 before the first.
+    #[must_use]
+    pub const fn launch_began(&self) -> Cycle {
+        self.launch_began
+    }
+
+    /// Writes a launch, raises the go signal and runs until firmware reports done; once. The first
+    /// write comes [`HOST_REACTION_CYCLES`] from now.
     ///
     /// In device mode firmware then tells its dispatcher and moves on to the next slot, which
     /// this waits for.
@@ -109,6 +139,10 @@ impl<O: Observer> Session<O> {
     /// # Errors
     /// A write of the plan is refused.
     pub fn launch(&mut self, launch: &Launch, max_cycles: u64) -> Result<Outcome, SessionError> {
+        if let Some(stop) = self.let_pass(HOST_REACTION_CYCLES) {
+            return Ok(Outcome::Stopped(stop));
+        }
+        self.launch_began = self.tile.now();
         for (address, bytes) in &launch.writes {
             self.tile.host_write(*address, bytes)?;
         }
@@ -118,9 +152,8 @@ impl<O: Observer> Session<O> {
         if launch.preload {
             // Kernels start now and wait for the signal themselves. The bit must be gone before
             // it is raised, or firmware starts them again [spec: boot-and-sync 7.3].
-            match self.settle(max_cycles) {
-                Stop::Quiescent(_) | Stop::Limit => {}
-                stop => return Ok(Outcome::Stopped(stop)),
+            if let Some(stop) = self.let_pass(PRELOAD_LEAD_CYCLES) {
+                return Ok(Outcome::Stopped(stop));
             }
             let preload = slot + PRELOAD_OFFSET;
             self.tile.host_write(preload, &[0])?;

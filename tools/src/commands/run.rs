@@ -252,9 +252,9 @@ impl Run {
         } else {
             launch.name.clone()
         };
-        let began = self.session.tile.now().0;
         let clock = Instant::now();
         let outcome = self.session.launch(launch, self.max_cycles)?;
+        let began = self.session.launch_began().0;
         Ok(self.record(name, began, clock, outcome, &launch.expects))
     }
 
