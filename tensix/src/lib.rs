@@ -18,7 +18,7 @@
 //! # Limits of the model
 //!
 //! * What an opcode or mode without a public description would do stops the run with its name
-//!   (`tensix-unimplemented`, `tensix-rstdma`, ...), as does switching Auto TTSync on
+//!   (`tensix-unimplemented`, `tensix-unspecified`, ...), as does switching Auto TTSync on
 //!   (`tensix-auto-ttsync`). Nothing is skipped silently; each unit's module says what it leaves out.
 //! * Loads and stores of the scalar unit reach L1 in the cycle of issue, tile registers after it.
 //! * Function is atomic: an instruction has its whole effect in the cycle in which it issues, except

@@ -202,10 +202,16 @@ fn mop_pushed_by_brisc_is_never_expanded() {
 
 #[test]
 fn undocumented_instruction_stops_with_its_name() {
-    // What RSTDMA (0x44) resets is not public [llk: instructions/assembly.yaml].
-    let error = unit().run(&[0x4400_0000]).expect_err("not specified");
-    assert_eq!((error.category, error.id), (Category::MissingSpecification, "tensix-rstdma"));
-    assert!(error.message.contains("RSTDMA"), "{}", error.message);
+    // What RSTDMA resets is not public, and TBUFCMD is "reserved for future use"
+    // [llk: instructions/assembly.yaml].
+    for (word, name) in [(0x4400_0000, "RSTDMA"), (0x4B00_0000, "TBUFCMD")] {
+        let error = unit().run(&[word]).expect_err("not specified");
+        assert_eq!(
+            (error.category, error.id),
+            (Category::MissingSpecification, "tensix-unspecified")
+        );
+        assert!(error.message.contains(name), "{}", error.message);
+    }
 }
 
 #[test]

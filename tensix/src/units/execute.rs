@@ -7,7 +7,7 @@ use super::scalar::blocking::SrcStore;
 use super::scalar::ops::counter_part;
 use super::scalar::special::{PackerView, Special};
 use super::vector::Surroundings;
-use super::{Fault, Issued, misc, packer};
+use super::{Fault, Issued, misc};
 use crate::backend::Backend;
 use crate::env::Env;
 use crate::gate::{Condition, Gate, Latch};
@@ -93,7 +93,7 @@ impl Backend {
             Opcode::Atcas | Opcode::Atincgetptr | Opcode::Flushdma => {
                 self.begin_blocking(opcode, issued, SrcStore::default(), env)?;
             }
-            Opcode::Rstdma => return Err(rstdma(issued)),
+            Opcode::Rstdma | Opcode::Tbufcmd => return Err(unspecified(opcode, issued)),
             Opcode::Xmov => self.xmov(issued, env)?,
 
             Opcode::Zeroacc
@@ -140,7 +140,6 @@ impl Backend {
                 self.packer.pacr(issued, &self.config, &mut self.adcs, &self.matrix.dst, env)?;
             }
             Opcode::PacrSetreg => self.packer.pacr_setreg(issued, &self.config, env)?,
-            Opcode::Tbufcmd => packer::tbufcmd(),
 
             Opcode::Sfpload
             | Opcode::Sfploadi
@@ -369,13 +368,12 @@ impl Backend {
     }
 }
 
+/// Opcodes of the vendor's list of which nothing more is public `[llk: assembly.yaml]`,
+/// `[unknown: U-001]`.
 #[cold]
-fn rstdma(issued: &Issued) -> Fault {
-    issued.error(
-        Category::MissingSpecification,
-        "tensix-rstdma",
-        "RSTDMA: what it resets is not public",
-    )
+fn unspecified(opcode: Opcode, issued: &Issued) -> Fault {
+    let text = format!("{}: what it does is not public", opcode.mnemonic());
+    issued.error(Category::MissingSpecification, "tensix-unspecified", text)
 }
 
 #[cold]

@@ -11,7 +11,7 @@
 //! [`accumulate`] and [`output`] the way out. [`pipeline`] puts them together; this file takes the
 //! instructions.
 //!
-//! Instructions: `PACR`, `PACR_SETREG`, `TBUFCMD` (reserved: does nothing).
+//! Instructions: `PACR`, `PACR_SETREG`. `TBUFCMD` is reserved and diagnosed.
 //!
 //! Not modelled: stochastic rounding (no exact public description), the hazards of reading Dst
 //! right after it was written, `pack_start_intf_pos`, `ovrd_default_throttle_mode`.
@@ -305,9 +305,6 @@ impl Packer {
         hasher.u8(tile.last_thread);
     }
 }
-
-/// `TBUFCMD` is reserved `[llk: assembly.yaml]`; it does nothing.
-pub(crate) const fn tbufcmd() {}
 
 #[cold]
 pub(crate) fn undefined(issued: &Issued, id: &'static str, message: impl Into<String>) -> Fault {
