@@ -1,6 +1,7 @@
 //! The built `tilescope` binary: exit status, one-line errors, help, closed pipes, colours, and
 //! the firmware cache with wheels made here.
 
+#[path = "../../loader/tests/common/mod.rs"]
 mod common;
 
 use std::fs;
@@ -118,6 +119,28 @@ fn output_to_a_closed_pipe_is_quiet() {
 }
 
 #[test]
+fn number_that_does_not_fit_is_a_mistake_and_not_a_name() {
+    let number = |args: &[&str]| host_error(&run(args)).contains("is not a 32-bit number");
+    assert!(number(&["disasm", "0x1ffffffff"]));
+    assert!(number(&["regs", "0x1ffffffff"]));
+    assert!(number(&["regs", "12ab"]));
+    let error = host_error(&run(&["disasm", "--flat", "--address", "1", "Cargo.toml"]));
+    assert!(error.contains("multiples of 4"), "{error}");
+}
+
+#[test]
+fn log_topic_that_does_not_exist_is_a_mistake() {
+    for filter in ["nonsense", "go,nonsense=debug", "tilescope::nonsense", "go;mailbox"] {
+        let error = host_error(&run(&["boot", "--embedded", "--log", filter]));
+        assert!(error.contains("no topic") && error.contains("semaphore"), "{error}");
+    }
+    for filter in ["go", "go,mailbox=debug", "tilescope::noc", "tilescope=info", "off"] {
+        let output = run(&["boot", "--embedded", "--log", filter]);
+        assert_eq!(output.status.code(), Some(0), "{filter}");
+    }
+}
+
+#[test]
 fn errors_to_a_pipe_have_no_colours() {
     let output = run(&["regs", "no_such_thing"]);
     assert!(!output.stderr.contains(&0x1B));
@@ -140,6 +163,8 @@ fn wheel_fetch_fills_the_cache_and_list_checks_it() {
     let output = tilescope(&cache, &["firmware", "list", "--json"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stdout(&output).contains("222/trisc0/trisc0.elf: changed since it was fetched"));
+    let error = host_error(&tilescope(&cache, &["boot", "--firmware", "222"]));
+    assert!(error.contains("222/trisc0/trisc0.elf: changed since it was fetched"), "{error}");
     // A damaged version is not "there": fetching again repairs it.
     tilescope(&cache, &["firmware", "fetch", "--wheel", &file.display().to_string()]);
     assert_eq!(tilescope(&cache, &["firmware", "list"]).status.code(), Some(0));
@@ -162,7 +187,7 @@ fn cached_set_is_found_by_banks_and_by_id() {
     assert_eq!(id(Some("7/14")).as_deref(), Ok("111"));
     assert_eq!(id(Some("8x12")).as_deref(), Ok("122"));
     assert_eq!(id(Some("12")).as_deref(), Ok("122"));
-    assert_eq!(id(Some("1")), Err("1: matches 3 firmware sets".to_owned()));
+    assert!(id(Some("1")).is_err_and(|e| e == "\"1\" matches 3 firmware sets: 111, 122, 133"));
     assert!(id(Some("9/9")).is_err_and(|error| error.contains("no such firmware set")));
     let empty = tools::fetch::Cache::at(&dir.path().join("empty"));
     assert!(empty.resolve(None).is_err_and(|error| error.to_string().contains("firmware fetch")));

@@ -1,6 +1,7 @@
 //! Boots and launches through the built `tilescope` binary: text, JSON, exit status, and one
 //! clear line for each thing that can be wrong with what it is given.
 
+#[path = "../../loader/tests/common/mod.rs"]
 mod common;
 
 use std::fs;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
-use super::parse_u32;
+use super::{looks_numeric, parse_u32};
 use crate::exit::Exit;
 use loader::image::{Image, Segment, SymbolKind};
 use loader::symbols::Symbols;
@@ -47,7 +47,7 @@ pub struct DisasmArgs {
 /// One line when a file is not usable or a word is not a number.
 pub fn run(args: &DisasmArgs, out: &mut dyn Write) -> Result<Exit> {
     if let [one] = args.what.as_slice()
-        && (Path::new(one).exists() || parse_u32(one).is_err())
+        && (args.flat || Path::new(one).exists() || !looks_numeric(one))
     {
         file(Path::new(one), args, out)?;
         return Ok(Exit::Ok);
@@ -61,6 +61,9 @@ pub fn run(args: &DisasmArgs, out: &mut dyn Write) -> Result<Exit> {
 }
 
 fn file(path: &Path, args: &DisasmArgs, out: &mut dyn Write) -> Result<()> {
+    if !args.address.is_multiple_of(4) {
+        bail!("--address {:#x}: code lies at multiples of 4", args.address);
+    }
     let image =
         if args.flat { Image::read_flat(path, args.address)? } else { Image::read_elf(path)? };
     let image = Arc::new(image);

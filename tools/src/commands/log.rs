@@ -3,10 +3,11 @@
 use std::fmt::{self, Write as _};
 use std::io;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
@@ -97,20 +98,24 @@ where
 }
 
 /// `semaphore` and `go,mailbox` are short for the full targets.
-fn directives(filter: &str) -> String {
-    let long = |part: &str| {
-        let known = observe::Target::ALL.iter().any(|target| {
-            target.short_name() == part.split_once('=').map_or(part, |(name, _)| name)
-        });
-        if !known {
-            part.to_owned()
-        } else if part.contains('=') {
-            format!("tilescope::{part}")
+///
+/// # Errors
+/// A topic that does not exist: it would match nothing, without a word.
+fn directives(filter: &str) -> Result<String> {
+    let mut parts = Vec::new();
+    for part in filter.split(',').map(str::trim) {
+        let (name, level) = part.split_once('=').map_or((part, None), |(n, l)| (n, Some(l)));
+        let topic = name.strip_prefix("tilescope::").unwrap_or(name);
+        if observe::Target::ALL.iter().any(|target| target.short_name() == topic) {
+            parts.push(format!("tilescope::{topic}={}", level.unwrap_or("trace")));
+        } else if name == "tilescope" || level.is_none() && part.parse::<LevelFilter>().is_ok() {
+            parts.push(part.to_owned());
         } else {
-            format!("tilescope::{part}=trace")
+            let known: Vec<_> = observe::Target::ALL.iter().map(|t| t.short_name()).collect();
+            bail!("--log {filter:?}: no topic {name:?}; there are {}", known.join(", "));
         }
-    };
-    filter.split(',').map(|part| long(part.trim())).collect::<Vec<_>>().join(",")
+    }
+    Ok(parts.join(","))
 }
 
 /// Installs the log that was asked for. Returns whether there is one.
@@ -119,7 +124,7 @@ fn directives(filter: &str) -> String {
 /// The filter cannot be parsed.
 pub fn install(output: &OutputArgs) -> Result<bool> {
     let filter = match (&output.log, output.trace_handshakes) {
-        (Some(filter), _) => directives(filter),
+        (Some(filter), _) => directives(filter)?,
         (None, true) => HANDSHAKES.to_owned(),
         (None, false) => return Ok(false),
     };

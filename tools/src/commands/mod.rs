@@ -60,6 +60,12 @@ pub enum Command {
     Replay(replay::ReplayArgs),
 }
 
+/// Whether a text is meant as a number: then a wrong one is a mistake, not a name.
+#[must_use]
+pub fn looks_numeric(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_digit())
+}
+
 /// A number as people write it: decimal, or hexadecimal with `0x`; `_` may group digits.
 ///
 /// # Errors

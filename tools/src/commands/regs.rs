@@ -8,7 +8,7 @@ use isa::config::{ConfigField, Scope};
 use isa::op::Opcode;
 use memory_map::{Access, BLOCKS, Block, REGIONS, RegionRow, Register, View};
 
-use super::parse_u32;
+use super::{looks_numeric, parse_u32};
 use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
@@ -41,8 +41,8 @@ pub fn run(args: &RegsArgs, out: &mut dyn Write) -> Result<Exit> {
         }
         return Ok(Exit::Ok);
     };
-    if let Ok(address) = parse_u32(name) {
-        at_address(address, out)?;
+    if looks_numeric(name) {
+        at_address(parse_u32(name).map_err(anyhow::Error::msg)?, out)?;
         return Ok(Exit::Ok);
     }
     let mut found = registers(name, out)?;

@@ -1,6 +1,7 @@
 //! What a run has come to, as text and as JSON.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::Result;
 use observe::Names;
@@ -151,6 +152,11 @@ fn stage_text(run: &Run, stage: &Stage, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
+/// The last component of a set's directory: a report reads the same wherever the set lies.
+fn short_name(name: &str) -> &str {
+    Path::new(name).file_name().and_then(|last| last.to_str()).unwrap_or(name)
+}
+
 /// The readable report.
 ///
 /// # Errors
@@ -162,7 +168,7 @@ pub fn text(run: &mut Run, out: &mut dyn Write) -> Result<()> {
         (Some(dram), Some(l1)) => format!(" ({dram} DRAM banks, {l1} L1 banks)"),
         _ => String::new(),
     };
-    writeln!(out, "firmware     {}{banks}", set.name)?;
+    writeln!(out, "firmware     {}{banks}", short_name(&set.name))?;
     writeln!(
         out,
         "tile         engine {}, {} cycles per epoch",
@@ -297,7 +303,7 @@ pub fn json(run: &mut Run, out: &mut dyn Write) -> Result<()> {
         "engine": tile.config().engine.resolve().name(),
         "epoch": tile.config().epoch.cycles(),
         "firmware": {
-            "name": set.name,
+            "name": short_name(&set.name),
             "dram_banks": info.dram_banks,
             "l1_banks": info.l1_banks,
         },

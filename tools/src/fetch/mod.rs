@@ -65,6 +65,12 @@ pub struct Manifest {
     pub sets: Vec<CachedSet>,
 }
 
+impl Manifest {
+    fn files(&self) -> impl Iterator<Item = &CachedFile> {
+        self.sets.iter().flat_map(|set| &set.files)
+    }
+}
+
 /// A version in the cache and the result of checking it.
 #[derive(Debug, Serialize)]
 pub struct Listed {
@@ -196,7 +202,7 @@ impl Cache {
             let manifest = read_manifest(&dir);
             let (manifest, problems) = match manifest {
                 Ok(manifest) => {
-                    let problems = check_files(&dir, &manifest);
+                    let problems = check_files(&dir, manifest.files());
                     (Some(manifest), problems)
                 }
                 Err(error) => (None, vec![format!("{error:#}")]),
@@ -245,9 +251,23 @@ impl Cache {
         let ids: std::collections::BTreeSet<_> = sets.iter().map(|(_, set)| &set.id).collect();
         match sets.first() {
             Some(_) if by_id && ids.len() > 1 => {
-                bail!("{}: matches {} firmware sets", selector.unwrap_or_default(), ids.len())
+                let some: Vec<_> = ids.iter().take(3).map(|id| id.as_str()).collect();
+                bail!(
+                    "{:?} matches {} firmware sets: {}{}",
+                    selector.unwrap_or_default(),
+                    ids.len(),
+                    some.join(", "),
+                    if ids.len() > some.len() { ", ..." } else { "" }
+                )
             }
-            Some((dir, _)) => Ok(dir.clone()),
+            Some((dir, set)) => {
+                match check_files(dir.parent().unwrap_or(dir), &set.files).first() {
+                    None => Ok(dir.clone()),
+                    Some(problem) => {
+                        bail!("{problem}; `tilescope firmware fetch --force` repairs it")
+                    }
+                }
+            }
             None => bail!(
                 "{}: no such firmware set; `tilescope firmware list` shows what there is",
                 selector.unwrap_or_default()
@@ -314,7 +334,7 @@ fn parse_banks(text: &str) -> Option<(Option<u32>, Option<u32>)> {
 
 fn intact(dir: &Path) -> Option<Manifest> {
     let manifest = read_manifest(dir).ok()?;
-    check_files(dir, &manifest).is_empty().then_some(manifest)
+    check_files(dir, manifest.files()).is_empty().then_some(manifest)
 }
 
 fn read_manifest(dir: &Path) -> Result<Manifest> {
@@ -328,9 +348,10 @@ fn read_manifest(dir: &Path) -> Result<Manifest> {
     Ok(manifest)
 }
 
-fn check_files(dir: &Path, manifest: &Manifest) -> Vec<String> {
+/// What is wrong with files below the directory of a version, one line each.
+fn check_files<'a>(dir: &Path, files: impl IntoIterator<Item = &'a CachedFile>) -> Vec<String> {
     let mut problems = Vec::new();
-    for file in manifest.sets.iter().flat_map(|set| &set.files) {
+    for file in files {
         match hash_file(&dir.join(&file.path)) {
             Ok(hash) if hash == file.sha256 => {}
             Ok(_) => problems.push(format!("{}: changed since it was fetched", file.path)),

@@ -44,7 +44,10 @@ pub(super) fn download(version: &str, dir: &Path, interrupt: &Interrupt) -> Resu
                 // Another tag only helps when pip found no file for this one.
                 let retry = message.contains("No matching distribution")
                     || message.contains("not a supported wheel");
-                last = anyhow!("pip could not download ttnn {version}: {message}");
+                last = anyhow!(
+                    "pip could not download ttnn {version}: {message} (is this machine online? \
+                     otherwise bring the wheel here and use --wheel FILE)"
+                );
                 if !retry {
                     break;
                 }
