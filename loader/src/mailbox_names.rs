@@ -2,7 +2,7 @@
 //!
 //! The names come from the debug information of the firmware that runs (type `mailboxes_t`), so
 //! that they are right for any firmware version; without it they come from the built-in table of
-//! the `memory-map` crate. Value names of the signals are here too.
+//! the `memory-map` crate. Names of values are `observe`'s.
 //!
 //! Sources: DWARF 5; `[spec: boot-and-sync 1.4, 1.5]`, `[hdr: hw/inc/hostdev/dev_msgs.h]`.
 
@@ -193,37 +193,6 @@ impl MailboxNames {
         let field = self.field(address)?;
         Some(if field.byte == 0 { field.name } else { format!("{}+{}", field.name, field.byte) })
     }
-}
-
-/// What a byte written to a signal field means: `go_messages[..].signal` and the bytes of
-/// `subordinate_sync` `[spec: boot-and-sync 1.5]`. `None` for other fields and unknown values.
-#[must_use]
-pub fn value_name(field: &str, value: u32) -> Option<&'static str> {
-    let go = field.starts_with("go_messages[") && field.ends_with("].signal");
-    if go {
-        return Some(match value {
-            0x00 => "RUN_MSG_DONE",
-            0x40 => "RUN_MSG_INIT",
-            0x80 => "RUN_MSG_GO",
-            0xC0 => "RUN_MSG_RESET_READ_PTR",
-            0xE0 => "RUN_MSG_RESET_READ_PTR_FROM_HOST",
-            0xF0 => "RUN_MSG_REPLAY_TRACE",
-            _ => return None,
-        });
-    }
-    if !field.starts_with("subordinate_sync") {
-        return None;
-    }
-    Some(match value {
-        0x00 => "RUN_SYNC_MSG_DONE",
-        0x01 => "RUN_SYNC_MSG_LOAD",
-        0x02 => "RUN_SYNC_MSG_WAITING_FOR_RESET",
-        0x03 => "RUN_SYNC_MSG_INIT_SYNC_REGISTERS",
-        0x40 => "RUN_SYNC_MSG_INIT",
-        0x80 => "RUN_SYNC_MSG_GO",
-        0x4040_4040 => "RUN_SYNC_MSG_ALL_INIT",
-        _ => return None,
-    })
 }
 
 /// Reads types out of one compilation unit.

@@ -1,30 +1,16 @@
 //! Throughput of the matrix unit in simulated instructions per second of host time.
 
+mod surroundings;
+
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use isa::op::Opcode;
-use sim_core::observer::{Event, Stamp};
+use sim_core::observer::Stamp;
 use sim_core::{AgentId, CoreId, Cycle, ThreadId, Width};
-use tensix::{Coprocessor, Env, Origin, TimingModel};
+use tensix::{Coprocessor, Origin, TimingModel};
 
-/// A tile in which nothing else happens and nobody listens.
-struct Quiet;
-
-impl Env for Quiet {
-    const OBSERVED: bool = false;
-    fn event(&mut self, _: Stamp, _: Event) {}
-    fn stream_register(&self, _: u8, _: u16) -> u32 {
-        0
-    }
-    fn invalidate_icache(&mut self, _: u8, _: Stamp) {}
-    fn l1_word(&self, _: u32) -> u32 {
-        0
-    }
-    fn l1_write(&mut self, _: u32, _: u32, _: Width, _: Stamp) {}
-    fn store_register(&mut self, _: u32, _: u32, _: Stamp) {}
-    fn request_register(&mut self, _: ThreadId, _: u8, _: u32, _: Stamp) {}
-}
+use surroundings::Quiet;
 
 const ORIGIN: Origin = Origin { core: CoreId::Trisc1, pc: 0x1000 };
 const INSTRUCTIONS: u64 = 1_000;

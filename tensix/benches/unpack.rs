@@ -1,32 +1,15 @@
 //! Unpack throughput in simulated instructions per second of host time.
 
+mod surroundings;
+
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use sim_core::observer::{Event, Stamp};
-use sim_core::{AgentId, CoreId, Cycle, L1, ThreadId, Width};
-use tensix::{Coprocessor, Env, Origin, TimingModel};
+use sim_core::observer::Stamp;
+use sim_core::{AgentId, CoreId, Cycle, ThreadId};
+use tensix::{Coprocessor, Origin, TimingModel};
 
-/// A tile of which only L1 matters.
-#[derive(Default)]
-struct Memory(L1);
-
-impl Env for Memory {
-    const OBSERVED: bool = false;
-    fn event(&mut self, _: Stamp, _: Event) {}
-    fn stream_register(&self, _: u8, _: u16) -> u32 {
-        0
-    }
-    fn invalidate_icache(&mut self, _: u8, _: Stamp) {}
-    fn l1_word(&self, addr: u32) -> u32 {
-        self.0.word(addr)
-    }
-    fn l1_write(&mut self, addr: u32, value: u32, width: Width, _: Stamp) {
-        self.0.write(addr, value, width);
-    }
-    fn store_register(&mut self, _: u32, _: u32, _: Stamp) {}
-    fn request_register(&mut self, _: ThreadId, _: u8, _: u32, _: Stamp) {}
-}
+use surroundings::Memory;
 
 const ORIGIN: Origin = Origin { core: CoreId::Trisc0, pc: 0x1000 };
 const INSTRUCTIONS: u64 = 1_000;
