@@ -11,7 +11,7 @@
 //! same offset within an epoch, because such a load waits for the end of its epoch; that is
 //! checked too.
 
-use sim_core::Width;
+use sim_core::{Cycle, Width};
 
 use crate::op::REGISTER_SLOTS;
 
@@ -46,6 +46,12 @@ pub struct Spin {
 }
 
 impl Spin {
+    /// Cycle at which the recorded round began: none of its loads is older.
+    #[must_use]
+    pub fn began(&self) -> Cycle {
+        Cycle(self.parked_at.saturating_sub(self.period_cycles))
+    }
+
     /// Whether a round reads a device register.
     #[must_use]
     pub fn watches_devices(&self) -> bool {

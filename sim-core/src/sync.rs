@@ -1,10 +1,14 @@
 //! The only place in the workspace that names a thread, a channel or a lock.
 
+mod crew;
+
 use std::sync::Arc;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Condvar;
 
+pub use crew::Crew;
 pub use crossbeam_channel::{Receiver, Sender, unbounded};
+pub use parking_lot::Mutex;
 
 /// The global cycle barrier: the coordinator passes it when every worker of the epoch arrived.
 ///

@@ -18,7 +18,7 @@ impl<O: Observer> Tile<O> {
     pub(crate) fn commit(&mut self, start: Cycle, end: Cycle) {
         let mut touched =
             self.retry_requests || !self.tensix.is_asleep() || self.fabric.is_due_before(end);
-        let (mut posted, mut parked) = (false, false);
+        let (mut posted, mut parked, mut stale) = (false, false, false);
         let mut settled = !O::ENABLED && self.push_waits.iter().all(Option::is_none);
         for (_, core) in self.cores.iter() {
             let batch = &core.batch;
@@ -30,14 +30,17 @@ impl<O: Observer> Tile<O> {
                 || batch.fault.is_some()
                 || batch.request.is_some_and(|request| request.cycle >= start);
             match core.status() {
-                Status::Parked(_) => parked = true,
+                Status::Parked(spin) => {
+                    parked = true;
+                    stale |= spin.watches_devices() && spin.began() < self.devices_steady_since;
+                }
                 Status::Halted | Status::PushBlocked(_) => settled = false,
                 _ => {}
             }
         }
         // An atomic of the coprocessor may wait for one of these stores.
         touched |= posted && self.tensix.watched_l1().is_some();
-        if touched {
+        if touched || stale {
             self.rouse_device_watchers(start, end);
             self.commit_cycles(start, end);
         } else if posted {
@@ -57,7 +60,7 @@ impl<O: Observer> Tile<O> {
             }
         }
         self.now = end;
-        if touched || !settled {
+        if touched || stale || !settled {
             self.finish_cores(end);
         } else if posted {
             // Nobody got an answer, failed, halted or began to wait.
@@ -71,7 +74,7 @@ impl<O: Observer> Tile<O> {
     }
 
     /// Cores parked on device registers run this epoch like everybody else: something that may
-    /// change those registers happens in it.
+    /// change those registers happens in it, or happened between their read and their parking.
     fn rouse_device_watchers(&mut self, start: Cycle, end: Cycle) {
         use sim_core::Agent as _;
         for id in CoreId::ALL {
@@ -214,6 +217,7 @@ impl<O: Observer> Tile<O> {
         while cycle < end {
             self.device_change = false;
             self.deliver_noc(cycle, end);
+            let mut changed = self.device_change;
             for id in CoreId::ALL {
                 let stores = &posted[id.index()];
                 while let Some(store) = stores.get(next[id.index()])
@@ -224,8 +228,12 @@ impl<O: Observer> Tile<O> {
                     if !matches!(self.cores[id].status(), Status::Reset) {
                         self.apply_store(id, store, end);
                     }
+                    changed |= store.addr >= sim_core::l1::L1_BYTES;
                 }
-                self.try_request(id, cycle, end);
+                changed |= self.try_request(id, cycle, end);
+            }
+            if changed || !self.tensix.is_asleep() {
+                self.devices_steady_since = end;
             }
             if self.tensix.watched_l1().is_some() {
                 self.tensix.wake();
@@ -359,11 +367,12 @@ impl<O: Observer> Tile<O> {
         }
     }
 
-    /// Tries to answer the outstanding request of a core.
-    fn try_request(&mut self, id: CoreId, cycle: Cycle, end: Cycle) {
-        let Some(request) = self.cores[id].batch.request else { return };
+    /// Tries to answer the outstanding request of a core. Gives whether that may have changed a
+    /// device.
+    fn try_request(&mut self, id: CoreId, cycle: Cycle, end: Cycle) -> bool {
+        let Some(request) = self.cores[id].batch.request else { return false };
         if request.cycle > cycle || self.answers[id.index()].is_some() {
-            return;
+            return false;
         }
         match self.serve(id, &request, cycle, end) {
             Ok(Some(answer)) => {
@@ -375,6 +384,7 @@ impl<O: Observer> Tile<O> {
                         since,
                     });
                 }
+                return !answer.steady;
             }
             Ok(None) => self.note_wait(id, &request, cycle),
             Err(fault) => {
@@ -388,6 +398,7 @@ impl<O: Observer> Tile<O> {
                 self.cores[id].batch.request = None;
             }
         }
+        false
     }
 
     fn note_wait(&mut self, id: CoreId, request: &Request, cycle: Cycle) {

@@ -204,9 +204,9 @@ impl<O: Observer> Tile<O> {
         while let Some(entry) = self.fabric.inbox.first_entry()
             && entry.key().0 <= cycle
         {
-            let ((at, source, sequence), message) = entry.remove_entry();
+            let ((at, source, number), message) = entry.remove_entry();
             self.device_change = true;
-            self.accept(at, source, sequence, message, end);
+            self.accept(at, source, number >> 1, message, end);
         }
     }
 
@@ -306,7 +306,15 @@ impl<O: Observer> Tile<O> {
     pub fn receive(&mut self, arrival: Arrival) {
         let Arrival { cycle, source, sequence, message } = arrival;
         debug_assert!(cycle >= self.now, "a message from the past");
-        self.fabric.inbox.insert((cycle, source, sequence), message);
+        // Requests count in the sender's numbers, responses in the receiver's.
+        let number = sequence << 1 | u64::from(matches!(message, Message::Response { .. }));
+        self.fabric.inbox.insert((cycle, source, number), message);
+    }
+
+    /// Whether there are messages to others.
+    #[must_use]
+    pub fn has_departures(&self) -> bool {
+        self.fabric.has_departures()
     }
 
     /// Takes the messages to others, oldest first.

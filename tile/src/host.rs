@@ -70,6 +70,7 @@ impl<O: Observer> Tile<O> {
     fn after_host_device_write(&mut self) {
         self.credits_stale = true;
         self.retry_requests = true;
+        self.devices_steady_since = self.now;
         for id in CoreId::ALL {
             if self.cores[id].spin().is_some_and(riscv::Spin::watches_devices) {
                 self.cores[id].wake(&self.shared, self.now);

@@ -53,6 +53,9 @@ pub struct Tile<O: Observer = NullObserver> {
     pub(crate) push_waits: [Option<Since>; CoreId::COUNT],
     /// Something changed in the current cycle that could answer a blocked request.
     pub(crate) device_change: bool,
+    /// End of the last epoch in which a device may have changed. Asking for a value that stays is
+    /// no change.
+    pub(crate) devices_steady_since: Cycle,
     /// `device_change` of the last cycle of the last epoch.
     pub(crate) retry_requests: bool,
     /// FIFO occupancy may differ from what the cores were told.
@@ -103,6 +106,7 @@ impl<O: Observer> Tile<O> {
             core_waits: [None; CoreId::COUNT],
             push_waits: [None; CoreId::COUNT],
             device_change: false,
+            devices_steady_since: Cycle::ZERO,
             retry_requests: false,
             credits_stale: true,
             watch_hit: false,

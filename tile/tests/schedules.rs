@@ -145,6 +145,41 @@ fn poller_parked_while_nobody_stores_sees_the_lone_runners_store() {
     }
 }
 
+/// GPR 0 of Tensix thread 0, as BRISC and as TRISC0 reach it `[isa-bh: TensixTile/BabyRISCV/
+/// README.md]`.
+const GPR: u32 = 0xFFE0_0000;
+
+#[test]
+fn poller_of_a_device_sees_a_change_at_any_moment() {
+    // The change may come after the poller's last look and before it is parked.
+    let writer = |rounds: u32| {
+        vec![
+            programs::i(0x13, 0, 5, 0, rounds),
+            programs::i(0x13, 0, 5, 5, 0xFFF),
+            programs::branch(1, 5, 0, -4),
+            programs::i(0x13, 0, 6, 0, 1),
+            lui(8, GPR),
+            programs::store(2, 6, 8, 0),
+            programs::jal(0, 0),
+        ]
+    };
+    let poller = vec![
+        lui(8, GPR),
+        programs::i(0x03, 2, 5, 8, 0),
+        programs::branch(0, 5, 0, -4),
+        programs::store(2, 5, 4, 4),
+        programs::jal(0, 0),
+    ];
+    for rounds in 1..300 {
+        let programs = [writer(rounds), poller.clone()];
+        let mut parking = tile(&programs, config(EngineKind::Inline, true, 8), NullObserver);
+        run(&mut parking, 2000);
+        assert_eq!(parking.l1_value(DATA + 4, Width::Word), 1, "after {rounds} rounds");
+        let spinning = hash_after(&programs, config(EngineKind::Inline, false, 8), 2000);
+        assert_eq!(parking.state_hash(), spinning, "after {rounds} rounds");
+    }
+}
+
 #[test]
 fn same_word_in_one_cycle_belongs_to_the_last_core_in_order() {
     // Every core stores its number to the same word in its fifth cycle; (cycle, agent) order

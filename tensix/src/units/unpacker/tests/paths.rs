@@ -45,6 +45,20 @@ fn unpacr_takes_part_of_a_row_to_any_column() {
 }
 
 #[test]
+fn rows_beyond_the_last_of_src_a_wrap() {
+    // Row 62 and the three after it.
+    let mut fixture = Fixture::new();
+    fixture.halves(ramp(0));
+    fixture.extent(0, 0, 63);
+    fixture.set(&field::THCON_SEC0_REG5_Dest_cntx0_address, 16 * (62 + 4));
+    fixture.run(&[UNPACR_A]);
+    let bank = fixture.bank(0, 0);
+    for (row, first) in [(62, 0), (63, 16), (0, 32), (1, 48)] {
+        assert_eq!(bank[row][0], (0x4000 + first) << 3, "row {row}");
+    }
+}
+
+#[test]
 fn counters_address_input_and_output() {
     // Input ((W * ZDim + Z) * YDim + Y) * XDim + X; output base + Y, Z, W times strides.
     let mut fixture = Fixture::new();

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::super::run::Run;
 use super::super::settings::Settings;
 use super::super::sink::Sink;
-use super::{Fixture, UNPACR_A, UNPACR_B};
+use super::{Fixture, UNPACR_A, UNPACR_B, setc16};
 use crate::queue::{Origin, Queued};
 use crate::state::src::SrcCells;
 use crate::units::Issued;
@@ -31,7 +31,11 @@ fn undefined_uses_are_diagnosed() {
     assert_eq!(error(&outside, UNPACR_A), "tensix-unpack-address");
     let odd = |f: &mut Fixture| f.set(&field::UNP1_ADDR_BASE_REG_1_Base, 1);
     assert_eq!(error(&odd, UNPACR_B), "tensix-unpack-alignment");
-    assert_eq!(error(&|f| f.extent(0, 0, 16 * 64), UNPACR_A), "tensix-unpack-row");
+    let far_row = |f: &mut Fixture| {
+        f.run(&[setc16(&field::SRCA_SET_SetOvrdWithAddr, 0)]);
+        f.extent(0, 0, 16 * 16);
+    };
+    assert_eq!(error(&far_row, UNPACR_A), "tensix-unpack-row");
     let to_dst = |f: &mut Fixture| f.set(&field::THCON_SEC0_REG2_Unpack_if_sel_cntx0, 1);
     assert_eq!(error(&to_dst, UNPACR_A), "tensix-unpack-override");
     let halo_dst = |f: &mut Fixture| {

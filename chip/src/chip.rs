@@ -1,0 +1,191 @@
+//! The chip as a host sees it: PCI accesses in, time by host clocks.
+//!
+//! Everything is a pure function of the calls made: same calls, same answers, whatever the number
+//! of host threads.
+
+use devices::NocTiming;
+use devices::niu::Coordinate;
+use sim_core::{Cycle, StateHasher};
+use tile::AgentWait;
+
+use crate::config::ChipConfig;
+use crate::endpoint::{Endpoints, HostMemory};
+use crate::error::HostError;
+use crate::field::Field;
+use crate::grid::Grid;
+use crate::pci::{NocPort as _, Pci};
+use crate::post::Post;
+use crate::report::Reports;
+
+/// Cycles that all tiles may advance before they look at each other's messages. The nearest tile
+/// is one hop away: 5 + 9 + 5 cycles after the last flit has left `[isa-bh: NoC/README.md]`, and a
+/// flit leaves at least a cycle after its command. A power of two, so that it is a whole number of
+/// epochs.
+pub const LOOKAHEAD: u64 = 16;
+
+/// One Blackhole chip behind a PCI Express interface.
+#[derive(Debug)]
+pub struct Chip {
+    pub(crate) config: ChipConfig,
+    pub(crate) grid: Grid,
+    pub(crate) field: Field,
+    pub(crate) pci: Pci,
+    pub(crate) endpoints: Endpoints,
+    pub(crate) post: Post,
+    pub(crate) timing: NocTiming,
+    pub(crate) now: Cycle,
+    pub(crate) reports: Reports,
+}
+
+impl Chip {
+    /// A chip as its own firmware leaves it after power-on: all Tensix cores in reset.
+    #[must_use]
+    pub fn new(config: ChipConfig) -> Self {
+        let grid = Grid::new(config.product);
+        let tiles = grid
+            .tensix()
+            .map(|tile| {
+                let pair = |at: Coordinate| (at.x, at.y);
+                config.tile(pair(tile.physical), pair(tile.logical))
+            })
+            .collect();
+        Self {
+            field: Field::new(tiles, config.threads),
+            pci: Pci::new(),
+            endpoints: Endpoints::new(&grid),
+            post: Post::default(),
+            timing: NocTiming::documented(),
+            now: Cycle::ZERO,
+            reports: Reports::default(),
+            config,
+            grid,
+        }
+    }
+
+    /// What was chosen.
+    #[must_use]
+    pub fn config(&self) -> &ChipConfig {
+        &self.config
+    }
+
+    /// Cycles since power-on.
+    #[must_use]
+    pub fn now(&self) -> Cycle {
+        self.now
+    }
+
+    /// Through what the PCIe tile reaches the host's memory.
+    pub fn set_host_memory(&mut self, memory: Box<dyn HostMemory>) {
+        self.endpoints.pcie.set_memory(memory);
+    }
+
+    /// Reads an aligned word of PCI configuration space; all ones where there is no device.
+    pub fn config_read(&mut self, bdf: u32, offset: u32) -> u32 {
+        self.pci.config_read(bdf, offset)
+    }
+
+    /// Writes an aligned word of PCI configuration space.
+    pub fn config_write(&mut self, bdf: u32, offset: u32, value: u32) {
+        self.pci.config_write(bdf, offset, value);
+    }
+
+    /// Reads through a BAR.
+    ///
+    /// # Errors
+    /// Nothing is there, or what is there refuses; the bytes are then all ones.
+    pub fn mem_read(&mut self, paddr: u64, bytes: &mut [u8]) -> Result<(), HostError> {
+        let (pci, mut port) = self.split();
+        let result = pci.read(paddr, bytes, &mut port);
+        if result.is_err() {
+            bytes.fill(0xFF);
+        }
+        result
+    }
+
+    /// Writes through a BAR.
+    ///
+    /// # Errors
+    /// Nothing is there, or what is there refuses; nothing is written then, or a part.
+    pub fn mem_write(&mut self, paddr: u64, bytes: &[u8]) -> Result<(), HostError> {
+        let (pci, mut port) = self.split();
+        pci.write(paddr, bytes, &mut port)
+    }
+
+    /// Reads from an endpoint by its translated coordinate, without a window.
+    ///
+    /// # Errors
+    /// As [`Chip::mem_read`].
+    pub fn tile_read(
+        &mut self,
+        x: u32,
+        y: u32,
+        addr: u64,
+        bytes: &mut [u8],
+    ) -> Result<(), HostError> {
+        let at = coordinate(x, y, addr)?;
+        let result = self.split().1.noc_read(0, at, addr, bytes);
+        if result.is_err() {
+            bytes.fill(0xFF);
+        }
+        result
+    }
+
+    /// Writes to an endpoint by its translated coordinate, without a window.
+    ///
+    /// # Errors
+    /// As [`Chip::mem_write`].
+    pub fn tile_write(&mut self, x: u32, y: u32, addr: u64, bytes: &[u8]) -> Result<(), HostError> {
+        let at = coordinate(x, y, addr)?;
+        self.split().1.noc_write(0, at, addr, bytes)
+    }
+
+    /// Lets time pass.
+    pub fn clock(&mut self, clocks: u32) {
+        let epoch = self.config.epoch;
+        let cycles = u64::from(clocks) * u64::from(self.config.cycles_per_clock);
+        let target = epoch.round_up(self.now + cycles);
+        self.advance(target);
+    }
+
+    /// Guest mistakes since last asked.
+    pub fn take_reports(&mut self) -> Vec<String> {
+        self.reports.take()
+    }
+
+    /// Whether nothing can happen any more without the host.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.field.active().is_empty() && self.post.is_empty()
+    }
+
+    /// Who waits for what, tile by tile, by translated coordinate. Complete when nothing moves.
+    pub fn waits(&mut self) -> Vec<(Coordinate, Vec<AgentWait>)> {
+        let (grid, now) = (&self.grid, self.now);
+        let mut all = Vec::new();
+        self.field.for_each(now, |number, tile| all.push((grid.logical(number), tile.waits())));
+        all
+    }
+
+    /// A hash of everything that determines the future.
+    pub fn state_hash(&mut self) -> u64 {
+        let mut hasher = StateHasher::default();
+        hasher.u64(self.now.0);
+        let now = self.now;
+        self.field.for_each(now, |number, tile| {
+            hasher.u32(u32::from(number));
+            hasher.u64(tile.state_hash());
+        });
+        self.pci.hash_state(&mut hasher);
+        self.endpoints.hash_state(&mut hasher);
+        self.post.hash_state(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// A coordinate given as two words.
+fn coordinate(x: u32, y: u32, addr: u64) -> Result<Coordinate, HostError> {
+    match (u8::try_from(x), u8::try_from(y)) {
+        (Ok(x), Ok(y)) => Ok(Coordinate { x, y }),
+        _ => Err(HostError::NoTile { noc: 0, x: x.min(255) as u8, y: y.min(255) as u8, addr }),
+    }
+}

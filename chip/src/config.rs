@@ -1,0 +1,119 @@
+//! What of a chip can be chosen, and from which environment variables.
+
+use sim_core::EpochLength;
+use sim_core::engine::EngineKind;
+use tensix::TimingModel;
+use tile::TileConfig;
+
+use crate::error::HostError;
+use crate::grid::Product;
+
+/// Cycles one host clock stands for unless chosen otherwise: enough for a kernel to finish within
+/// the polls that the recorded sessions made (`docs/benchmarks.md`).
+pub const DEFAULT_CYCLES_PER_CLOCK: u32 = 512;
+
+/// What of a chip can be chosen. Neither threads nor parking changes a result.
+#[derive(Clone, Copy, Debug)]
+pub struct ChipConfig {
+    /// Which tiles are there.
+    pub product: Product,
+    /// Host threads that advance tiles, the calling one included.
+    pub threads: usize,
+    /// Cycles that pass with one host clock; rounded up to whole epochs.
+    pub cycles_per_clock: u32,
+    /// Cycles per epoch of a tile; at most [`crate::LOOKAHEAD`], and a divisor of it.
+    pub epoch: EpochLength,
+    /// Whether polling cores are taken out of the schedule.
+    pub parking: bool,
+    /// What coprocessor instructions cost.
+    pub timing: TimingModel,
+}
+
+impl Default for ChipConfig {
+    fn default() -> Self {
+        Self {
+            product: Product::Full,
+            threads: sim_core::sync::host_cpus(),
+            cycles_per_clock: DEFAULT_CYCLES_PER_CLOCK,
+            epoch: EpochLength::default(),
+            parking: true,
+            timing: TimingModel::Unit,
+        }
+    }
+}
+
+impl ChipConfig {
+    /// The defaults, changed by `TILESCOPE_PRODUCT`, `TILESCOPE_THREADS`,
+    /// `TILESCOPE_CYCLES_PER_CLOCK`, `TILESCOPE_EPOCH`, `TILESCOPE_PARKING` and `TILESCOPE_TIMING`.
+    ///
+    /// # Errors
+    /// A variable has a value that means nothing.
+    pub fn from_env() -> Result<Self, HostError> {
+        Self::from_variables(|name| std::env::var(name).ok())
+    }
+
+    /// The same with another source of variables.
+    ///
+    /// # Errors
+    /// A variable has a value that means nothing.
+    pub fn from_variables(get: impl Fn(&str) -> Option<String>) -> Result<Self, HostError> {
+        let mut config = Self::default();
+        let bad = |name: &str, value: &str, wanted: &str| HostError::Setting {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            wanted: wanted.to_owned(),
+        };
+        let number = |name: &str, least: u32, most: u32| match get(name) {
+            None => Ok(None),
+            Some(text) => match text.parse::<u32>() {
+                Ok(value) if (least..=most).contains(&value) => Ok(Some(value)),
+                _ => Err(bad(name, &text, &format!("a number from {least} to {most}"))),
+            },
+        };
+        if let Some(threads) = number("TILESCOPE_THREADS", 1, 256)? {
+            config.threads = threads as usize;
+        }
+        if let Some(cycles) = number("TILESCOPE_CYCLES_PER_CLOCK", 1, 1 << 24)? {
+            config.cycles_per_clock = cycles;
+        }
+        if let Some(text) = get("TILESCOPE_EPOCH") {
+            let length = text.parse().ok().filter(|length| [1, 2, 4, 8, 16].contains(length));
+            config.epoch = length
+                .and_then(EpochLength::new)
+                .ok_or_else(|| bad("TILESCOPE_EPOCH", &text, "1, 2, 4, 8 or 16"))?;
+        }
+        if let Some(text) = get("TILESCOPE_PARKING") {
+            config.parking = match text.as_str() {
+                "on" | "1" => true,
+                "off" | "0" => false,
+                _ => return Err(bad("TILESCOPE_PARKING", &text, "on or off")),
+            };
+        }
+        if let Some(text) = get("TILESCOPE_TIMING") {
+            config.timing = match text.as_str() {
+                "unit" => TimingModel::Unit,
+                "documented" => TimingModel::Documented,
+                _ => return Err(bad("TILESCOPE_TIMING", &text, "unit or documented")),
+            };
+        }
+        if let Some(text) = get("TILESCOPE_PRODUCT") {
+            config.product = Product::from_name(&text)
+                .ok_or_else(|| bad("TILESCOPE_PRODUCT", &text, "full, p150 or p100a"))?;
+        }
+        Ok(config)
+    }
+
+    pub(crate) fn tile(&self, position: (u8, u8), coordinates: (u8, u8)) -> TileConfig {
+        TileConfig {
+            epoch: self.epoch,
+            engine: EngineKind::Inline,
+            parking: self.parking,
+            debugger: true,
+            timing: self.timing,
+            coordinates,
+            position,
+            networked: true,
+            ..TileConfig::default()
+        }
+    }
+}

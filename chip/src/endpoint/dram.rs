@@ -1,0 +1,103 @@
+//! One DRAM channel: 4 GiB, allocated where it is written. Its three ports reach the same memory.
+
+use std::collections::BTreeMap;
+
+use devices::DeviceFault;
+use sim_core::StateHasher;
+
+use super::{Endpoint, unmapped};
+
+/// Bytes of a channel `[spec: host-abi 2.6]`.
+const CHANNEL_BYTES: u64 = 4 << 30;
+const PAGE_BYTES: usize = 64 << 10;
+
+/// A channel's memory.
+#[derive(Clone, Debug)]
+pub(super) struct Dram {
+    pages: BTreeMap<u32, Box<[u8]>>,
+}
+
+/// Cuts an access into pieces that lie in one page each: page, offset in it, range of the bytes.
+fn pieces(addr: u64, length: usize) -> impl Iterator<Item = (u32, usize, std::ops::Range<usize>)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        if done >= length {
+            return None;
+        }
+        let at = addr + done as u64;
+        let inside = (at % PAGE_BYTES as u64) as usize;
+        let count = (length - done).min(PAGE_BYTES - inside);
+        let piece = ((at / PAGE_BYTES as u64) as u32, inside, done..done + count);
+        done += count;
+        Some(piece)
+    })
+}
+
+fn check(addr: u64, length: usize) -> Result<(), DeviceFault> {
+    if addr < CHANNEL_BYTES && length as u64 <= CHANNEL_BYTES - addr {
+        return Ok(());
+    }
+    Err(unmapped("DRAM", addr, length))
+}
+
+impl Dram {
+    pub(super) fn new() -> Self {
+        Self { pages: BTreeMap::new() }
+    }
+
+    pub(super) fn hash_state(&self, hasher: &mut StateHasher) {
+        for (&number, page) in &self.pages {
+            hasher.u32(number);
+            hasher.bytes(page);
+        }
+    }
+}
+
+impl Endpoint for Dram {
+    fn read(&mut self, addr: u64, bytes: &mut [u8]) -> Result<(), DeviceFault> {
+        check(addr, bytes.len())?;
+        for (page, inside, range) in pieces(addr, bytes.len()) {
+            let count = range.len();
+            match self.pages.get(&page) {
+                Some(page) => bytes[range].copy_from_slice(&page[inside..inside + count]),
+                None => bytes[range].fill(0),
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), DeviceFault> {
+        check(addr, bytes.len())?;
+        for (page, inside, range) in pieces(addr, bytes.len()) {
+            let page =
+                self.pages.entry(page).or_insert_with(|| vec![0; PAGE_BYTES].into_boxed_slice());
+            page[inside..inside + range.len()].copy_from_slice(&bytes[range]);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_across_pages_come_back() {
+        let mut dram = Dram::new();
+        let data: Vec<u8> = (0..200_000u32).map(|i| ((i * 7) >> 3) as u8).collect();
+        assert!(dram.write(0x1_0000_F00D % CHANNEL_BYTES, &data).is_ok());
+        let mut back = vec![1; data.len() + 2];
+        assert!(dram.read(0x1_0000_F00D % CHANNEL_BYTES - 1, &mut back).is_ok());
+        assert_eq!(back[0], 0);
+        assert_eq!(back[1..=data.len()], data);
+        assert!(dram.pages.len() <= 5);
+    }
+
+    #[test]
+    fn end_of_the_channel_is_respected() {
+        let mut dram = Dram::new();
+        assert!(dram.write(CHANNEL_BYTES - 4, &[1; 4]).is_ok());
+        assert!(dram.write(CHANNEL_BYTES - 3, &[1; 4]).is_err());
+        assert!(dram.read(u64::MAX, &mut [0; 4]).is_err());
+    }
+}

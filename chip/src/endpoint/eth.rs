@@ -1,0 +1,171 @@
+//! An ethernet tile whose link is down, as its base firmware leaves it. Its core does not run.
+//!
+//! Source: `[spec: host-abi 2.7]`.
+
+use devices::DeviceFault;
+use sim_core::StateHasher;
+
+use super::{Endpoint, Ram, unmapped};
+
+/// Bytes of an ethernet tile's L1.
+const L1_BYTES: usize = 512 << 10;
+/// Words that the base firmware leaves: address, value.
+const PRESET: &[(u64, u32)] = &[
+    // Boot status and link status: 2 = down.
+    (0x7CC00, 0xC0DE_A000),
+    (0x7CC04, 2),
+    // Base firmware version 1.6.0, least byte first.
+    (0x7CFBC, 0x0001_0600),
+    // Functions other firmware calls: each is the `ret` at RETURN.
+    (0x7CF00, RETURN as u32),
+    (0x7CF04, RETURN as u32),
+    (0x7CF08, RETURN as u32),
+    (RETURN, 0x0000_8067),
+];
+/// Where an instruction that returns at once lies.
+const RETURN: u64 = 0x7CF10;
+/// Counts up each time it is read.
+const HEARTBEAT: u64 = 0x7CC70;
+/// A request word: the base firmware takes it by clearing its top byte.
+const REQUEST: u64 = 0x590;
+const REQUEST_PENDING: u32 = 0x40;
+
+/// Registers that keep what is written: address, reset value.
+const REGISTERS: &[(u64, u32)] = &[
+    // SOFT_RESET_0: the two cores of an ethernet tile.
+    (SOFT_RESET, CORE_RESETS),
+    // IERISC_RESET_PC and its override, ERISC1's.
+    (0xFFB1_4000, 0),
+    (0xFFB1_4004, 0),
+    (0xFFB1_4008, 0),
+    (0xFFB1_400C, 0),
+    // INTERRUPT_MODE of the four sources.
+    (0xFFB1_4020, 0),
+    (0xFFB1_4024, 0),
+    (0xFFB1_4028, 0),
+    (0xFFB1_402C, 0),
+    (0xFFB1_4030, 0),
+];
+
+const SOFT_RESET: u64 = 0xFFB1_21B0;
+/// The bits that exist there: cores 0 and 1.
+const CORE_RESETS: u32 = 0x1800;
+const CORE_0_RESET: u32 = 0x800;
+
+/// What the reset register holds after a write: the firmware of core 0, once released, releases
+/// core 1 `[inferred: recorded sessions write 0x1000 and read 0]`.
+fn resets(written: u32) -> u32 {
+    if written & CORE_0_RESET == 0 { 0 } else { written & CORE_RESETS }
+}
+
+/// An ethernet tile.
+#[derive(Clone, Debug)]
+pub(super) struct Eth {
+    /// Allocated when somebody reads or writes: many sessions never do.
+    l1: Option<Ram>,
+    registers: Vec<u32>,
+    heartbeat: u32,
+}
+
+impl Eth {
+    pub(super) fn new() -> Self {
+        Self {
+            l1: None,
+            registers: REGISTERS.iter().map(|&(_, value)| value).collect(),
+            heartbeat: 0,
+        }
+    }
+
+    fn l1(&mut self) -> &mut Ram {
+        self.l1.get_or_insert_with(|| {
+            let mut ram = Ram::new(0, L1_BYTES);
+            PRESET.iter().for_each(|&(addr, value)| ram.set_word(addr, value));
+            ram
+        })
+    }
+
+    fn register(&mut self, addr: u64, bytes: usize) -> Option<&mut u32> {
+        let index = REGISTERS.iter().position(|&(at, _)| at == addr)?;
+        (bytes == 4).then(|| &mut self.registers[index])
+    }
+
+    pub(super) fn hash_state(&self, hasher: &mut StateHasher) {
+        if let Some(l1) = &self.l1 {
+            hasher.bytes(&l1.bytes);
+        }
+        hasher.words(&self.registers);
+        hasher.u32(self.heartbeat);
+    }
+}
+
+impl Endpoint for Eth {
+    fn read(&mut self, addr: u64, bytes: &mut [u8]) -> Result<(), DeviceFault> {
+        if let Some(&mut value) = self.register(addr, bytes.len()) {
+            bytes.copy_from_slice(&value.to_le_bytes());
+            return Ok(());
+        }
+        let end = addr.saturating_add(bytes.len() as u64);
+        if addr < HEARTBEAT + 4 && end > HEARTBEAT {
+            self.heartbeat = self.heartbeat.wrapping_add(1);
+            let beat = self.heartbeat;
+            self.l1().set_word(HEARTBEAT, beat);
+        }
+        match self.l1().slice(addr, bytes.len()) {
+            Some(data) => bytes.copy_from_slice(data),
+            None => return Err(unmapped("ethernet tile", addr, bytes.len())),
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), DeviceFault> {
+        if let Some(register) = self.register(addr, bytes.len()) {
+            let value = bytes.try_into().map_or(0, u32::from_le_bytes);
+            *register = if addr == SOFT_RESET { resets(value) } else { value };
+            return Ok(());
+        }
+        let l1 = self.l1();
+        match l1.slice(addr, bytes.len()) {
+            Some(data) => data.copy_from_slice(bytes),
+            None => return Err(unmapped("ethernet tile", addr, bytes.len())),
+        }
+        let request = l1.word(REQUEST);
+        if request >> 24 == REQUEST_PENDING {
+            l1.set_word(REQUEST, request & 0x00FF_FFFF);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(eth: &mut Eth, addr: u64) -> u32 {
+        let mut bytes = [0; 4];
+        eth.read(addr, &mut bytes).expect("known");
+        u32::from_le_bytes(bytes)
+    }
+
+    #[test]
+    fn preset_words_are_those_of_the_sheet() {
+        let mut eth = Eth::new();
+        assert_eq!(word(&mut eth, 0x7CC04), 2);
+        assert_eq!(word(&mut eth, 0x7CC00), 0xC0DE_A000);
+        let mut version = [9; 3];
+        eth.read(0x7CFBC, &mut version).expect("known");
+        assert_eq!(version, [0, 6, 1]);
+        assert_eq!(word(&mut eth, 0xFFB1_21B0), 0x1800);
+        let function = u64::from(word(&mut eth, 0x7CF00));
+        assert_eq!(word(&mut eth, function), 0x8067, "ret");
+    }
+
+    #[test]
+    fn heartbeat_counts_and_requests_are_taken() {
+        let mut eth = Eth::new();
+        let first = word(&mut eth, HEARTBEAT);
+        assert_eq!(word(&mut eth, HEARTBEAT), first + 1);
+        eth.write(REQUEST, &0x4000_0012_u32.to_le_bytes()).expect("L1");
+        assert_eq!(word(&mut eth, REQUEST), 0x12);
+        assert!(eth.write(L1_BYTES as u64 - 2, &[0; 4]).is_err());
+    }
+}

@@ -1,0 +1,225 @@
+//! All Tensix tiles of a chip, and who of them has anything to do.
+//!
+//! A tile comes into being when somebody touches it, and is left alone while nothing can happen
+//! in it: a tile whose cores are all parked costs nothing, not even a look.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
+
+use sim_core::sync::{Crew, Mutex};
+use sim_core::{Cycle, GuestError};
+use tile::{Arrival, Tile, TileConfig};
+
+/// Tiles that make it worth waking other threads.
+const WORTH_SHARING: usize = 8;
+/// Pieces of work per thread and round, so that an uneven one does not hold up the others.
+const PIECES_PER_THREAD: usize = 4;
+
+/// A tile, if it has been touched, and the mistakes it made since last asked.
+#[derive(Debug, Default)]
+struct Slot {
+    tile: Option<Box<Tile>>,
+    errors: Vec<GuestError>,
+}
+
+/// What the threads of the crew share.
+#[derive(Debug)]
+struct Common {
+    slots: Box<[Mutex<Slot>]>,
+    /// Numbers of the active tiles, ascending; the first `active_count` are valid.
+    active: Box<[AtomicU16]>,
+    active_count: AtomicU16,
+    /// Tiles per piece.
+    per_piece: AtomicU16,
+    /// To which cycle.
+    limit: AtomicU64,
+    /// Tiles that have messages or mistakes to collect, or went to sleep.
+    attention: Mutex<Vec<u16>>,
+}
+
+impl Common {
+    /// Advances the tiles of one piece.
+    fn work(&self, piece: u16) {
+        let limit = Cycle(self.limit.load(Ordering::Acquire));
+        let count = usize::from(self.active_count.load(Ordering::Acquire));
+        let size = usize::from(self.per_piece.load(Ordering::Acquire));
+        let first = usize::from(piece) * size;
+        for number in self.active.get(first..count.min(first + size)).unwrap_or_default() {
+            let number = number.load(Ordering::Acquire);
+            if self.advance(number, limit) {
+                self.attention.lock().push(number);
+            }
+        }
+    }
+
+    /// Advances one tile. Gives whether somebody has to look at it.
+    fn advance(&self, number: u16, limit: Cycle) -> bool {
+        let slot = &mut *self.slots[usize::from(number)].lock();
+        let Some(tile) = &mut slot.tile else { return true };
+        while tile.now() < limit {
+            if let Err(error) = tile.advance_to(limit, false) {
+                slot.errors.push(*error);
+            }
+        }
+        !slot.errors.is_empty() || tile.has_departures() || !tile.is_active()
+    }
+}
+
+/// The tiles.
+#[derive(Debug)]
+pub(crate) struct Field {
+    common: Arc<Common>,
+    crew: Option<Crew>,
+    threads: usize,
+    configs: Vec<TileConfig>,
+    /// Ascending.
+    active: Vec<u16>,
+    is_active: Vec<bool>,
+}
+
+impl Field {
+    /// No tile touched yet. `configs` has one entry per tile.
+    pub(crate) fn new(configs: Vec<TileConfig>, threads: usize) -> Self {
+        let count = configs.len();
+        let common = Common {
+            slots: (0..count).map(|_| Mutex::default()).collect(),
+            active: (0..count).map(|_| AtomicU16::new(0)).collect(),
+            active_count: AtomicU16::new(0),
+            per_piece: AtomicU16::new(1),
+            limit: AtomicU64::new(0),
+            attention: Mutex::new(Vec::new()),
+        };
+        Self {
+            common: Arc::new(common),
+            crew: None,
+            threads: threads.max(1),
+            configs,
+            active: Vec::new(),
+            is_active: vec![false; count],
+        }
+    }
+
+    /// Tiles in which something can happen, ascending.
+    pub(crate) fn active(&self) -> &[u16] {
+        &self.active
+    }
+
+    /// Does something with a tile at `now`, which is no later than the chip's own time, and keeps
+    /// account of whether it has become active.
+    pub(crate) fn with<R>(
+        &mut self,
+        number: u16,
+        now: Cycle,
+        act: impl FnOnce(&mut Tile) -> R,
+    ) -> R {
+        let slot = &mut *self.common.slots[usize::from(number)].lock();
+        let tile = match &mut slot.tile {
+            Some(tile) => tile,
+            empty => {
+                let config = self.configs[usize::from(number)];
+                let tile = Tile::new(config, sim_core::NullObserver);
+                empty.insert(Box::new(tile.expect("an inline tile starts no threads")))
+            }
+        };
+        if tile.now() < now {
+            tile.pass_time(now);
+        }
+        let result = act(tile);
+        if !self.is_active[usize::from(number)] && tile.is_active() {
+            self.is_active[usize::from(number)] = true;
+            let at = self.active.partition_point(|&other| other < number);
+            self.active.insert(at, number);
+        }
+        result
+    }
+
+    /// Gives a tile a message.
+    pub(crate) fn deliver(&mut self, number: u16, now: Cycle, arrival: Arrival) {
+        self.with(number, now, |tile| tile.receive(arrival));
+    }
+
+    /// Advances the only active tile to `limit`, or until it has a message for somebody. Gives
+    /// where it stands.
+    pub(crate) fn advance_alone(&mut self, number: u16, limit: Cycle) -> Cycle {
+        let slot = &mut *self.common.slots[usize::from(number)].lock();
+        let Some(tile) = &mut slot.tile else { return limit };
+        if let Err(error) = tile.advance_to(limit, true) {
+            slot.errors.push(*error);
+        }
+        self.common.attention.lock().push(number);
+        tile.now()
+    }
+
+    /// Advances all active tiles to `limit`.
+    pub(crate) fn advance_all(&mut self, limit: Cycle) {
+        if self.active.len() >= WORTH_SHARING && self.is_crewed() {
+            self.share_out(limit);
+            return;
+        }
+        for &number in &self.active {
+            if self.common.advance(number, limit) {
+                self.common.attention.lock().push(number);
+            }
+        }
+    }
+
+    /// Whether there are other threads; starts them when they are first needed.
+    fn is_crewed(&mut self) -> bool {
+        if self.threads > 1 && self.crew.is_none() {
+            let common = Arc::clone(&self.common);
+            match Crew::start("tiles", self.threads, move |piece| common.work(piece)) {
+                Ok(crew) => self.crew = Some(crew),
+                // The host gives no threads: the result is the same without.
+                Err(_) => self.threads = 1,
+            }
+        }
+        self.crew.is_some()
+    }
+
+    fn share_out(&mut self, limit: Cycle) {
+        let Some(crew) = &mut self.crew else { return };
+        let common = &*self.common;
+        for (cell, &number) in common.active.iter().zip(&self.active) {
+            cell.store(number, Ordering::Release);
+        }
+        let count = self.active.len();
+        let size = count.div_ceil(self.threads * PIECES_PER_THREAD);
+        common.active_count.store(count as u16, Ordering::Release);
+        common.per_piece.store(size as u16, Ordering::Release);
+        common.limit.store(limit.0, Ordering::Release);
+        crew.run(count.div_ceil(size) as u16);
+    }
+
+    /// After an advance: hands every tile that has something to tell to `collect`, in order, with
+    /// the mistakes it made; those in which nothing can happen any more are left alone from now on.
+    pub(crate) fn collect(
+        &mut self,
+        mut collect: impl FnMut(u16, &mut Tile, &mut Vec<GuestError>),
+    ) {
+        let mut numbers = std::mem::take(&mut *self.common.attention.lock());
+        numbers.sort_unstable();
+        for &number in &numbers {
+            let slot = &mut *self.common.slots[usize::from(number)].lock();
+            let Some(tile) = &mut slot.tile else { continue };
+            collect(number, tile, &mut slot.errors);
+            if !tile.is_active() {
+                self.is_active[usize::from(number)] = false;
+                self.active.retain(|&other| other != number);
+            }
+        }
+        numbers.clear();
+        *self.common.attention.lock() = numbers;
+    }
+
+    /// Does something with every tile that has been touched, in order.
+    pub(crate) fn for_each(&mut self, now: Cycle, mut act: impl FnMut(u16, &mut Tile)) {
+        for (number, slot) in (0..).zip(&self.common.slots) {
+            if let Some(tile) = &mut slot.lock().tile {
+                if tile.now() < now {
+                    tile.pass_time(now);
+                }
+                act(number, tile);
+            }
+        }
+    }
+}

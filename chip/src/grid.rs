@@ -1,0 +1,316 @@
+//! Which endpoint is where on the NoC, and what a coordinate that software wrote means.
+//!
+//! Sources: `[spec: host-abi 2.6]`, `[isa-bh: NoC/Coordinates.md]`. NoC 0 has 17 columns and 12
+//! rows. Translated coordinates name Tensix tiles by their NoC 0 coordinates counted over the
+//! columns that are not fused off, and everything else by coordinates outside the grid.
+
+use devices::niu::Coordinate;
+
+/// Columns of the NoC.
+pub(crate) const WIDTH: u8 = 17;
+/// Rows of the NoC.
+pub(crate) const HEIGHT: u8 = 12;
+
+/// Columns with Tensix tiles, in NoC 0 coordinates.
+const TENSIX_COLUMNS: [u8; 14] = [1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16];
+/// Rows with Tensix tiles.
+const TENSIX_ROWS: std::ops::RangeInclusive<u8> = 2..=11;
+
+/// NoC 0 row of the DRAM port with translated row 12 + index, in both columns. The sheet
+/// `[spec: host-abi 2.6]` has the last two triples and the columns exchanged; chip firmware on a
+/// chip with all banks, and the vendor's host driver, say this
+/// `[zephyr: lib/tenstorrent/bh_arc/noc_init.c]`, `[umd: device/api/umd/device/arch]`. Software that
+/// writes translated coordinates only cannot tell.
+const DRAM_ROWS: [u8; 12] = [0, 1, 11, 2, 10, 3, 9, 4, 8, 5, 7, 6];
+/// NoC 0 columns of DRAM ports and their translated columns.
+const DRAM_COLUMNS: [(u8, u8); 2] = [(0, 17), (9, 18)];
+/// NoC 0 rows of the three ports of each channel of a column.
+const CHANNEL_ROWS: [[u8; 3]; 4] = [[0, 1, 11], [2, 3, 10], [4, 8, 9], [5, 6, 7]];
+/// DRAM channels.
+pub(crate) const DRAM_CHANNELS: u16 = 8;
+/// Ethernet channels.
+pub(crate) const ETH_CHANNELS: u16 = 12;
+
+const ARC: Coordinate = Coordinate { x: 8, y: 0 };
+/// PCIe tile 0: NoC 0 and translated.
+const PCIE: (Coordinate, Coordinate) = (Coordinate { x: 2, y: 0 }, Coordinate { x: 19, y: 24 });
+/// Translated row of ethernet tiles; columns from 20 on.
+const ETH_TRANSLATED: (u8, u8) = (20, 25);
+
+/// Which columns of Tensix tiles are usable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Product {
+    /// All 140 tiles.
+    #[default]
+    Full,
+    /// 140 tiles as sold `[umd: blackhole_arch]`.
+    P150,
+    /// 120 tiles: two columns are fused off.
+    P100a,
+}
+
+impl Product {
+    /// The product with that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "full" => Some(Self::Full),
+            "p150" => Some(Self::P150),
+            "p100a" => Some(Self::P100a),
+            _ => None,
+        }
+    }
+
+    /// The name it is chosen by.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::P150 => "p150",
+            Self::P100a => "p100a",
+        }
+    }
+
+    /// Bit *i*: Tensix column *i* (counted over the 14) is fused off.
+    #[must_use]
+    pub const fn fused_off(self) -> u16 {
+        match self {
+            Self::Full | Self::P150 => 0,
+            // Which two is different from chip to chip; the last ones leave the NoC 0 and the
+            // translated coordinates of all others equal.
+            Self::P100a => 0b11 << 12,
+        }
+    }
+}
+
+/// An endpoint that is not a Tensix tile.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Other {
+    /// One of the three ports of a DRAM channel.
+    Dram(u16),
+    /// An ethernet channel.
+    Eth(u16),
+    /// The management processor.
+    Arc,
+    /// The PCI Express tile.
+    Pcie,
+}
+
+/// What is at a coordinate.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Place {
+    /// The Tensix tile with that number.
+    Tensix(u16),
+    /// Something else.
+    Endpoint(Other),
+}
+
+/// A usable Tensix tile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TensixTile {
+    /// NoC 0 coordinate.
+    pub physical: Coordinate,
+    /// Translated coordinate.
+    pub logical: Coordinate,
+}
+
+/// All places.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    fused_off: u16,
+    tiles: Vec<TensixTile>,
+    /// By `y * WIDTH + x` in NoC 0 coordinates.
+    places: Vec<Option<Place>>,
+}
+
+impl Other {
+    /// A number for each, below 64.
+    #[must_use]
+    pub const fn number(self) -> u16 {
+        match self {
+            Self::Dram(channel) => channel,
+            Self::Eth(channel) => DRAM_CHANNELS + channel,
+            Self::Arc => DRAM_CHANNELS + ETH_CHANNELS,
+            Self::Pcie => DRAM_CHANNELS + ETH_CHANNELS + 1,
+        }
+    }
+}
+
+impl Grid {
+    /// The grid of a product. Tiles are numbered row by row.
+    #[must_use]
+    pub fn new(product: Product) -> Self {
+        let mut grid = Self {
+            fused_off: product.fused_off(),
+            tiles: Vec::new(),
+            places: vec![None; usize::from(WIDTH) * usize::from(HEIGHT)],
+        };
+        let usable: Vec<u8> = (0..)
+            .zip(TENSIX_COLUMNS)
+            .filter(|&(index, _)| product.fused_off() >> index & 1 == 0)
+            .map(|(_, x)| x)
+            .collect();
+        for y in TENSIX_ROWS {
+            for (&x, logical) in usable.iter().zip(TENSIX_COLUMNS) {
+                let physical = Coordinate { x, y };
+                let logical = Coordinate { x: logical, y };
+                grid.put(physical, Place::Tensix(grid.tiles.len() as u16));
+                grid.tiles.push(TensixTile { physical, logical });
+            }
+        }
+        for (side, (x, _)) in (0..).zip(DRAM_COLUMNS) {
+            for (index, rows) in (0..).zip(CHANNEL_ROWS) {
+                let channel = Place::Endpoint(Other::Dram(4 * side + index));
+                rows.iter().for_each(|&y| grid.put(Coordinate { x, y }, channel));
+            }
+        }
+        for channel in 0..ETH_CHANNELS {
+            grid.put(eth_position(channel), Place::Endpoint(Other::Eth(channel)));
+        }
+        grid.put(ARC, Place::Endpoint(Other::Arc));
+        grid.put(PCIE.0, Place::Endpoint(Other::Pcie));
+        grid
+    }
+
+    /// Bit *i*: Tensix column *i* is fused off.
+    #[must_use]
+    pub fn fused_off(&self) -> u16 {
+        self.fused_off
+    }
+
+    fn put(&mut self, at: Coordinate, place: Place) {
+        self.places[usize::from(at.y) * usize::from(WIDTH) + usize::from(at.x)] = Some(place);
+    }
+
+    /// All usable Tensix tiles in the order of their numbers.
+    #[must_use]
+    pub fn tensix(&self) -> impl ExactSizeIterator<Item = TensixTile> {
+        self.tiles.iter().copied()
+    }
+
+    /// The NoC 0 coordinate of a tile.
+    #[must_use]
+    pub fn position(&self, number: u16) -> Coordinate {
+        self.tiles.get(usize::from(number)).map_or(Coordinate::default(), |tile| tile.physical)
+    }
+
+    /// The translated coordinate of a tile, which is what software calls it.
+    #[must_use]
+    pub fn logical(&self, number: u16) -> Coordinate {
+        self.tiles.get(usize::from(number)).map_or(Coordinate::default(), |tile| tile.logical)
+    }
+
+    /// What is at a NoC 0 coordinate.
+    #[must_use]
+    pub fn at_noc0(&self, at: Coordinate) -> Option<Place> {
+        if at.x >= WIDTH || at.y >= HEIGHT {
+            return None;
+        }
+        self.places[usize::from(at.y) * usize::from(WIDTH) + usize::from(at.x)]
+    }
+
+    /// What a coordinate as written means to a NoC, with translation on or off.
+    #[must_use]
+    pub fn locate(&self, noc: u8, at: Coordinate, translated: bool) -> Option<Place> {
+        if translated {
+            return self.at_noc0(self.untranslate(at)?);
+        }
+        if noc & 1 == 0 {
+            return self.at_noc0(at);
+        }
+        if at.x >= WIDTH || at.y >= HEIGHT {
+            return None;
+        }
+        self.at_noc0(Coordinate { x: WIDTH - 1 - at.x, y: HEIGHT - 1 - at.y })
+    }
+
+    /// The NoC 0 coordinate that a translated one names, if it names one.
+    fn untranslate(&self, at: Coordinate) -> Option<Coordinate> {
+        if TENSIX_COLUMNS.contains(&at.x) && TENSIX_ROWS.contains(&at.y) {
+            return self.tiles.iter().find(|tile| tile.logical == at).map(|tile| tile.physical);
+        }
+        if let Some(&(x, _)) = DRAM_COLUMNS.iter().find(|&&(_, translated)| translated == at.x) {
+            let y = *DRAM_ROWS.get(usize::from(at.y.checked_sub(12)?))?;
+            return Some(Coordinate { x, y });
+        }
+        if at.y == ETH_TRANSLATED.1 && at.x >= ETH_TRANSLATED.0 {
+            let channel = u16::from(at.x - ETH_TRANSLATED.0);
+            return (channel < ETH_CHANNELS).then(|| eth_position(channel));
+        }
+        if at == PCIE.1 {
+            return Some(PCIE.0);
+        }
+        // What translation does not know stays as it is.
+        Some(at)
+    }
+}
+
+/// NoC 0 coordinate of an ethernet channel: even ones from the left, odd ones from the right.
+fn eth_position(channel: u16) -> Coordinate {
+    let half = (channel / 2) as u8;
+    let x = if channel.is_multiple_of(2) { 1 + half } else { 16 - half };
+    Coordinate { x, y: 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(x: u8, y: u8) -> Coordinate {
+        Coordinate { x, y }
+    }
+
+    #[test]
+    fn full_chip_has_140_tiles_at_their_coordinates() {
+        let grid = Grid::new(Product::Full);
+        assert_eq!(grid.tensix().len(), 140);
+        assert_eq!(grid.position(0), at(1, 2));
+        assert_eq!(grid.position(139), at(16, 11));
+        assert_eq!(grid.locate(0, at(1, 2), true), Some(Place::Tensix(0)));
+        assert_eq!(grid.locate(1, at(1, 2), true), Some(Place::Tensix(0)));
+        assert_eq!(grid.locate(1, at(15, 9), false), Some(Place::Tensix(0)));
+        assert_eq!(grid.at_noc0(at(8, 5)), None);
+    }
+
+    /// `[spec: host-abi 2.6]`: x = 0 has {0, 1, 11}, {2, 3, 10}, {4, 8, 9}, {5, 6, 7}.
+    #[test]
+    fn dram_ports_belong_to_the_channels_of_the_sheet() {
+        let grid = Grid::new(Product::Full);
+        let rows: [&[u8]; 4] = [&[0, 1, 11], &[2, 3, 10], &[4, 8, 9], &[5, 6, 7]];
+        for (side, x) in [(0, 0), (4, 9)] {
+            for (channel, rows) in (0..).zip(rows) {
+                for &y in rows {
+                    let place = Some(Place::Endpoint(Other::Dram(side + channel)));
+                    assert_eq!(grid.at_noc0(at(x, y)), place, "({x}, {y})");
+                }
+            }
+        }
+        assert_eq!(grid.locate(0, at(17, 14), true), grid.at_noc0(at(0, 11)));
+        assert_eq!(grid.locate(0, at(18, 20), true), grid.at_noc0(at(9, 8)));
+        assert_eq!(grid.locate(0, at(18, 24), true), None);
+        // The three ports of a translated triple are one channel.
+        for (x, first) in [17, 18].into_iter().flat_map(|x| [(x, 12), (x, 15), (x, 18), (x, 21)]) {
+            let place = |y| grid.locate(0, at(x, y), true);
+            assert!(place(first).is_some());
+            assert_eq!(place(first), place(first + 1));
+            assert_eq!(place(first), place(first + 2));
+        }
+    }
+
+    #[test]
+    fn other_endpoints_are_found_by_either_coordinate() {
+        let grid = Grid::new(Product::Full);
+        assert_eq!(grid.locate(0, at(20, 25), true), Some(Place::Endpoint(Other::Eth(0))));
+        assert_eq!(grid.locate(0, at(31, 25), true), Some(Place::Endpoint(Other::Eth(11))));
+        assert_eq!(grid.at_noc0(at(11, 1)), Some(Place::Endpoint(Other::Eth(11))));
+        assert_eq!(grid.locate(0, at(19, 24), true), Some(Place::Endpoint(Other::Pcie)));
+        assert_eq!(grid.at_noc0(at(2, 0)), Some(Place::Endpoint(Other::Pcie)));
+        assert_eq!(grid.locate(0, at(8, 0), true), Some(Place::Endpoint(Other::Arc)));
+        assert_eq!(grid.locate(0, at(63, 63), true), None);
+    }
+
+    #[test]
+    fn p100a_has_120_tiles() {
+        assert_eq!(Grid::new(Product::P100a).tensix().len(), 120);
+    }
+}

@@ -1,0 +1,24 @@
+//! A whole Blackhole chip: Tensix tiles at their NoC coordinates, DRAM, PCIe, ARC and ethernet
+//! endpoints as far as hosts touch them, and the PCI Express interface in front.
+//!
+//! * [`Chip`] is the machine as a host sees it.
+//! * `field` keeps the tiles and advances the active ones; `time` is the loop of rounds and
+//!   messages; `post` holds requests to endpoints.
+
+mod chip;
+mod config;
+mod endpoint;
+mod error;
+mod field;
+mod grid;
+mod pci;
+mod port;
+mod post;
+mod report;
+mod time;
+
+pub use chip::{Chip, LOOKAHEAD};
+pub use config::{ChipConfig, DEFAULT_CYCLES_PER_CLOCK};
+pub use endpoint::HostMemory;
+pub use error::HostError;
+pub use grid::{Grid, Other, Place, Product, TensixTile};

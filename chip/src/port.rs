@@ -1,0 +1,117 @@
+//! Host accesses carried out on tiles and endpoints, between rounds.
+
+use devices::niu::Coordinate;
+use sim_core::Cycle;
+
+use crate::chip::Chip;
+use crate::endpoint::{Endpoints, Pcie};
+use crate::error::HostError;
+use crate::field::Field;
+use crate::grid::{Grid, Place};
+use crate::pci::{Iatu, NocPort, Pci};
+
+/// Everything but the PCI front.
+pub(crate) struct Port<'a> {
+    grid: &'a Grid,
+    field: &'a mut Field,
+    endpoints: &'a mut Endpoints,
+    now: Cycle,
+}
+
+impl Chip {
+    /// The PCI front and what is behind it.
+    pub(crate) fn split(&mut self) -> (&mut Pci, Port<'_>) {
+        let Self { pci, grid, field, endpoints, now, .. } = self;
+        (pci, Port { grid, field, endpoints, now: *now })
+    }
+}
+
+impl Port<'_> {
+    fn place(&self, noc: u8, at: Coordinate, addr: u64) -> Result<Place, HostError> {
+        let nothing = HostError::NoTile { noc, x: at.x, y: at.y, addr };
+        // The host's requests enter at the PCIe tile, which translates.
+        self.grid.locate(noc, at, true).ok_or(nothing)
+    }
+}
+
+fn refused(at: Coordinate, why: &dyn std::fmt::Display) -> HostError {
+    HostError::Refused { x: at.x, y: at.y, message: why.to_string() }
+}
+
+/// An address in a Tensix tile.
+fn tile_address(at: Coordinate, addr: u64) -> Result<u32, HostError> {
+    u32::try_from(addr).map_err(|_| refused(at, &format!("{addr:#x}: a tile has 32-bit addresses")))
+}
+
+impl NocPort for Port<'_> {
+    fn noc_read(
+        &mut self,
+        noc: u8,
+        at: Coordinate,
+        addr: u64,
+        bytes: &mut [u8],
+    ) -> Result<(), HostError> {
+        match self.place(noc, at, addr)? {
+            Place::Tensix(number) => {
+                let addr = tile_address(at, addr)?;
+                let result = self.field.with(number, self.now, |tile| tile.host_read(addr, bytes));
+                result.map_err(|error| refused(at, &error))
+            }
+            Place::Endpoint(other) => {
+                let result = self.endpoints.get_mut(other).read(addr, bytes);
+                result.map_err(|fault| refused(at, &fault))
+            }
+        }
+    }
+
+    fn noc_write(
+        &mut self,
+        noc: u8,
+        at: Coordinate,
+        addr: u64,
+        bytes: &[u8],
+    ) -> Result<(), HostError> {
+        match self.place(noc, at, addr)? {
+            Place::Tensix(number) => {
+                let addr = tile_address(at, addr)?;
+                let result = self.field.with(number, self.now, |tile| tile.host_write(addr, bytes));
+                result.map_err(|error| refused(at, &error))
+            }
+            Place::Endpoint(other) => {
+                let result = self.endpoints.get_mut(other).write(addr, bytes);
+                result.map_err(|fault| refused(at, &fault))
+            }
+        }
+    }
+
+    fn noc_multicast(
+        &mut self,
+        noc: u8,
+        start: Coordinate,
+        end: Coordinate,
+        addr: u64,
+        bytes: &[u8],
+    ) -> Result<(), HostError> {
+        // On NoC 1 requests flow the other way, so that the corners are exchanged.
+        let (first, last) = if noc == 0 { (start, end) } else { (end, start) };
+        let mut reached = false;
+        for (number, tile) in (0..).zip(self.grid.tensix()) {
+            let at = tile.logical;
+            if (first.x..=last.x).contains(&at.x) && (first.y..=last.y).contains(&at.y) {
+                reached = true;
+                let addr = tile_address(at, addr)?;
+                let result = self.field.with(number, self.now, |tile| tile.host_write(addr, bytes));
+                result.map_err(|error| refused(at, &error))?;
+            }
+        }
+        if reached { Ok(()) } else { Err(HostError::NoTile { noc, x: end.x, y: end.y, addr }) }
+    }
+
+    fn niu_read(&mut self, noc: u8, offset: u32) -> Option<u32> {
+        Pcie::niu(noc, offset)
+    }
+
+    fn iatu(&mut self) -> &mut Iatu {
+        &mut self.endpoints.pcie.iatu
+    }
+}

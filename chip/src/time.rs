@@ -1,0 +1,119 @@
+//! Time: rounds in which all active tiles advance on their own, and between them the messages.
+
+use sim_core::Cycle;
+use tile::{Arrival, Departure, Message, Receivers};
+
+use crate::chip::{Chip, LOOKAHEAD};
+use crate::grid::Place;
+use crate::post::{EndpointPort, Letter, travel};
+
+/// Numbers of endpoints as senders start here; below are tiles.
+const FIRST_ENDPOINT: u16 = 0x8000;
+
+impl Chip {
+    /// Advances to `target`, an epoch boundary.
+    pub(crate) fn advance(&mut self, target: Cycle) {
+        while self.now < target {
+            self.serve();
+            self.now = match *self.field.active() {
+                // Nothing moves: time passes over the tiles at no cost.
+                [] => self.idle_until(target),
+                [number] if self.post.is_empty() => {
+                    let reached = self.field.advance_alone(number, target);
+                    self.collect();
+                    reached
+                }
+                _ => {
+                    let limit = target.min(self.now + LOOKAHEAD);
+                    self.field.advance_all(limit);
+                    self.collect();
+                    limit
+                }
+            };
+        }
+        self.serve();
+    }
+
+    /// With all tiles at rest: to the next letter's arrival, or to the end.
+    fn idle_until(&self, target: Cycle) -> Cycle {
+        match self.post.next_due() {
+            Some(due) => self.config.epoch.end_of_epoch(due).min(target).max(self.now),
+            None => target,
+        }
+    }
+
+    /// Moves the messages and mistakes of tiles that have just advanced.
+    fn collect(&mut self) {
+        let mut departures: Vec<(u16, Departure)> = Vec::new();
+        let (reports, grid) = (&mut self.reports, &self.grid);
+        self.field.collect(|number, tile, errors| {
+            departures.extend(tile.take_departures().map(|departure| (number, departure)));
+            for error in errors.drain(..) {
+                reports.guest(grid.logical(number), &error);
+            }
+        });
+        for (number, departure) in departures {
+            self.route(number, departure);
+        }
+    }
+
+    /// Sends a message of a tile on its way.
+    fn route(&mut self, source: u16, departure: Departure) {
+        let Departure { cycle, sequence, to, message } = departure;
+        match (to, message) {
+            (Receivers::Sender(to), message) => {
+                self.field.deliver(to, self.now, Arrival { cycle, source, sequence, message });
+            }
+            (Receivers::One(at, translated), Message::Request { packet, data }) => {
+                let arrives = cycle + self.timing.travel(packet.hops.0);
+                match self.grid.locate(packet.noc, at, translated) {
+                    Some(Place::Tensix(to)) => {
+                        let message = Message::Request { packet, data };
+                        let arrival = Arrival { cycle: arrives, source, sequence, message };
+                        self.field.deliver(to, self.now, arrival);
+                    }
+                    Some(Place::Endpoint(endpoint)) => {
+                        let letter = Letter { source, ticket: sequence, endpoint, packet, data };
+                        self.post.send(arrives, letter);
+                    }
+                    None => self.reports.nowhere(self.grid.logical(source), cycle, &packet, at),
+                }
+            }
+            (Receivers::Many(places), Message::Request { packet, data }) => {
+                let from = self.grid.position(source);
+                for (index, &place) in places.iter().enumerate() {
+                    let Some(Place::Tensix(to)) = self.grid.at_noc0(place) else { continue };
+                    let cycle = cycle + travel(&self.timing, packet.noc, from, place);
+                    let mut packet = packet;
+                    // Only one of them answers an atomic with data.
+                    packet.nonposted &= index + 1 == places.len();
+                    let message = Message::Request { packet, data: data.clone() };
+                    self.field.deliver(to, self.now, Arrival { cycle, source, sequence, message });
+                }
+            }
+            (Receivers::One(..) | Receivers::Many(_), Message::Response { .. }) => {}
+        }
+    }
+
+    /// Endpoints carry out what has arrived.
+    fn serve(&mut self) {
+        while let Some((cycle, letter)) = self.post.pop_before(self.now) {
+            let Letter { source, ticket, endpoint, packet, mut data } = letter;
+            let mut port = EndpointPort(self.endpoints.get_mut(endpoint));
+            if let Err(fault) = devices::fabric::carry_out(&packet, &mut data, &mut port) {
+                self.reports.endpoint(self.grid.logical(source), cycle, &packet, &fault);
+                if packet.needs_foreign_data() && data.is_empty() {
+                    // The core that waits for it must not wait for ever.
+                    data = vec![0xFF; packet.bytes() as usize];
+                }
+            }
+            if packet.needs_foreign_data() {
+                let cycle = cycle + tile::response_cycles(&self.timing, &packet);
+                let message = Message::Response { ticket, data };
+                let source_number = FIRST_ENDPOINT + endpoint.number();
+                let arrival = Arrival { cycle, source: source_number, sequence: ticket, message };
+                self.field.deliver(source, self.now, arrival);
+            }
+        }
+    }
+}

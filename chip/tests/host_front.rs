@@ -1,0 +1,175 @@
+//! The PCI front against what hosts may do, and tiles against each other.
+
+use chip::{Chip, ChipConfig};
+use proptest::prelude::*;
+
+const BAR0: u64 = 0x1_0000_0000;
+const WINDOW_REGISTERS: u64 = BAR0 + 0x1FC0_0000;
+const BAR2: u64 = 0x1_2000_0000;
+
+fn chip() -> Chip {
+    chip_with(1)
+}
+
+fn chip_with(threads: usize) -> Chip {
+    Chip::new(ChipConfig { threads, cycles_per_clock: 64, ..ChipConfig::default() })
+}
+
+/// `[spec: host-abi 2.1]`: 32 devices are probed and only the first is there.
+#[test]
+fn probe_of_32_devices_finds_the_first() {
+    let mut chip = chip();
+    for device in 0..32 {
+        let expected = if device == 0 { 0xB140_1E52 } else { u32::MAX };
+        assert_eq!(chip.config_read(device << 3, 0), expected, "device {device}");
+    }
+}
+
+/// BRISC of every tile writes 64 bytes of its own to the next tile of its row, over and over, and
+/// counts the rounds; registers as firmware programs them `[isa-bh: NoC/MemoryMap.md]`.
+fn neighbour_program(x: u32, y: u32, to: u32) -> Vec<u32> {
+    let lui = |rd: u32, value: u32| value & 0xFFFF_F000 | rd << 7 | 0x37;
+    let addi = |rd: u32, rs: u32, value: u32| (value & 0xFFF) << 20 | rs << 15 | rd << 7 | 0x13;
+    let li = |rd: u32, value: u32| [lui(rd, value.wrapping_add(0x800)), addi(rd, rd, value)];
+    let sw = |rs: u32, base: u32, at: u32| {
+        (at >> 5 & 0x7F) << 25 | rs << 20 | base << 15 | 2 << 12 | (at & 0x1F) << 7 | 0x23
+    };
+    let lw = |rd: u32, base: u32, at: u32| at << 20 | base << 15 | 2 << 12 | rd << 7 | 0x03;
+    let bne = |rs: u32, back: u32| {
+        let offset = back.wrapping_neg();
+        (offset >> 12 & 1) << 31
+            | (offset >> 5 & 0x3F) << 25
+            | rs << 15
+            | 1 << 12
+            | (offset >> 1 & 15) << 8
+            | (offset >> 11 & 1) << 7
+            | 0x63
+    };
+    let jal = |back: u32| {
+        let offset = back.wrapping_neg();
+        (offset >> 20 & 1) << 31
+            | (offset >> 1 & 0x3FF) << 21
+            | (offset >> 11 & 1) << 20
+            | (offset >> 12 & 0xFF) << 12
+            | 0x6F
+    };
+    let mut words = Vec::new();
+    words.extend(li(5, 0xFFB2_0000));
+    words.extend(li(6, 0x2_0000));
+    words.extend(li(7, x << 24 | y << 16));
+    // Source and destination coordinate, 64 bytes, a write that wants a response.
+    let setup =
+        [(0x08, x | y << 6), (0x14, to | y << 6), (0x20, 64), (0x1C, 0x2092), (0x00, 0x2_0000)];
+    for (register, value) in setup {
+        words.extend(li(8, value));
+        words.push(sw(8, 5, register));
+    }
+    words.extend(li(9, 0x3_0000));
+    let head = words.len();
+    words.push(addi(7, 7, 1));
+    words.push(sw(7, 6, 0));
+    words.push(sw(9, 5, 0x0C));
+    words.push(addi(8, 0, 1));
+    words.push(sw(8, 5, 0x40));
+    // Wait until the command register is free again.
+    words.push(lw(8, 5, 0x40));
+    words.push(bne(8, 4));
+    let back = 4 * (words.len() - head) as u32;
+    words.push(jal(back));
+    words
+}
+
+/// Writes the programs and lets BRISC go on the first `rows` rows of tiles.
+fn busy_chip(threads: usize, rows: u32) -> Chip {
+    let columns: Vec<u32> = (1..=7).chain(10..=16).collect();
+    let mut chip = chip_with(threads);
+    for y in 2..2 + rows {
+        for (index, &x) in columns.iter().enumerate() {
+            let to = columns[(index + 1) % columns.len()];
+            let bytes: Vec<u8> =
+                neighbour_program(x, y, to).iter().flat_map(|word| word.to_le_bytes()).collect();
+            assert_eq!(chip.tile_write(x, y, 0, &bytes), Ok(()));
+            let release = 0x4_7000_u32.to_le_bytes();
+            assert_eq!(chip.tile_write(x, y, 0xFFB1_21B0, &release), Ok(()));
+        }
+    }
+    chip
+}
+
+fn word(chip: &mut Chip, x: u32, y: u32, addr: u64) -> u32 {
+    let mut bytes = [0; 4];
+    assert_eq!(chip.tile_read(x, y, addr, &mut bytes), Ok(()));
+    u32::from_le_bytes(bytes)
+}
+
+#[test]
+fn every_tile_receives_from_its_neighbour_only() {
+    let mut chip = busy_chip(1, 2);
+    chip.clock(50);
+    assert_eq!(chip.take_reports(), Vec::<String>::new());
+    for y in 2..4 {
+        for (x, from) in [(2, 1), (10, 7), (16, 15), (1, 16)] {
+            let received = word(&mut chip, x, y, 0x3_0000);
+            assert_eq!(received >> 16, from << 8 | y, "tile ({x}, {y})");
+            assert!(received & 0xFFFF > 10, "rounds: {received:#x}");
+        }
+    }
+}
+
+#[test]
+fn number_of_threads_and_slicing_of_time_do_not_show() {
+    let mut hashes = Vec::new();
+    for (threads, slices) in [(1, 1), (2, 1), (3, 5), (4, 60)] {
+        let mut chip = busy_chip(threads, 3);
+        for _ in 0..slices {
+            chip.clock(60 / slices);
+        }
+        hashes.push(chip.state_hash());
+    }
+    assert!(hashes.iter().all(|&hash| hash == hashes[0]), "{hashes:x?}");
+}
+
+fn address() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        any::<u64>(),
+        BAR0..BAR0 + (512 << 20),
+        WINDOW_REGISTERS..WINDOW_REGISTERS + 2600,
+        BAR2..BAR2 + (1 << 20),
+        BAR2 + 0x1000..BAR2 + 0x3000,
+        0x8_0000_0000..0x10_0000_0010u64,
+        BAR0..BAR0 + 64,
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Whatever the host sends, the chip answers; a refused read yields all ones.
+    #[test]
+    fn arbitrary_accesses_never_panic(
+        calls in proptest::collection::vec(
+            (0u8..5, address(), proptest::collection::vec(any::<u8>(), 0..20)), 1..40)
+    ) {
+        let mut chip = chip();
+        for (kind, paddr, mut bytes) in calls {
+            match kind {
+                0 => if chip.mem_read(paddr, &mut bytes).is_err() {
+                    prop_assert!(bytes.iter().all(|&byte| byte == 0xFF));
+                },
+                1 => {
+                    let _ = chip.mem_write(paddr, &bytes);
+                }
+                2 => {
+                    bytes.resize(4, 0);
+                    let _ = chip.mem_write(paddr & !3, &bytes);
+                }
+                3 => chip.config_write(paddr as u32 & 8, paddr as u32, (paddr >> 32) as u32),
+                _ => {
+                    let (x, y) = ((paddr & 31) as u32, (paddr >> 5 & 31) as u32);
+                    let _ = chip.tile_read(x, y, paddr.rotate_left(20), &mut bytes);
+                    let _ = chip.tile_write(x, y, paddr.rotate_left(40), &bytes);
+                }
+            }
+        }
+    }
+}
