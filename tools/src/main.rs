@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 use clap::builder::styling::{AnsiColor, Style};
-use tools::commands::{Cli, Command, boot, disasm, firmware, launch, regs, replay};
+use tools::commands::{Cli, Command, boot, disasm, firmware, launch, record, regs, replay, sim};
 use tools::exit::Exit;
 
 fn main() -> ExitCode {
@@ -38,6 +38,8 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<Exit> {
         Command::Disasm(args) => disasm::run(args, out),
         Command::Regs(args) => regs::run(args, out),
         Command::Replay(args) => replay::run(args, out),
+        Command::Record(args) => record::run(args, out),
+        Command::Sim(args) => sim::run(args, out),
     }
 }
 

@@ -66,7 +66,7 @@ fn help_shows_examples_and_exit_status() {
     assert_eq!(output.status.code(), Some(0));
     let text = stdout(&output);
     assert!(text.contains("Examples:") && text.contains("3  deadlock"), "{text}");
-    for command in ["boot", "launch", "firmware", "disasm", "regs", "replay"] {
+    for command in ["boot", "launch", "firmware", "disasm", "regs", "replay", "record", "sim"] {
         let output = run(&[command, "--help"]);
         assert_eq!(output.status.code(), Some(0));
         assert!(stdout(&output).contains("Examples:"), "{command}");

@@ -10,10 +10,13 @@ pub mod launch;
 pub mod log;
 pub mod machine;
 pub mod names;
+pub mod record;
 pub mod regs;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod sim;
+pub mod soc;
 
 use clap::{Parser, Subcommand};
 
@@ -29,6 +32,9 @@ Examples:
   tilescope launch KERNELS.toml            boot, then launch the kernels of a plan
   tilescope disasm kernel.elf              disassemble, Tensix instructions included
   tilescope regs SOFT_RESET_0              what a register is, and who can see it
+  tilescope sim install ~/sim              the chip as a library for ttnn, tt-metal, tt-exalens
+  tilescope record -o a.rec -- PROGRAM     record what a host program does to a chip
+  tilescope replay --lib LIB.so a.rec      do the same again, and compare every read
 ";
 
 /// See what a Tensix tile does.
@@ -58,6 +64,10 @@ pub enum Command {
     Regs(regs::RegsArgs),
     /// Replay recorded host sessions and compare every read
     Replay(replay::ReplayArgs),
+    /// Run a host program and record what it does to the chip
+    Record(record::RecordArgs),
+    /// Install the chip as a library for host software
+    Sim(sim::SimArgs),
 }
 
 /// Whether a text is meant as a number: then a wrong one is a mistake, not a name.

@@ -1,0 +1,77 @@
+//! `tilescope sim`, `record` and `replay` as a shell sees them.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn run(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tilescope"))
+        .args(args)
+        .current_dir(dir)
+        .output()
+        .expect("the program runs")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The rows of a list in the descriptor.
+fn list<'a>(text: &'a str, key: &str) -> Vec<&'a str> {
+    let row = text.lines().find_map(|line| line.strip_prefix(&format!("{key}: [")));
+    row.expect("the key is there").trim_end_matches(']').split(", ").collect()
+}
+
+#[test]
+fn sim_install_writes_library_and_descriptor() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    fs::write(dir.path().join("libany.so"), b"not loaded here").expect("written");
+    for _ in 0..2 {
+        let output = run(dir.path(), &["sim", "install", "made/sim", "--lib", "libany.so"]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let path = dir.path().canonicalize().expect("there").join("made/sim/libany.so");
+        assert_eq!(stdout(&output), format!("export TT_METAL_SIMULATOR={}\n", path.display()));
+        assert_eq!(fs::read(path).expect("installed"), b"not loaded here");
+    }
+    let text = fs::read_to_string(dir.path().join("made/sim/soc_descriptor.yaml")).expect("there");
+    assert!(text.contains("arch_name: BLACKHOLE\n"), "{text}");
+    assert_eq!(list(&text, "functional_workers").len(), 140);
+    assert_eq!(list(&text, "eth").len(), 14);
+    assert_eq!(list(&text, "arc"), ["8-0"]);
+}
+
+#[test]
+fn sim_install_of_a_missing_library_is_a_host_error() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let output = run(dir.path(), &["sim", "install", "sim", "--lib", "libnone.so"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("cannot read libnone.so"), "{}", stderr(&output));
+}
+
+#[test]
+fn record_needs_a_program_or_a_directory() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let output = run(dir.path(), &["record", "--lib", "libnone.so"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--dir"), "{}", stderr(&output));
+    let output = run(dir.path(), &["record", "--lib", "libnone.so", "--", "true"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("cannot find libnone.so"), "{}", stderr(&output));
+}
+
+#[test]
+fn replay_refuses_what_is_no_recording() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    fs::write(dir.path().join("text.rec"), "hello").expect("written");
+    fs::write(dir.path().join("libany.so"), "no library").expect("written");
+    let output = run(dir.path(), &["replay", "--lib", "libany.so", "text.rec"]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = stderr(&output);
+    assert!(text.contains("text.rec: not a recording"), "{text}");
+    let output = run(dir.path(), &["replay", "--lib", "libnone.so", "text.rec"]);
+    assert_eq!(output.status.code(), Some(2));
+}
