@@ -124,7 +124,7 @@ impl<O: Observer> Session<O> {
         }
     }
 
-    /// Cycle in which the last launch began; 0 before the first.
+    /// Cycle in which the host raised the last go signal; 0 before the first.
     #[must_use]
     pub const fn launch_began(&self) -> Cycle {
         self.launch_began
@@ -155,6 +155,7 @@ impl<O: Observer> Session<O> {
             if let Some(stop) = self.let_pass(PRELOAD_LEAD_CYCLES) {
                 return Ok(Outcome::Stopped(stop));
             }
+            self.launch_began = self.tile.now();
             let preload = slot + PRELOAD_OFFSET;
             self.tile.host_write(preload, &[0])?;
         }

@@ -63,7 +63,8 @@ pub struct MachineArgs {
           value_parser = clap::value_parser!(u32).range(1..=i64::from(EpochLength::MAX)))]
     pub epoch: u32,
 
-    /// Simulate every round of a polling loop; the result is the same, only slower
+    /// Simulate every round of a polling loop; the result is the same, only slower, and a deadlock
+    /// shows as no progress
     #[arg(long)]
     pub no_parking: bool,
 
