@@ -5,7 +5,7 @@
 //! 2. every latched wait instruction is evaluated against the state of that moment;
 //! 3. the gates issue, T0 before T1 before T2; where two threads want a unit that takes one
 //!    instruction per cycle, the thread after the one it served last goes first
-//!    [unknown: U-GATE-ARBITRATION];
+//!    [unknown: U-043];
 //! 4. wait instructions whose conditions were met in 2 are forgotten;
 //! 5. replay expanders and MOP expanders move one instruction each;
 //! 6. what SFPLOADMACRO scheduled for this cycle executes.

@@ -7,7 +7,7 @@
 //!
 //! Every stage moves at most one instruction per cycle. An instruction that finds all stages before
 //! it empty and idle falls through to the last FIFO in its first cycle: no source states the latency
-//! of an empty frontend [unknown: U-FRONTEND-LATENCY]. Depths: `[isa-bh:
+//! of an empty frontend [unknown: U-042]. Depths: `[isa-bh:
 //! TensixTile/BabyRISCV/PushTensixInstruction.md]`, `[spec: boot-and-sync 5.1]`.
 
 pub(crate) mod mop;

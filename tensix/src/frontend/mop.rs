@@ -19,11 +19,11 @@ const COUNT_MASK: u32 = 0x3FF;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unexpandable {
     /// Bits 19:0 of a template 1 `MOP` override the loop counts on Blackhole according to third
-    /// parties; the public page does not define them. [unknown: U-MOP-OVERRIDE]
+    /// parties; the public page does not define them. [unknown: U-040]
     CountOverride,
     /// One outer iteration without start instruction, inner loop or anything but an end
     /// instruction: the hardware then runs additional outer iterations, and sources differ on how
-    /// many. [unknown: U-MOP-OUTER]
+    /// many. [unknown: U-041]
     OuterBug,
 }
 

@@ -1,7 +1,7 @@
 //! Conversions: to and from 32-bit integers, and between the formats.
 //!
 //! The documents name denormal flushing for the multiply-add instructions only, so conversions
-//! between formats keep denormals as IEEE 754 does `[unknown: U-float-convert-denormal]`.
+//! between formats keep denormals as IEEE 754 does `[unknown: U-068]`.
 
 use super::format::{Format, Rounding};
 use super::{FloatResult, INEXACT, INVALID, OVERFLOW, UNDERFLOW};

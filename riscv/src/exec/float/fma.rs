@@ -16,11 +16,11 @@
 //! * an operand that alignment shifts out completely does not even leave the sticky bit.
 //!
 //! For binary16 and BF16 the same datapath with narrower fields is assumed: the documents say that
-//! the caveats are the same, not at which bit `[unknown: U-float-half-fma]`.
+//! the caveats are the same, not at which bit `[unknown: U-065]`.
 //!
 //! Flags: the documents say that `fcsr` holds them, the reference simulator has none. They are
 //! raised as IEEE 754 asks for the operation as this datapath performs it
-//! `[unknown: U-float-flags]`.
+//! `[unknown: U-066]`.
 
 use super::format::{Format, Rounding};
 use super::{FloatResult, INEXACT, INVALID, OVERFLOW, UNDERFLOW};
@@ -211,7 +211,7 @@ const fn shift_sticky(value: u64, by: u32) -> (u64, bool) {
 ///
 /// A term that vanishes leaves no sticky bit. No sum that is rounded to nearest can show that; a
 /// sum rounded towards zero would, against what its mode says, so there the bit is kept
-/// `[unknown: U-float-half-fma]`.
+/// `[unknown: U-065]`.
 const fn align(value: u64, by: i32, rounding: Rounding) -> (u64, bool) {
     let by = if by > 63 { 63 } else { by as u32 };
     let vanishes = value >> by == 0;

@@ -19,11 +19,11 @@
 //! The reference simulator has neither Zfh nor flags, so these follow IEEE 754 and the RISC-V
 //! standard:
 //!
-//! * `[unknown: U-float-flags]` which flags `fcsr` collects, above all for flushed operands;
-//! * `[unknown: U-float-half-fma]` the inner widths of the 16-bit multiply-add;
-//! * `[unknown: U-float-box]` whether a 16-bit operand without its box of ones reads as NaN;
-//! * `[unknown: U-float-convert-denormal]` whether conversions between formats flush denormals;
-//! * `[unknown: U-float-bf16-scope]` whether `EnBFloat` and its rounding apply to all of Zfh,
+//! * `[unknown: U-066]` which flags `fcsr` collects, above all for flushed operands;
+//! * `[unknown: U-065]` the inner widths of the 16-bit multiply-add;
+//! * `[unknown: U-067]` whether a 16-bit operand without its box of ones reads as NaN;
+//! * `[unknown: U-068]` whether conversions between formats flush denormals;
+//! * `[unknown: U-069]` whether `EnBFloat` and its rounding apply to all of Zfh,
 //!   conversions and moves included (assumed), and what a BF16 overflow towards zero gives
 //!   (assumed: the largest finite value).
 //!

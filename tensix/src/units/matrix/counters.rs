@@ -17,7 +17,7 @@ impl MatrixUnit {
     /// Advances the counters of `thread` as its address modifier says. Blackhole encodes all three
     /// bits of the modifier in the instruction, so the Wormhole bit that `ADDR_MOD_SET` and
     /// `ADDR_MOD_BIAS` provide is not needed [inferred: field `addr_mode` is three bits wide]; what
-    /// `ADDR_MOD_BIAS` and `ADDR_MOD_AB2` do there is not known [unknown: U-ADDR-MOD-BIAS].
+    /// `ADDR_MOD_BIAS` and `ADDR_MOD_AB2` do there is not known [unknown: U-063].
     #[inline]
     pub(crate) fn apply_addr_mod(&mut self, addr_mod: u32, thread: usize, config: &ConfigUnit) {
         let words = &config.threads[thread];

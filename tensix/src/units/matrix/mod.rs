@@ -174,7 +174,7 @@ impl MatrixUnit {
     }
 
     /// CONV3S1, CONV3S2, MFCONV3S1, APOOL3S1, APOOL3S2: `Dst += 0`. That it is a block of eight
-    /// rows is taken from the descriptions of what they once were [unknown: U-LEGACY-CONV].
+    /// rows is taken from the descriptions of what they once were [unknown: U-061].
     fn legacy(
         &mut self,
         issued: &Issued,
@@ -354,7 +354,7 @@ impl MatrixUnit {
 
     /// SHIFTXB: one row, left by one column, rotating or filling with zero. The functional model's
     /// loop leaves column 14 as it was, which its diagram does not; we follow the diagram and the
-    /// summary [unknown: U-SHIFTXB-COLUMN-14].
+    /// summary [unknown: U-062].
     fn shiftxb(&mut self, issued: &Issued, config: &ConfigUnit, src: Sources<'_>) {
         let thread = issued.thread.index();
         let row = issued.field(0, 6) + u32::from(self.rwcs[thread].src_b);

@@ -130,7 +130,7 @@ fn group(a: &[Row; GROUP], b: &Row, first: usize, floor: i16) -> Sums {
     Sums { exponent: top, sum }
 }
 
-/// Row `k` of the SrcA operand, wrapping at the end of the bank [unknown: U-MVMUL-SRCA-WRAP].
+/// Row `k` of the SrcA operand, wrapping at the end of the bank [unknown: U-059].
 pub(super) fn row_of_a<'a>(a: &'a SrcCells, setup: &Setup, k: usize) -> &'a [u32; DST_COLUMNS] {
     &a[(setup.src_a_row as usize + k) % SRC_ROWS]
 }

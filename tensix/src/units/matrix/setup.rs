@@ -28,7 +28,7 @@ pub(crate) enum Style {
 
 impl Style {
     /// The style of a format code `[isa-wh: TensixCoprocessor/MVMUL.md]`. Codes 12 and 13, which
-    /// name no format, fall among the eight-bit exponents [unknown: U-FORMAT-12-13].
+    /// name no format, fall among the eight-bit exponents [unknown: U-064].
     pub(crate) const fn of(format: u8) -> Self {
         match format {
             1 | 2 | 3 | 10 | 11 | 14 => Self::Fp16,

@@ -1,7 +1,7 @@
 //! The TRISCs' window onto Dst, with its conversions.
 //!
 //! Source: `[isa-bh: TensixCoprocessor/Dst.md]`. Rows that are not valid read as zero there too
-//! [unknown: U-DST-WINDOW-INVALID]; storing makes a row valid.
+//! [unknown: U-060]; storing makes a row valid.
 
 use isa::config::{ConfigField, field};
 use sim_core::{ThreadId, Width};

@@ -4,7 +4,7 @@
 //! 32, followed by their 32 counts in 16 bytes. The first and last datum of a compression row are
 //! always kept. Row start indices count kept datums from the start of the tile.
 //!
-//! The documents give the format, not the encoder [unknown: U-PACK-COMPRESSION]: here a run is
+//! The documents give the format, not the encoder [unknown: U-044]: here a run is
 //! elided as far as its count reaches, and zero means all bits zero.
 //!
 //! Source: `[isa-wh: TensixCoprocessor/Packers/Compression.md]`.

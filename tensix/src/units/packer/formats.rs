@@ -49,7 +49,7 @@ pub(crate) const fn class(format: u8) -> Option<Class> {
 
 /// The code that an intermediate or late-from format stands for: the narrow block formats name
 /// the same per-datum type as their eight-bit relative. The documents call them invalid here, the
-/// vendor's library programs them `[llk: cpack_common.h]` [unknown: U-PACK-NARROW-BFP-INPUT].
+/// vendor's library programs them `[llk: cpack_common.h]` [unknown: U-046].
 pub(crate) const fn per_datum(format: u8) -> u8 {
     match format {
         BFP4 | BFP2 => BFP8,

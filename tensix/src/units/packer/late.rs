@@ -130,7 +130,7 @@ const fn to_e4m3(value: u32) -> u32 {
 /// exponent.
 ///
 /// With `own` every datum keeps its own alignment, as with the shared exponent assembler disabled;
-/// the one exponent written is still the greatest [unknown: U-PACK-OWN-EXPONENTS].
+/// the one exponent written is still the greatest [unknown: U-051].
 #[inline]
 pub(crate) fn assemble(block: &mut Row, five_bits: bool, own: bool) -> u8 {
     // E5M7 values have their exponent in 14:10 and their mantissa in 9:3.

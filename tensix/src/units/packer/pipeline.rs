@@ -162,7 +162,7 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
     }
 
     /// Datums from L1, which skip everything before downsampling. Interfaces are those of Dst;
-    /// the datums are one contiguous run [unknown: U-PACK-L1-SOURCE].
+    /// the datums are one contiguous run [unknown: U-047].
     fn read_l1(&mut self, adc: &Adc, count: u32) -> Result<(), Fault> {
         let (mut address, bytes) = input::l1_start(&self.settings, &adc[0]);
         let format = formats::per_datum(self.settings.in_format());

@@ -59,7 +59,7 @@ pub(crate) fn apply(row: &mut Row, mask: u16, replacement: u32) {
 
 /// Negative infinity as an intermediate datum. Types with five exponent bits have their greatest
 /// magnitude there `[isa-wh: TensixCoprocessor/FloatBitPatterns.md]`; integers are not specified
-/// and get theirs [unknown: U-PACK-INTEGER-INFINITY].
+/// and get theirs [unknown: U-049].
 pub(crate) const fn negative_infinity(class: Class) -> u32 {
     match class {
         Class::Exponent8 => 0xFF80_0000,

@@ -92,7 +92,7 @@ impl<'a> Settings<'a> {
 
     /// Whether rows with many zeroes are compressed. The flag alone does not decide: vectors clear
     /// it without reserving room for the row start indices and see uncompressed output, so both
-    /// are needed [inferred: U-PACK-COMPRESSION-ENABLE].
+    /// are needed [unknown: U-045].
     pub(crate) const fn compresses(&self) -> bool {
         !self.flag(0) && self.row_start_section() != 0
     }
@@ -234,7 +234,7 @@ impl<'a> Settings<'a> {
 
     /// Right shift of integers at depth `z` on their way to eight bits. In mode 1 one byte per
     /// depth; the documents do not name the counter, its width is that of the Z offset
-    /// [inferred: U-PACK-DESCALE-Z].
+    /// [unknown: U-050].
     pub(crate) const fn descale_shift(&self, z: u32) -> u32 {
         let value = if field::INT_DESCALE_Enable.get(self.words) == 0 {
             0

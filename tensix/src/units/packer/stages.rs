@@ -104,7 +104,7 @@ pub(crate) enum ExponentOf {
 
 impl ExponentOf {
     /// By class and width of integers. INT32 is read as FP32. INT8 is not specified; read as FP16,
-    /// whose layout Dst uses for it [unknown: U-PACK-INT8-EXPONENT].
+    /// whose layout Dst uses for it [unknown: U-048].
     pub(crate) const fn choose(class: Class, format: u8) -> Self {
         match class {
             Class::Exponent8 => Self::Eight,

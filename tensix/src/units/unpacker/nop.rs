@@ -153,7 +153,7 @@ impl Backend {
     /// Base address of register writes: ten low bits and two high bits, around the six that the
     /// instruction has. Blackhole keeps four such sets of twelve bits in configuration, two per
     /// section; which set a selector of two bits names is inferred
-    /// `[llk: llk_lib/hal/cfg/thcon.h]` [unknown: U-NOP-REGISTER-BASE].
+    /// `[llk: llk_lib/hal/cfg/thcon.h]` [unknown: U-057].
     fn register_base(&self, thread: usize, select: u32) -> u32 {
         let section = Section::new(&self.config, thread, (select >> 1 & 1) as usize);
         let sets = section.thcon(&field::THCON_SEC0_REG10_Unpacker_Reg_Wr_Addr);
@@ -162,7 +162,7 @@ impl Backend {
     }
 
     /// The cell that a clear writes. How the immediate lies in a cell is not documented: we take
-    /// its low 19 bits in the physical order sign, mantissa, exponent [unknown: U-NOP-CLEAR-VALUE].
+    /// its low 19 bits in the physical order sign, mantissa, exponent [unknown: U-058].
     /// The format field of "one" has names but is called reserved `[llk: ckernel_instr_params.h]`.
     fn clear_value(&self, issued: &Issued, unpacker: usize, select: u32) -> u32 {
         match select {

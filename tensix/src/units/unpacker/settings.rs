@@ -257,7 +257,7 @@ pub(crate) fn select_context(
         ));
     }
     // Which thread's counters context 0 means is documented as thread 0 for Wormhole; on Blackhole
-    // the reference vectors of other threads show the thread's own [unknown: U-UNPACR-ADC].
+    // the reference vectors of other threads show the thread's own [unknown: U-056].
     let adc = match word.adc() as usize {
         0 => thread,
         adc => adc,

@@ -14,7 +14,7 @@ pub(crate) const fn reset_value(lreg: usize, lane: usize) -> u32 {
         8 => 0x3F56_594B,
         10 => 0x3F80_0000,
         // The pages say 1/65536 here as for SFPCONFIG's default; the reference has 1/512
-        // [spec: numerics 5] [unknown: U-LREG12-RESET].
+        // [spec: numerics 5] [unknown: U-052].
         12 => 0x3B00_0000,
         11..=14 => LREG_DEFAULTS[lreg - 11],
         15 => lane as u32 * 2,

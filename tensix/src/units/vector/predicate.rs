@@ -52,7 +52,7 @@ const fn boolean(function: u32, a: u32, b: u32) -> u32 {
 impl Predicate {
     /// After reset every lane is enabled. The page says because flags are not in use; in the
     /// reference they are in use and all set, as firmware's first SFPENCC leaves them, and SFPSETCC
-    /// works at once `[unknown: U-SFPU-RESET-FLAGS]`.
+    /// works at once `[unknown: U-053]`.
     pub(super) const RESET: Self =
         Self { flags: u32::MAX, used: u32::MAX, stack: [Level::EMPTY; STACK_DEPTH] };
 

@@ -7,7 +7,7 @@
 //!
 //! Which entries count for that rule, and whether the SFPLOADMACRO that adds an entry counts for
 //! it, is not stated: entries that execute in this cycle do not, nor do new ones
-//! `[unknown: U-SFPLOADMACRO-COUNT]`.
+//! `[unknown: U-054]`.
 //!
 //! Source: `[isa-bh: TensixCoprocessor/SFPLOADMACRO.md]`.
 
