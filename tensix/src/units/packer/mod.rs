@@ -25,6 +25,9 @@ pub(crate) mod compress;
 #[path = "tests/conversion.rs"]
 mod conversion_tests;
 pub(crate) mod early;
+#[cfg(test)]
+#[path = "tests/exhaustive.rs"]
+mod exhaustive_tests;
 pub(crate) mod formats;
 pub(crate) mod input;
 pub(crate) mod late;

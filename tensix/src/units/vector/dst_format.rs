@@ -164,4 +164,75 @@ mod tests {
         assert_eq!(store_word(mode::INT32, 0x8000_0001), 0x8000_0001);
         assert_eq!((implied(6), implied(1), implied(15), implied(14)), (2, 1, 2, 1));
     }
+
+    /// FP16 of a cell, as a number: exponent 31 is one like others, denormals are what they are.
+    fn fp16_number(cell: u16) -> f64 {
+        let (exponent, mantissa) = (cell & 0x1F, f64::from(cell >> 5 & 0x3FF));
+        match exponent {
+            0 => mantissa * (-24.0_f64).exp2(),
+            _ => (1024.0 + mantissa) * (f64::from(exponent) - 25.0).exp2(),
+        }
+    }
+
+    #[test]
+    fn every_half_loads_as_its_number_and_stores_back() {
+        // [isa-bh: SFPLOAD.md, SFPSTORE.md, Dst.md], by value.
+        for cell in 0..=u16::MAX {
+            let sign = u32::from(cell >> 15) << 31;
+            // BF16: sign, seven bits of mantissa, eight of exponent.
+            let pattern = u32::from(cell & 0xFF) << 23 | u32::from(cell >> 8 & 0x7F) << 16;
+            let loaded = load_half(mode::BF16, cell, 0, false);
+            assert_eq!(loaded, sign | pattern, "{cell:#06x}");
+            let kept = if cell & 0xFF == 0 { cell & 0x8000 } else { cell };
+            assert_eq!(store_half(mode::BF16, loaded), kept, "{cell:#06x}");
+            // FP16: normal numbers keep their value, denormals their mantissa.
+            let loaded = load_half(mode::FP16, cell, 0, false);
+            assert_eq!(loaded & SIGN, sign, "{cell:#06x}");
+            if cell & 0x1F != 0 {
+                let number = f64::from(f32::from_bits(loaded & !SIGN));
+                assert_eq!(number, fp16_number(cell), "{cell:#06x}");
+                assert_eq!(store_half(mode::FP16, loaded), cell, "{cell:#06x}");
+            } else {
+                assert_eq!(loaded & !SIGN, u32::from(cell >> 5 & 0x3FF) << 13, "{cell:#06x}");
+                assert_eq!(store_half(mode::FP16, loaded), cell & 0x8000, "{cell:#06x}");
+            }
+            // Integers: sign and magnitude.
+            assert_eq!(load_half(mode::INT16, cell, 0, false), sign | u32::from(cell & 0x7FFF));
+            assert_eq!(store_half(mode::INT16, sign | u32::from(cell & 0x7FFF)), cell);
+            for (read, value) in
+                [(mode::UINT16, u32::from(cell)), (mode::LO16_ONLY, u32::from(cell))]
+            {
+                assert_eq!(load_half(read, cell, 0, false), value);
+                assert_eq!(store_half(read, value), cell);
+            }
+        }
+    }
+
+    #[test]
+    fn every_upper_half_of_a_float_stores_truncated() {
+        let greatest = (2.0 - (-10.0_f64).exp2()) * 16.0_f64.exp2();
+        for high in 0..=0xFFFF_u32 {
+            for low in [0, 1, 0x1FFF, 0x2000, 0x7FFF, 0x8000, 0xFFFF] {
+                let bits = high << 16 | low;
+                let float = f64::from(f32::from_bits(bits & !SIGN));
+                let cell = store_half(mode::FP16, bits);
+                assert_eq!(u32::from(cell >> 15), bits >> 31, "{bits:#010x}");
+                let expected = if float.is_nan() || float > greatest {
+                    greatest
+                } else if float < (-14.0_f64).exp2() {
+                    0.0
+                } else {
+                    let quantum = (float.log2().floor() - 10.0).exp2();
+                    (float / quantum).floor() * quantum
+                };
+                assert_eq!(fp16_number(cell & 0x7FFF), expected, "{bits:#010x}");
+                let denormal = float < (-126.0_f64).exp2();
+                let kept = if denormal { bits & SIGN } else { bits };
+                let bf16 = store_half(mode::BF16, bits);
+                assert_eq!(load_half(mode::BF16, bf16, 0, false), kept & 0xFFFF_0000);
+                assert_eq!(decode_fp32(store_word(mode::FP32, bits)), kept, "{bits:#010x}");
+                assert_eq!(decode_fp32(store_word(mode::INT32, bits)), bits, "{bits:#010x}");
+            }
+        }
+    }
 }
