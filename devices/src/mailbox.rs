@@ -122,6 +122,12 @@ impl Mailboxes {
         self.fifos.iter_mut().flatten().for_each(Fifo::clear);
     }
 
+    /// The values on their way `from -> to`, oldest first; none for a core without mailboxes.
+    pub fn values(&self, from: CoreId, to: CoreId) -> impl Iterator<Item = u32> {
+        let fifo = index(from).and_then(|from| Ok(&self.fifos[from][index(to)?])).ok();
+        fifo.into_iter().flat_map(|fifo| fifo.iter().copied())
+    }
+
     /// Adds the contents to a state hash.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
         for fifo in self.fifos.iter().flatten() {

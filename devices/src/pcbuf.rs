@@ -117,6 +117,11 @@ impl PcBufs {
         u8::try_from(self.fifos[thread.index()].len()).unwrap_or(u8::MAX)
     }
 
+    /// The values that wait for the TRISC of `thread`, oldest first.
+    pub fn values(&self, thread: ThreadId) -> impl Iterator<Item = u32> {
+        self.fifos[thread.index()].iter().copied()
+    }
+
     /// Discards the FIFO, as the TRISC leaving soft reset does
     /// `[isa-bh: TensixTile/SoftReset.md]`.
     pub fn clear(&mut self, thread: ThreadId) {

@@ -124,6 +124,11 @@ impl<O: Observer> Session<O> {
         }
     }
 
+    /// The stop that it is to have come to that cycle.
+    fn at(&self, limit: Cycle) -> Option<Stop> {
+        (self.tile.now() >= limit).then_some(Stop::Limit)
+    }
+
     /// Cycle in which the host raised the last go signal; 0 before the first.
     #[must_use]
     pub const fn launch_began(&self) -> Cycle {
@@ -134,15 +139,17 @@ impl<O: Observer> Session<O> {
     /// write comes [`HOST_REACTION_CYCLES`] from now.
     ///
     /// In device mode firmware then tells its dispatcher and moves on to the next slot, which
-    /// this waits for.
+    /// this waits for. At most `max_cycles` from now, all in all.
     ///
     /// # Errors
     /// A write of the plan is refused.
     pub fn launch(&mut self, launch: &Launch, max_cycles: u64) -> Result<Outcome, SessionError> {
-        if let Some(stop) = self.let_pass(HOST_REACTION_CYCLES) {
+        let limit = self.tile.now() + max_cycles;
+        let stop = self.let_pass(HOST_REACTION_CYCLES.min(max_cycles));
+        self.launch_began = self.tile.now();
+        if let Some(stop) = stop.or_else(|| self.at(limit)) {
             return Ok(Outcome::Stopped(stop));
         }
-        self.launch_began = self.tile.now();
         for (address, bytes) in &launch.writes {
             self.tile.host_write(*address, bytes)?;
         }
@@ -152,7 +159,9 @@ impl<O: Observer> Session<O> {
         if launch.preload {
             // Kernels start now and wait for the signal themselves. The bit must be gone before
             // it is raised, or firmware starts them again [spec: boot-and-sync 7.3].
-            if let Some(stop) = self.let_pass(PRELOAD_LEAD_CYCLES) {
+            let left = limit.0.saturating_sub(self.tile.now().0);
+            let stop = self.let_pass(PRELOAD_LEAD_CYCLES.min(left));
+            if let Some(stop) = stop.or_else(|| self.at(limit)) {
                 return Ok(Outcome::Stopped(stop));
             }
             self.launch_began = self.tile.now();
@@ -160,11 +169,10 @@ impl<O: Observer> Session<O> {
             self.tile.host_write(preload, &[0])?;
         }
         self.tile.host_write_word(GO_MESSAGE, launch.go_word)?;
-        let outcome = self.run_to_done(max_cycles);
+        let outcome = self.run_to_done(limit.0.saturating_sub(self.tile.now().0));
         if launch.mode == Mode::Dev && matches!(outcome, Outcome::Done) {
             let next =
                 HostWait { addr: LAUNCH_RD_PTR, width: Width::Word, value: (slot_index + 1) & 7 };
-            let limit = self.tile.now() + max_cycles;
             return Ok(match self.tile.run(limit, Some(next)) {
                 Stop::Met => Outcome::Done,
                 stop => Outcome::Stopped(stop),

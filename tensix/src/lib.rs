@@ -29,8 +29,8 @@
 //!   `STREAMWRCFG` that its page calls a bug; cores' stores to configuration and semaphores do not
 //!   compete with instructions for the unit.
 //! * A core's store is processed in the cycle that emits it, so STALLWAIT condition C10 never waits.
-//! * An empty frontend has no latency of its own [unknown: U-FRONTEND-LATENCY]; which of two threads
-//!   wins a unit is round-robin per unit [unknown: U-GATE-ARBITRATION].
+//! * An empty frontend has no latency of its own [unknown: U-042]; which of two threads
+//!   wins a unit is round-robin per unit [unknown: U-043].
 //! * MOP count overrides, the MOP outer-loop bug, REPLAY of more than 32 instructions, and a BRISC
 //!   push that collides with a TRISC's are diagnosed instead of guessed.
 //! * A latched wait instruction counts as in flight for TTSync `[spec: boot-and-sync 5.7]`.
@@ -59,6 +59,6 @@ pub use env::Env;
 pub use error::DoorError;
 pub use gate::ThreadWait;
 pub use queue::Origin;
-pub use registers::{Register, RegisterValue};
+pub use registers::{CellFormat, CellKind, CellRow, CellValue, Cells, Register, RegisterValue};
 pub use timing::TimingModel;
 pub use units::mover::TdmaCommand;

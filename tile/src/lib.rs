@@ -16,6 +16,7 @@ mod fabric;
 mod host;
 mod loads;
 mod quiesce;
+mod registers;
 mod route;
 mod tensix_env;
 mod tile;

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 use clap::builder::styling::{AnsiColor, Style};
-use tools::commands::{Cli, Command, boot, disasm, firmware, launch, record, regs, replay, sim};
+use tools::commands::{
+    Cli, Command, boot, disasm, firmware, launch, record, regs, replay, sim, state,
+};
 use tools::exit::Exit;
 
 fn main() -> ExitCode {
@@ -34,6 +36,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<Exit> {
     match command {
         Command::Boot(args) => boot::run(args, out),
         Command::Launch(args) => launch::run(args, out),
+        Command::State(args) => state::run(args, out),
         Command::Firmware(args) => firmware::run(args, out),
         Command::Disasm(args) => disasm::run(args, out),
         Command::Regs(args) => regs::run(args, out),

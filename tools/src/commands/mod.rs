@@ -17,6 +17,7 @@ pub mod report;
 pub mod run;
 pub mod sim;
 pub mod soc;
+pub mod state;
 
 use clap::{Parser, Subcommand};
 
@@ -30,6 +31,7 @@ Examples:
   tilescope boot                           boot it until the tile reports done
   tilescope boot --trace-handshakes        the same, printing every handshake
   tilescope launch KERNELS.toml            boot, then launch the kernels of a plan
+  tilescope state KERNELS.toml             the same, then every register by name
   tilescope disasm kernel.elf              disassemble, Tensix instructions included
   tilescope regs SOFT_RESET_0              what a register is, and who can see it
   tilescope sim install ~/sim              the chip as a library for ttnn, tt-metal, tt-exalens
@@ -56,6 +58,8 @@ pub enum Command {
     Boot(boot::BootArgs),
     /// Boot firmware, then launch the kernels of a plan
     Launch(launch::LaunchArgs),
+    /// Boot and launch, then show registers by name
+    State(state::StateArgs),
     /// Get, list and check the vendor's firmware
     Firmware(firmware::FirmwareArgs),
     /// Disassemble an ELF file, a flat image or single words

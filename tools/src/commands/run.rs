@@ -99,6 +99,8 @@ pub struct Run {
     pub seconds: f64,
     session: Session<Listeners>,
     max_cycles: u64,
+    /// Cycle at which everything stops.
+    stop_at: Option<u64>,
 }
 
 impl std::fmt::Debug for Run {
@@ -219,6 +221,7 @@ impl Run {
             seconds: 0.0,
             session,
             max_cycles: machine.max_cycles,
+            stop_at: None,
         })
     }
 
@@ -233,11 +236,28 @@ impl Run {
         &mut self.session.tile
     }
 
+    /// Stops at that cycle since power-on, rounded up to an epoch, whatever is under way.
+    pub fn stop_at(&mut self, cycle: u64) {
+        self.stop_at = Some(cycle);
+    }
+
+    /// Whether the cycle of [`Run::stop_at`] has come.
+    #[must_use]
+    pub fn reached_stop(&self) -> bool {
+        self.stop_at.is_some_and(|cycle| self.tile().now().0 >= cycle)
+    }
+
+    /// How many cycles the next stage may take.
+    fn allowed_cycles(&self) -> u64 {
+        let left = self.stop_at.map_or(u64::MAX, |cycle| cycle.saturating_sub(self.tile().now().0));
+        left.min(self.max_cycles)
+    }
+
     /// Boots. Whether firmware reported done.
     pub fn boot(&mut self) -> bool {
         let began = self.session.tile.now().0;
         let clock = Instant::now();
-        let outcome = self.session.run_to_done(self.max_cycles);
+        let outcome = self.session.run_to_done(self.allowed_cycles());
         self.record("boot".to_owned(), began, clock, outcome, &[])
     }
 
@@ -253,7 +273,7 @@ impl Run {
             launch.name.clone()
         };
         let clock = Instant::now();
-        let outcome = self.session.launch(launch, self.max_cycles)?;
+        let outcome = self.session.launch(launch, self.allowed_cycles())?;
         let began = self.session.launch_began().0;
         Ok(self.record(name, began, clock, outcome, &launch.expects))
     }
@@ -286,13 +306,24 @@ impl Run {
     ///
     /// # Errors
     /// The output cannot be written.
-    pub fn finish(mut self, output: &OutputArgs, out: &mut dyn Write) -> Result<Exit> {
+    pub fn finish(self, output: &OutputArgs, out: &mut dyn Write) -> Result<Exit> {
+        self.finish_with(output, out, |run, out| {
+            if output.json { report::json(run, out) } else { report::text(run, out) }
+        })
+    }
+
+    /// As [`Run::finish`], with another report.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn finish_with(
+        mut self,
+        output: &OutputArgs,
+        out: &mut dyn Write,
+        report: impl FnOnce(&mut Self, &mut dyn Write) -> Result<()>,
+    ) -> Result<Exit> {
         let exit = self.stages.last().map_or(Exit::Ok, |stage| stage.end.exit());
-        if output.json {
-            report::json(&mut self, out)?;
-        } else {
-            report::text(&mut self, out)?;
-        }
+        report(&mut self, out)?;
         for &(address, bytes) in &output.dump {
             report::dump(self.tile(), address, bytes, out)?;
         }

@@ -103,6 +103,11 @@ impl CommandQueue {
         self.entries[0].as_ref()
     }
 
+    /// All commands, oldest first.
+    pub(super) fn commands(&self) -> impl Iterator<Item = &TdmaCommand> {
+        self.entries.iter().flatten().map(|queued| &queued.command)
+    }
+
     pub(super) const fn is_empty(&self) -> bool {
         self.entries[0].is_none()
     }

@@ -100,6 +100,16 @@ impl Mover {
         self.has_commands() || self.is_busy(now)
     }
 
+    /// First cycle in which it can start a move.
+    pub(crate) const fn free_at(&self) -> Cycle {
+        self.free
+    }
+
+    /// Commands of TDMA-RISC that wait, oldest first.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = &TdmaCommand> {
+        self.queue.commands()
+    }
+
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
         hasher.u64(self.free.0);
         self.queue.hash_state(hasher);

@@ -67,6 +67,16 @@ impl Unpackers {
         self.0[unpacker & 1].context_counter[thread]
     }
 
+    /// Accumulated value of an unpacker's register writes, 17 bits.
+    pub(crate) fn register_accumulator(&self, unpacker: usize) -> u32 {
+        self.0[unpacker & 1].register_accumulator
+    }
+
+    /// Output format of the bank an unpacker handed over last.
+    pub(crate) fn held_format(&self, unpacker: usize) -> u8 {
+        self.0[unpacker & 1].held_format
+    }
+
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
         for unpacker in &self.0 {
             hasher.bytes(&unpacker.context_counter);
@@ -237,7 +247,7 @@ impl Backend {
 
     /// `SETDVALID`. Its page calls the format that the bank then implies ill-specified, and says
     /// that in practice it is the output format of an earlier unpack: we take the last one handed
-    /// over `[isa-wh: TensixCoprocessor/SETDVALID.md]` [unknown: U-SETDVALID-FORMAT].
+    /// over `[isa-wh: TensixCoprocessor/SETDVALID.md]` [unknown: U-055].
     pub(crate) fn setdvalid(&mut self, issued: &Issued) {
         for unpacker in 0..2 {
             if issued.field(unpacker as u32, 1) != 0 {

@@ -112,6 +112,16 @@ impl VectorUnit {
         self.schedule = Schedule::default();
     }
 
+    /// SFPLOADMACRO's configuration, by lane.
+    pub(crate) fn load_macro(&self) -> &[LoadMacro; LANES] {
+        &self.load_macro
+    }
+
+    /// Stack pointers of mode `INT32_ALL` per thread.
+    pub(crate) fn stack_pointers(&self) -> [u16; 3] {
+        self.stack_pointers
+    }
+
     /// Seeds the generator of every lane.
     pub(crate) fn seed(&mut self, seed: u32) {
         self.prng = ops::seeded(seed);
