@@ -216,15 +216,18 @@ impl TileControl {
     /// coprocessor, see [`TileControl::external_read`]. `perf-counter`, `timestamp-stream`,
     /// `debug-interface`: not simulated.
     pub fn read(&mut self, offset: u32, now: Cycle) -> Result<u32, DeviceFault> {
-        Self::check_known(offset)?;
         let high = (now.0 >> 32) as u32;
+        // Firmware waits by reading these over and over.
         match offset {
             reg::WALL_CLOCK_L => {
                 self.clock_high = high;
-                Ok((now.0 & 0xFFFF_FFFF) as u32)
+                return Ok((now.0 & 0xFFFF_FFFF) as u32);
             }
-            reg::WALL_CLOCK_1 => Ok(high),
-            reg::WALL_CLOCK_H => Ok(self.clock_high),
+            reg::WALL_CLOCK_1 => return Ok(high),
+            reg::WALL_CLOCK_H => return Ok(self.clock_high),
+            _ => Self::check_known(offset)?,
+        }
+        match offset {
             reg::TIMESTAMP_CMD => Ok(0),
             reg::TIMESTAMP_STATUS => Err(fault(
                 Category::Unimplemented,
