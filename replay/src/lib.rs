@@ -11,10 +11,12 @@ mod dma;
 pub mod engine;
 pub mod file;
 pub mod library;
+mod own;
 pub mod plan;
 pub mod window;
 
 pub use engine::{Mismatch, Options, Outcome, replay};
 pub use file::{FileError, read};
 pub use library::Library;
+pub use own::OwnChip;
 pub use plan::Plan;

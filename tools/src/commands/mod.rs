@@ -36,7 +36,7 @@ Examples:
   tilescope regs SOFT_RESET_0              what a register is, and who can see it
   tilescope sim install ~/sim              the chip as a library for ttnn, tt-metal, tt-exalens
   tilescope record -o a.rec -- PROGRAM     record what a host program does to a chip
-  tilescope replay --lib LIB.so a.rec      do the same again, and compare every read
+  tilescope replay a.rec                   do the same again, and compare every read
 ";
 
 /// See what a Tensix tile does.

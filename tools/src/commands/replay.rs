@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
+use chip::ChipConfig;
 use clap::Args;
 use hostlib::DynamicLibrary;
-use replay::{Library, Mismatch, Options, Outcome, Plan};
+use replay::{Library, Mismatch, Options, Outcome, OwnChip, Plan};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -18,7 +19,7 @@ one. Reads are compared in a way that other timing can pass: polling is not comp
 show the value of a later one (early), or is repeated after more clocks (late).
 
 Examples:
-  tilescope replay --lib libother.so session.rec.xz    on a library
+  tilescope replay session.rec.xz                      on our own chip
   tilescope replay --lib libother.so --strict *.rec    every read at its recorded point
   tilescope replay --json --repeat 2 session.rec       twice; the state hashes must be equal
 ";
@@ -30,9 +31,12 @@ pub struct ReplayArgs {
     /// Recordings, .rec or .rec.xz
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Device library to replay on
+    /// Device library to replay on; without it our own chip, as TILESCOPE_* variables have it
     #[arg(long, value_name = "LIB.so")]
-    pub lib: PathBuf,
+    pub lib: Option<PathBuf>,
+    /// Host threads of our own chip
+    #[arg(long, value_name = "N", conflicts_with = "lib", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: Option<u32>,
     /// As JSON: one object per replay
     #[arg(long)]
     pub json: bool,
@@ -107,7 +111,13 @@ pub fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<Exit> {
 }
 
 fn open(args: &ReplayArgs) -> Result<Box<dyn Library>> {
-    let path = &args.lib;
+    let Some(path) = &args.lib else {
+        let mut config = ChipConfig::from_env()?;
+        if let Some(threads) = args.threads {
+            config.threads = threads as usize;
+        }
+        return Ok(Box::new(OwnChip::new(config)));
+    };
     if !path.is_file() {
         bail!("{} is not a file; --lib names a device library", path.display());
     }

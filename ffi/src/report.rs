@@ -1,0 +1,164 @@
+//! What becomes of mistakes under the libttsim ABI, whose functions return nothing to say it with.
+//!
+//! A mistake is a line on standard error, once; `TILESCOPE_REPORT=FILE` appends it to a file as
+//! well. `TILESCOPE_ON_ERROR` says what happens then: `continue` (the default: the host lives on),
+//! `exit` (status 1) or `abort` (for a debugger or a core dump).
+
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process;
+
+/// Different lines that are remembered; a host that errs at a new address each time must not fill
+/// the memory.
+const REMEMBERED: usize = 1000;
+
+/// Who made the mistake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Culprit {
+    /// The program that calls us.
+    Host,
+    /// Firmware or a kernel.
+    Guest,
+    /// We.
+    Simulator,
+}
+
+impl Culprit {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host error",
+            Self::Guest => "guest error",
+            Self::Simulator => "simulator error",
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum OnError {
+    #[default]
+    Continue,
+    Exit,
+    Abort,
+}
+
+/// Says each mistake once.
+#[derive(Default, Debug)]
+pub(crate) struct Reporter {
+    on_error: OnError,
+    file: Option<PathBuf>,
+    seen: BTreeSet<String>,
+    repeated: u64,
+    hinted: bool,
+}
+
+impl Reporter {
+    /// A reporter that says everything and lets the host live on.
+    pub(crate) const fn new() -> Self {
+        Self {
+            on_error: OnError::Continue,
+            file: None,
+            seen: BTreeSet::new(),
+            repeated: 0,
+            hinted: false,
+        }
+    }
+
+    /// As the environment wishes; and what is wrong with the wish, if anything.
+    pub(crate) fn from_env() -> (Self, Option<String>) {
+        let mut complaint = None;
+        let mut reporter = Self::new();
+        reporter.file = std::env::var_os("TILESCOPE_REPORT").map(PathBuf::from);
+        match std::env::var("TILESCOPE_ON_ERROR").ok().as_deref() {
+            None | Some("" | "continue") => {}
+            Some("exit") => reporter.on_error = OnError::Exit,
+            Some("abort") => reporter.on_error = OnError::Abort,
+            Some(other) => {
+                let known = "continue, exit or abort; it continues";
+                complaint = Some(format!("TILESCOPE_ON_ERROR={other:?} is none of {known}"));
+            }
+        }
+        (reporter, complaint)
+    }
+
+    /// Says `text` unless it was said before, then does as `TILESCOPE_ON_ERROR` wishes.
+    pub(crate) fn say(&mut self, culprit: Culprit, text: &str) {
+        if self.seen.contains(text) || self.seen.len() >= REMEMBERED {
+            self.repeated += 1;
+        } else {
+            self.line(&format!("tilescope: {}: {text}", culprit.name()));
+            if self.seen.len() + 1 == REMEMBERED {
+                self.line("tilescope: further errors are only counted");
+            }
+            self.seen.insert(text.to_owned());
+        }
+        match self.on_error {
+            OnError::Continue => self.hint(culprit),
+            OnError::Exit => end_process(),
+            OnError::Abort => process::abort(),
+        }
+    }
+
+    fn hint(&mut self, culprit: Culprit) {
+        if culprit == Culprit::Guest && !self.hinted {
+            self.hinted = true;
+            self.line(
+                "tilescope: a core that erred stays where it is, and a host that waits for it \
+                 waits for ever; TILESCOPE_ON_ERROR=exit ends the process instead",
+            );
+        }
+    }
+
+    /// What is left to say at the end of a session.
+    pub(crate) fn finish(&mut self) {
+        if self.repeated > 0 {
+            let line = format!("tilescope: {} errors more, like those above", self.repeated);
+            self.line(&line);
+        }
+        *self = Self::new();
+    }
+
+    fn line(&self, text: &str) {
+        say_plainly(text);
+        let Some(path) = &self.file else { return };
+        let opened = OpenOptions::new().create(true).append(true).open(path);
+        if let Err(error) = opened.and_then(|mut file| writeln!(file, "{text}")) {
+            say_plainly(&format!("tilescope: cannot write {}: {error}", path.display()));
+        }
+    }
+}
+
+/// One line on standard error. When that is gone too there is nobody left to tell.
+pub(crate) fn say_plainly(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+#[expect(clippy::exit, reason = "asked for by TILESCOPE_ON_ERROR=exit")]
+fn end_process() {
+    process::exit(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_said_twice_is_written_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("report");
+        let mut reporter = Reporter { file: Some(path.clone()), ..Reporter::new() };
+        for _ in 0..3 {
+            reporter.say(Culprit::Host, "an address nobody has");
+        }
+        reporter.say(Culprit::Host, "another");
+        reporter.finish();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(
+            text,
+            "tilescope: host error: an address nobody has\n\
+             tilescope: host error: another\n\
+             tilescope: 2 errors more, like those above\n"
+        );
+    }
+}

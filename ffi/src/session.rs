@@ -1,0 +1,173 @@
+//! The one chip behind the libttsim ABI, and the rules every call keeps.
+//!
+//! Everything lives behind one lock, is made by `libttsim_init` and dropped by `libttsim_exit`, so
+//! that hosts may load, probe, unload and load again. Only the memory functions outlive a session:
+//! hosts hand them over before `init`.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use chip::{Chip, ChipConfig, HostError};
+use parking_lot::Mutex;
+
+use crate::memory::TtsimMemory;
+use crate::report::{Culprit, Reporter, say_plainly};
+
+struct State {
+    memory: TtsimMemory,
+    device: Device,
+    reporter: Reporter,
+}
+
+enum Device {
+    /// Before `init`, after `exit`.
+    Absent,
+    Present(Box<Chip>),
+    /// It could not be made, or panicked: absent for the host until `exit`.
+    Broken,
+}
+
+static STATE: Mutex<State> = Mutex::new(State {
+    memory: TtsimMemory { read: None, write: None },
+    device: Device::Absent,
+    reporter: Reporter::new(),
+});
+
+thread_local! {
+    /// Whether this thread is within one of our calls: then the host's own memory function calls
+    /// us, and would wait for itself.
+    static WITHIN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Why a call on the chip comes to nothing.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The chip says so.
+    Chip(HostError),
+    /// The host gave no buffer.
+    NullBuffer,
+}
+
+impl From<HostError> for Refusal {
+    fn from(error: HostError) -> Self {
+        Self::Chip(error)
+    }
+}
+
+impl From<crate::buffer::NullBuffer> for Refusal {
+    fn from(_: crate::buffer::NullBuffer) -> Self {
+        Self::NullBuffer
+    }
+}
+
+/// What a panic says.
+pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    format!("panic: {}; please report this", text.unwrap_or("without a message"))
+}
+
+/// Runs `body` with the state, unless this thread is in there already.
+fn enter<T>(name: &str, absent: T, body: impl FnOnce(&mut State) -> T) -> T {
+    if WITHIN.replace(true) {
+        say_plainly(&format!("tilescope: host error: {name} called from a memory callback"));
+        return absent;
+    }
+    let mut state = STATE.lock();
+    let result = catch_unwind(AssertUnwindSafe(|| body(&mut state)));
+    let result = result.unwrap_or_else(|payload| {
+        state.device = Device::Broken;
+        let text =
+            format!("{name}: {}; the device is gone until libttsim_exit", panic_text(&*payload));
+        state.reporter.say(Culprit::Simulator, &text);
+        absent
+    });
+    drop(state);
+    WITHIN.set(false);
+    result
+}
+
+/// Begins a session with a fresh chip.
+pub(crate) fn init() {
+    enter("libttsim_init", (), |state| {
+        if !matches!(state.device, Device::Absent) {
+            let text = "libttsim_init called twice: the first session ends here";
+            state.reporter.say(Culprit::Host, text);
+        }
+        state.device = Device::Broken;
+        let (reporter, complaint) = Reporter::from_env();
+        state.reporter = reporter;
+        if let Some(complaint) = complaint {
+            state.reporter.say(Culprit::Host, &complaint);
+        }
+        match ChipConfig::from_env() {
+            Ok(config) => {
+                let mut chip = Chip::new(config);
+                // Without one the chip itself says what reaching for it means.
+                if state.memory.is_some() {
+                    chip.set_host_memory(Box::new(state.memory));
+                }
+                state.device = Device::Present(Box::new(chip));
+            }
+            Err(error) => {
+                let text = format!("no device: {error}");
+                state.reporter.say(Culprit::Host, &text);
+            }
+        }
+    });
+}
+
+/// Ends the session.
+pub(crate) fn exit() {
+    enter("libttsim_exit", (), |state| {
+        if matches!(state.device, Device::Absent) {
+            state.reporter.say(Culprit::Host, "libttsim_exit without libttsim_init");
+        }
+        state.device = Device::Absent;
+        state.reporter.finish();
+    });
+}
+
+/// Takes the host's memory functions, before a session or within one.
+pub(crate) fn set_memory(memory: TtsimMemory) {
+    enter("libttsim_set_pci_dma_mem_callbacks", (), |state| {
+        state.memory = memory;
+        if let Device::Present(chip) = &mut state.device {
+            chip.set_host_memory(Box::new(memory));
+        }
+    });
+}
+
+/// Runs `body` on the chip and reports what went wrong; `absent` is the answer without a chip.
+pub(crate) fn with_chip<T: Clone>(
+    name: &str,
+    absent: T,
+    body: impl FnOnce(&mut Chip) -> Result<T, Refusal>,
+) -> T {
+    enter(name, absent.clone(), |state| {
+        let State { device, reporter, .. } = state;
+        let chip = match device {
+            Device::Present(chip) => chip,
+            Device::Absent => {
+                let text = format!("{name} called without a session: libttsim_init comes first");
+                reporter.say(Culprit::Host, &text);
+                return absent;
+            }
+            // Why it is broken was said when it broke.
+            Device::Broken => return absent,
+        };
+        let result = body(chip);
+        for report in chip.take_reports() {
+            reporter.say(Culprit::Guest, &report);
+        }
+        result.unwrap_or_else(|refusal| {
+            let text = match refusal {
+                Refusal::Chip(error) => format!("{name}: {error}"),
+                Refusal::NullBuffer => format!("{name}: the buffer is a null pointer"),
+            };
+            reporter.say(Culprit::Host, &text);
+            absent
+        })
+    })
+}
