@@ -1,0 +1,68 @@
+//! The vectors of `firmware-tests/vectors`: generated here, expected values from a slow model, run
+//! on the tile. With `TILESCOPE_WRITE_VECTORS` set, the files are written instead of compared.
+//!
+//! `cargo run -p firmware-tests --bin golden -- firmware-tests/vectors` runs them too.
+
+mod groups;
+mod model;
+mod program;
+
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use firmware_tests::golden::{self, Outcome};
+use serde_json::Value;
+use tile::TileConfig;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors")
+}
+
+fn file(group: &Value) -> PathBuf {
+    folder().join(format!("{}.json.gz", group["group"].as_str().expect("a name")))
+}
+
+fn read(path: &Path) -> Value {
+    let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut text = String::new();
+    let decoded = flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text);
+    decoded.expect("a gzip file");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn write(path: &Path, group: &Value) {
+    let file = std::fs::File::create(path).expect("the folder exists");
+    let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::best());
+    encoder.write_all(group.to_string().as_bytes()).expect("written");
+    encoder.finish().expect("written");
+}
+
+#[test]
+fn vectors_in_the_repository_are_those_of_the_generator() {
+    let write_them = std::env::var_os("TILESCOPE_WRITE_VECTORS").is_some();
+    for group in groups::all() {
+        let path = file(&group);
+        if write_them {
+            write(&path, &group);
+        }
+        assert_eq!(read(&path), group, "{}", path.display());
+    }
+}
+
+#[test]
+fn every_vector_gives_what_the_model_says() {
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for value in groups::all() {
+        let group: golden::Group = serde_json::from_value(value).expect("a group");
+        for vector in &group.vectors {
+            count += 1;
+            match golden::run(&group, vector, TileConfig::default()) {
+                Outcome::Pass => {}
+                outcome => wrong.push(format!("{}: {outcome:?}", vector.name)),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count >= 200, "{count} vectors");
+}
