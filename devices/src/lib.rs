@@ -8,14 +8,14 @@
 //! # Rooms
 //!
 //! [`mailbox`] and [`pcbuf`]: FIFOs between cores. [`tile_control`]: soft reset, reset PCs, wall
-//! clock, debug registers. [`tdma`]: TDMA-RISC. [`niu`]: the two NoC interfaces (registers,
+//! clock, debug selectors. [`risc_debug`]: the cores' debug interface. [`tdma`]: TDMA-RISC. [`niu`]: the two NoC interfaces (registers,
 //! counters, command decode). [`fabric`]: packets in flight and what they do to memory.
 //! [`overlay`]: stream registers. [`pic`]: interrupt controller.
 //!
 //! # Not modelled
 //!
-//! Interrupts, the debug interface of the cores, the debug daisychain, the overlay's stream
-//! engine, and packer metadata: these stop with an explicit fault.
+//! Interrupts, the overlay's stream engine, and packer metadata: these stop with an explicit
+//! fault.
 //! Devices do not know which core may reach which register; the tile's memory map does.
 
 pub mod fabric;
@@ -25,6 +25,7 @@ pub mod niu;
 pub mod overlay;
 pub mod pcbuf;
 pub mod pic;
+pub mod risc_debug;
 pub mod tdma;
 pub mod tile_control;
 
@@ -35,5 +36,6 @@ pub use niu::{Niu, NocPacket, PacketKind, Stage};
 pub use overlay::{Overlay, RegisterChange};
 pub use pcbuf::{PcBufRead, PcBufs};
 pub use pic::Pic;
+pub use risc_debug::{DebugAccess, DebugEffect, RiscDebug, WatchMode};
 pub use tdma::{MoverCommand, Tdma};
 pub use tile_control::{ExternalRead, TileControl, TileControlEffect};

@@ -5,8 +5,9 @@
 //! `[isa-wh: TensixTile/BabyRISCV/PushTensixInstruction.md]` (debug registers),
 //! `[spec: boot-and-sync 2]`; the register list is that of [`memory_map`].
 //!
-//! Not modelled: the debug interface of the cores (commands fault), performance counters (their
-//! control registers are storage, their outputs fault), the watchdog, timestamp event streams.
+//! The debug interface of the cores has a room of its own, [`crate::risc_debug`]. Not modelled:
+//! performance counters (their control registers are storage, their outputs fault), the watchdog,
+//! timestamp event streams.
 //! What a debug read of the coprocessor shows is the tile's to answer: see [`ExternalRead`].
 
 mod registers;
@@ -15,6 +16,7 @@ use memory_map::Target;
 use sim_core::{Category, CoreId, CoreSet, Cycle, StateHasher, ThreadId};
 
 use crate::fault::{DeviceFault, ReadClass, nearest};
+use crate::risc_debug::{DebugAccess, RiscDebug};
 use registers as reg;
 
 /// `SOFT_RESET_0` at power-on: all five cores held `[spec: boot-and-sync 1.3]`.
@@ -58,6 +60,8 @@ pub enum TileControlEffect {
         /// Bit *i* set: thread *i*'s.
         threads: u8,
     },
+    /// A debugger asks for a debug register of a core: for [`RiscDebug::perform`].
+    CoreDebug(DebugAccess),
 }
 
 /// A read whose value lives in the coprocessor; ask [`TileControl::external_read`] first.
@@ -91,6 +95,8 @@ pub struct TileControl {
     words: Box<[u32; reg::WORDS]>,
     /// High half of the wall clock as of the last access to its low half.
     clock_high: u32,
+    /// The cores' debug interface.
+    pub debug: RiscDebug,
 }
 
 impl Default for TileControl {
@@ -103,11 +109,23 @@ fn fault(category: Category, id: &'static str, text: impl Into<String>) -> Devic
     DeviceFault::new(category, id, text)
 }
 
+/// Bit of the core's local RAM in `DISABLE_RESET`; its debug registers have the next.
+const fn disable_reset_bit(core: CoreId) -> u32 {
+    match core {
+        CoreId::Trisc0 => 0,
+        CoreId::Trisc1 => 2,
+        CoreId::Trisc2 => 4,
+        CoreId::Brisc => 6,
+        CoreId::Ncrisc => 8,
+    }
+}
+
 impl TileControl {
     /// The block at power-on.
     #[must_use]
     pub fn new() -> Self {
-        let mut block = Self { words: Box::new([0; reg::WORDS]), clock_high: 0 };
+        let words = Box::new([0; reg::WORDS]);
+        let mut block = Self { words, clock_high: 0, debug: RiscDebug::new() };
         block.set(reg::SOFT_RESET_0, SOFT_RESET_AT_POWER_ON);
         block.set(reg::TIMESTAMP_CNTL, TIMESTAMP_CNTL_AT_POWER_ON);
         block
@@ -158,14 +176,13 @@ impl TileControl {
     /// Whether a soft reset of the core zeroes its local RAM.
     #[must_use]
     pub fn clears_local_ram(&self, core: CoreId) -> bool {
-        let bit = match core {
-            CoreId::Trisc0 => 0,
-            CoreId::Trisc1 => 2,
-            CoreId::Trisc2 => 4,
-            CoreId::Brisc => 6,
-            CoreId::Ncrisc => 8,
-        };
-        self.get(reg::DISABLE_RESET) >> bit & 1 == 0
+        self.get(reg::DISABLE_RESET) >> disable_reset_bit(core) & 1 == 0
+    }
+
+    /// Whether a soft reset of the core zeroes its debug registers.
+    #[must_use]
+    pub fn clears_debug_registers(&self, core: CoreId) -> bool {
+        self.get(reg::DISABLE_RESET) >> (disable_reset_bit(core) + 1) & 1 == 0
     }
 
     /// How a polling core has to treat the register. The wall clock's low half also latches its
@@ -213,8 +230,8 @@ impl TileControl {
     ///
     /// # Errors
     /// `tile-control-unmapped`: no such register. `tile-control-external`: the value lives in the
-    /// coprocessor, see [`TileControl::external_read`]. `perf-counter`, `timestamp-stream`,
-    /// `debug-interface`: not simulated.
+    /// coprocessor, see [`TileControl::external_read`]. `perf-counter`, `timestamp-stream`: not
+    /// simulated.
     pub fn read(&mut self, offset: u32, now: Cycle) -> Result<u32, DeviceFault> {
         let high = (now.0 >> 32) as u32;
         // Firmware waits by reading these over and over.
@@ -239,12 +256,10 @@ impl TileControl {
                 "perf-counter",
                 "reads a hardware performance counter, which is not simulated",
             )),
-            reg::RISC_DBG_STATUS_0 => Ok(self.debug_status()),
-            reg::RISC_DBG_STATUS_1 => Err(fault(
-                Category::Unsupported,
-                "debug-interface",
-                "reads a result of the cores' debug interface, which is not simulated",
-            )),
+            reg::RISC_DBG_CNTL_0 => Ok(self.debug.control()),
+            reg::RISC_DBG_CNTL_1 => Ok(self.debug.data()),
+            reg::RISC_DBG_STATUS_0 => Ok(self.debug.status()),
+            reg::RISC_DBG_STATUS_1 => Ok(self.debug.result()),
             _ if self.external_read(offset).is_some() => Err(fault(
                 Category::Unimplemented,
                 "tile-control-external",
@@ -254,20 +269,13 @@ impl TileControl {
         }
     }
 
-    /// `RISC_DBG_STATUS_0` while no command has ever been triggered: the echo of the control
-    /// register's index, direction and core `[isa-wh: TensixTile/BabyRISCV/DebugInterface.md]`.
-    fn debug_status(&self) -> u32 {
-        let control = self.get(reg::RISC_DBG_CNTL_0);
-        let direction = (control >> 16 & 1) << (control >> 17 & 3);
-        control & 0x7FF | direction << 13
-    }
-
     /// Writes a register.
     ///
     /// # Errors
     /// `tile-control-unmapped`: no such register. `tile-control-read-only`: the register is
-    /// documented as read-only without saying that writes are ignored. `debug-interface`,
-    /// `watchdog`, `timestamp-stream`: starts something that is not simulated.
+    /// documented as read-only without saying that writes are ignored. `watchdog`,
+    /// `timestamp-stream`: starts something that is not simulated. Those of
+    /// [`RiscDebug::write_control`].
     pub fn write(
         &mut self,
         offset: u32,
@@ -286,6 +294,13 @@ impl TileControl {
                 self.clock_high = (now.0 >> 32) as u32;
                 return Ok(None);
             }
+            reg::RISC_DBG_CNTL_0 => {
+                return Ok(self.debug.write_control(value)?.map(TileControlEffect::CoreDebug));
+            }
+            reg::RISC_DBG_CNTL_1 => {
+                self.debug.write_data(value);
+                return Ok(None);
+            }
             // "No effect" and "writes discarded" in the respective pages.
             reg::WALL_CLOCK_1
             | reg::WALL_CLOCK_H
@@ -299,13 +314,7 @@ impl TileControl {
 
     /// Faults for writes that would start something that is not simulated, or that cannot work.
     fn refuse(&self, offset: u32, value: u32) -> Result<(), DeviceFault> {
-        let rising = value & !self.get(offset);
         let (category, id, text) = match offset {
-            reg::RISC_DBG_CNTL_0 if rising >> 31 != 0 => (
-                Category::Unsupported,
-                "debug-interface",
-                format!("triggers command {value:#x} of the cores' debug interface"),
-            ),
             reg::WDT_CNTL if value != 0 => (
                 Category::Unsupported,
                 "watchdog",
@@ -387,6 +396,7 @@ impl TileControl {
     pub fn hash_state(&self, hasher: &mut StateHasher) {
         hasher.words(&self.words[..]);
         hasher.u32(self.clock_high);
+        self.debug.hash_state(hasher);
     }
 }
 

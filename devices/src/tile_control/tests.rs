@@ -123,11 +123,24 @@ fn pc_buf_override_write_is_an_effect() {
 }
 
 #[test]
-fn debug_interface_trigger_is_unsupported() {
+fn debug_interface_access_is_an_effect() {
+    // [isa-wh: TensixTile/BabyRISCV/DebugInterface.md]
     let mut block = TileControl::new();
+    assert_eq!(block.write(0x84, 0x8000_0001, NOW), Ok(None));
     assert_eq!(block.write(0x80, 0x0001_0001, NOW), Ok(None));
-    let fault = block.write(0x80, 0x8001_0001, NOW).unwrap_err();
-    assert_eq!((fault.category, fault.id), (Category::Unsupported, "debug-interface"));
+    let access = DebugAccess { core: CoreId::Brisc, register: 1, write: Some(0x8000_0001) };
+    let effect = TileControlEffect::CoreDebug(access);
+    assert_eq!(block.write(0x80, 0x8001_0001, NOW), Ok(Some(effect)));
+    assert_eq!(block.read(0x88, NOW), Ok(1 << 31 | 1 << 13 | 1));
+    assert_eq!(block.read(0x84, NOW), Ok(0x8000_0001));
+}
+
+#[test]
+fn disable_reset_odd_bits_keep_debug_registers() {
+    let mut block = TileControl::new();
+    block.write(0x224, 1 << 5 | 1 << 6, NOW).unwrap();
+    assert!(!block.clears_debug_registers(CoreId::Trisc2));
+    assert!(block.clears_debug_registers(CoreId::Brisc));
 }
 
 #[test]
