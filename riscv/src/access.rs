@@ -49,7 +49,7 @@ impl Core {
     /// Puts a loaded value where it belongs.
     pub(crate) fn deliver(&mut self, pending: Pending, value: u32, width: Width) {
         match pending {
-            Pending::Discard => {}
+            Pending::Discard | Pending::Debugger => {}
             Pending::Integer { rd, signed } => {
                 self.x[usize::from(rd & 63)] = if signed { extend(value, width) } else { value };
             }

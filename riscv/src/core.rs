@@ -6,6 +6,7 @@ use sim_core::{
 };
 
 use crate::csr::CsrFile;
+use crate::debug::Debug as Debugger;
 use crate::fast::Exit;
 use crate::icache::{Icache, IcacheModel};
 use crate::op::{REGISTER_SLOTS, SINK};
@@ -68,6 +69,8 @@ pub(crate) enum Pending {
     Float { rd: u8, half: bool },
     /// CSR read: the old value goes to `rd`.
     Csr { rd: u8 },
+    /// The debugger asked, not an instruction.
+    Debugger,
 }
 
 /// One baby RISC-V core.
@@ -101,6 +104,7 @@ pub struct Core {
     pub(crate) trace: bool,
     /// Instructions are logged or checked one by one.
     pub(crate) always_careful: bool,
+    pub(crate) debug: Debugger,
     reset_cycle: u64,
     reset_instructions: u64,
     /// What the core hands over at the end of its run phase.
@@ -130,6 +134,7 @@ impl Core {
             prober: Prober::new(config.parking),
             trace: false,
             always_careful: config.icache == IcacheModel::Stale,
+            debug: Debugger::default(),
             reset_cycle: 0,
             reset_instructions: 0,
             batch: Batch::default(),
@@ -239,6 +244,7 @@ impl Core {
     pub fn hold(&mut self) {
         self.status = Status::Reset;
         self.batch.request = None;
+        self.forget_debugger();
         self.clear_posted();
     }
 
@@ -260,6 +266,10 @@ impl Core {
     pub fn complete(&mut self, shared: &Shared, value: u32, steady: bool, now: Cycle) {
         let Some(request) = self.batch.request.take() else { return };
         let value = value & request.width.mask();
+        if self.pending == Pending::Debugger {
+            self.answer_debugger(request.kind, value);
+            return;
+        }
         self.deliver(self.pending, value, request.width);
         if steady {
             let load = crate::park::WatchedLoad {
@@ -289,6 +299,7 @@ impl Core {
         self.instructions += 1;
         self.cycle = now.0;
         self.status = Status::Running;
+        self.pause_if_due();
     }
 
     /// Takes a parked core out of its loop as of `now`, an epoch boundary: it will be exactly
@@ -350,21 +361,14 @@ impl Core {
     /// parked are not in the log: whether a core parks must not depend on who watches.
     pub fn set_trace(&mut self, on: bool) {
         self.trace = on;
-        self.always_careful = on || self.config.icache == IcacheModel::Stale;
+        self.update_care();
     }
 
-    /// Stops the core for a debugger.
-    pub fn halt(&mut self) {
-        if matches!(self.status, Status::Running) {
-            self.status = Status::Halted;
-        }
-    }
-
-    /// Lets a halted core go on from `pc`.
-    pub fn resume(&mut self, now: Cycle) {
-        if matches!(self.status, Status::Halted) {
-            self.status = Status::Running;
-            self.cycle = now.0;
+    /// A mistake of this core was found elsewhere: it never executes again.
+    pub fn stop_faulted(&mut self) {
+        if !matches!(self.status, Status::Reset) {
+            self.status = Status::Faulted;
+            self.batch.request = None;
         }
     }
 
@@ -445,6 +449,7 @@ impl Core {
         hasher.u64(self.instructions);
         self.csr.hash_state(hasher);
         hasher.words(&self.local);
+        self.hash_debugger(hasher);
     }
 }
 

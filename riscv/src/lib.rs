@@ -12,6 +12,10 @@
 //!
 //! See [`park`]: a core that spins costs nothing until something it reads changes.
 //!
+//! # Debugging
+//!
+//! See [`debug`]: pause, step, breakpoints, and what they cost (nothing, unless used).
+//!
 //! # Not modelled
 //!
 //! Pipeline bubbles, the L0 data cache, the store queue's reordering, interrupts, the vector
@@ -20,6 +24,7 @@
 mod access;
 pub mod core;
 pub mod csr;
+pub mod debug;
 pub mod decode;
 mod dispatch;
 pub mod exec;
@@ -31,5 +36,6 @@ mod rare;
 mod run;
 
 pub use crate::core::{Core, CoreConfig, Status};
+pub use crate::debug::{DebugAccess, Watchpoint};
 pub use crate::icache::IcacheModel;
 pub use crate::park::{Spin, WatchedLoad};

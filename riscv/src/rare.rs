@@ -3,11 +3,14 @@
 
 use sim_core::{AmoOp, Category, RequestKind, Width};
 
-use crate::core::{Core, Pending, Status};
+use crate::core::{Core, Pending};
 use crate::csr::{Csr, CsrFile};
 use crate::exec::float::{self, FloatMode};
 use crate::op::{Kind, Op, SINK};
 use crate::run::{Flow, Slice};
+
+/// The word of `ecall`.
+const ECALL: u32 = 0x0000_0073;
 
 impl Core {
     /// Executes an instruction of the kinds the loop does not know. `self.pc` is its address.
@@ -34,9 +37,10 @@ impl Core {
                 let value = self.f[usize::from(op.rs2 & 31)] & width.mask();
                 self.float_store(slice, addr, value, width)
             }
-            Kind::Ebreak => self.ebreak(),
+            Kind::Ebreak => self.ebreak("ebreak", 0x0010_0073),
+            Kind::Trap if op.imm == ECALL => self.ebreak("ecall", ECALL),
             Kind::Trap => {
-                let message = "ecall, mret and wfi: interrupts and traps are not simulated";
+                let message = "mret and wfi: interrupts and traps are not simulated";
                 self.refuse(Category::Unimplemented, "trap-instruction", message, op.imm)
             }
             _ => {
@@ -51,13 +55,15 @@ impl Core {
         Flow::Hold
     }
 
-    fn ebreak(&mut self) -> Flow {
+    /// `ebreak` and `ecall` pause the core behind themselves
+    /// `[isa-wh: TensixTile/BabyRISCV/DebugInterface.md]`.
+    fn ebreak(&mut self, name: &str, word: u32) -> Flow {
         if self.config.debugger {
-            self.status = Status::Halted;
-            return Flow::Hold;
+            self.pause_for_ebreak();
+            return Flow::Next;
         }
-        let message = "ebreak, and no debugger is attached that could continue the core";
-        self.refuse(Category::NonContractual, "ebreak-without-debugger", message, 0x0010_0073)
+        let message = format!("{name}, and no debugger is attached that could continue the core");
+        self.refuse(Category::NonContractual, "ebreak-without-debugger", &message, word)
     }
 
     fn float_store(&mut self, slice: &mut Slice<'_>, addr: u32, value: u32, width: Width) -> Flow {

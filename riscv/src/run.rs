@@ -51,7 +51,9 @@ impl Core {
         while self.cycle < slice.until && self.is_running() {
             let gate = self.prober.gate();
             if self.cycle >= gate || self.always_careful {
-                self.prober.begin(self.cycle);
+                if self.may_park() {
+                    self.prober.begin(self.cycle);
+                }
                 self.careful(&mut slice, CAREFUL_CHUNK_CYCLES);
                 continue;
             }
@@ -82,7 +84,7 @@ impl Core {
     #[inline(never)]
     fn careful(&mut self, slice: &mut Slice<'_>, cycles: u64) {
         let chunk = self.cycle.saturating_add(cycles);
-        while self.cycle < chunk.min(slice.until) && self.step(slice) {
+        while self.cycle < chunk.min(slice.until) && self.step_with_care(slice) {
             if !self.always_careful && !self.prober.is_active() {
                 return;
             }
@@ -90,7 +92,7 @@ impl Core {
     }
 
     /// Executes one instruction. `false`: it did not complete, or the core does not go on.
-    fn step(&mut self, slice: &mut Slice<'_>) -> bool {
+    pub(crate) fn step(&mut self, slice: &mut Slice<'_>) -> bool {
         if !self.open_page(slice.shared) {
             return false;
         }
@@ -168,7 +170,8 @@ impl Core {
         self.pc = pc.wrapping_add(4 * consumed);
         self.cycle += 1;
         self.instructions += 1;
-        true
+        // `ebreak` completes and pauses.
+        self.is_running()
     }
 
     /// The instruction at the pc jumps. `false`: nowhere, or into a loop it is parked in.

@@ -32,13 +32,15 @@ pub struct Coprocessor {
     pub(crate) backend: Backend,
     pub(crate) asleep: bool,
     /// Threads with anything in their frontends.
-    active: ThreadSet,
+    pub(crate) active: ThreadSet,
+    /// Threads that have made a mistake.
+    pub(crate) stopped: ThreadSet,
 }
 
 /// Threads as a set, bit *i* is thread *i*.
-type ThreadSet = u8;
+pub(crate) type ThreadSet = u8;
 
-const fn bit(thread: ThreadId) -> ThreadSet {
+pub(crate) const fn bit(thread: ThreadId) -> ThreadSet {
     1 << thread as u8
 }
 
@@ -52,6 +54,7 @@ impl Coprocessor {
             backend: Backend::new(timing),
             asleep: true,
             active: 0,
+            stopped: 0,
         }
     }
 
@@ -95,7 +98,7 @@ impl Coprocessor {
             return Err(push_error(thread, word, origin, now, refusal));
         }
         self.asleep = false;
-        self.active |= bit(thread);
+        self.active |= bit(thread) & !self.stopped;
         if E::OBSERVED {
             let at = Stamp { cycle: now, agent: AgentId::Core(origin.core), pc: origin.pc };
             env.event(at, Event::Push { thread, word, after_mop });
@@ -106,7 +109,8 @@ impl Coprocessor {
     /// Advances one cycle.
     ///
     /// # Errors
-    /// A guest mistake, or something that is not modelled; the machine must not be stepped on.
+    /// A guest mistake, or something that is not modelled. Before it is stepped on, whoever made it
+    /// has to be stopped ([`Coprocessor::stop_thread`]); the rest of the cycle is lost to all.
     #[inline]
     pub fn step<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<(), GuestError> {
         if self.asleep {
@@ -122,17 +126,18 @@ impl Coprocessor {
     /// that was not stepped; it is below `until` too if the coprocessor fell asleep.
     ///
     /// # Errors
-    /// As [`Coprocessor::step`].
+    /// As [`Coprocessor::step`], with the first cycle that was not stepped.
     pub fn run<E: Env>(
         &mut self,
         from: Cycle,
         until: Cycle,
         env: &mut E,
-    ) -> Result<Cycle, GuestError> {
+    ) -> Result<Cycle, (Cycle, GuestError)> {
         let mut now = from;
         while now < until && !self.asleep {
-            self.step(now, env)?;
+            let stepped = self.step(now, env);
             now += 1;
+            stepped.map_err(|fault| (now, fault))?;
             if env.wants_control() {
                 break;
             }
@@ -222,6 +227,9 @@ impl Coprocessor {
         let mut met = 0;
         let mut queued = 0;
         for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
+            if self.stopped & bit(thread) != 0 {
+                continue;
+            }
             if evaluate(frontend, &self.backend, (thread, now), &mut progress, env) {
                 met |= bit(thread);
             }
@@ -229,6 +237,9 @@ impl Coprocessor {
         }
         progress |= self.step_gates(queued, now, env)?;
         for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
+            if self.stopped & bit(thread) != 0 {
+                continue;
+            }
             if met & bit(thread) != 0 {
                 frontend.gate.latch = None;
                 progress = true;

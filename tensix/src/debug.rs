@@ -4,6 +4,8 @@
 //! Sources: `[isa-wh: TensixTile/DebugDaisychain.md]`; where Blackhole's signals lie
 //! `[ttsim: debug bus]`, confirmed by the reference vectors.
 
+use sim_core::ThreadId;
+
 use crate::coprocessor::Coprocessor;
 use crate::state::adc::{Channel, PACKERS};
 use crate::state::dst::DST_ROWS;
@@ -41,9 +43,36 @@ impl Coprocessor {
             (3, 2) => (self.rwc_signals(), 0),
             (3, 3) => (self.rwc_signals(), 4),
             (3, 4) => (self.fidelity_signals(), 0),
+            (1, 12) => (self.frontend_signals(ThreadId::T0), 0),
+            (1, 8) => (self.frontend_signals(ThreadId::T1), 0),
+            (1, 4) => (self.frontend_signals(ThreadId::T2), 0),
             _ => return None,
         };
         Some(signals.0[first + word])
+    }
+
+    /// Whether the FIFO before the MOP expander of `thread` is empty.
+    #[must_use]
+    pub fn input_is_empty(&self, thread: ThreadId) -> bool {
+        self.threads[thread.index()].first.is_empty()
+    }
+
+    /// What is about to go through the wait gate, and the FIFO before the replay expander. What
+    /// they are is described for Wormhole; where Blackhole has them, by name only
+    /// `[exalens: hardware/blackhole/functional_worker_debug_bus_signals.py]`: `thread_inst`,
+    /// `ibuffer_empty`, `req_iramd_buffer_full` and `_empty`.
+    fn frontend_signals(&self, thread: ThreadId) -> Signals {
+        let frontend = &self.threads[thread.index()];
+        let mut signals = Signals::default();
+        signals.put(40, frontend.third.front().map_or(0, |entry| entry.word()));
+        for (bit, flag) in [
+            (73, frontend.third.is_empty()),
+            (75, frontend.second.is_full()),
+            (76, frontend.second.is_empty()),
+        ] {
+            signals.put(bit, u32::from(flag));
+        }
+        signals
     }
 
     /// Unpackers of thread 0 and the packers of thread 2, by channel.

@@ -51,6 +51,7 @@ mod queue;
 mod registers;
 mod state;
 mod status;
+mod stop;
 mod timing;
 mod units;
 

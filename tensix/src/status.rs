@@ -123,6 +123,7 @@ impl Coprocessor {
         for frontend in &self.threads {
             hash_frontend(frontend, hasher);
         }
+        hasher.u8(self.stopped);
         self.hash_backend(hasher);
     }
 

@@ -2,9 +2,7 @@
 //! interleaved with the coprocessor and the NoC.
 
 use sim_core::agent::PAGE_OBSERVED;
-use sim_core::{
-    AgentId, Context, CoreId, Cycle, Event, GuestError, Observer, Request, Stamp, Store, Width,
-};
+use sim_core::{AgentId, Context, CoreId, Cycle, Event, Observer, Request, Stamp, Store, Width};
 
 use riscv::Status;
 
@@ -70,6 +68,9 @@ impl<O: Observer> Tile<O> {
                     core.clear_posted();
                 }
             }
+        }
+        if !self.debug_queue.is_empty() {
+            self.run_debug_queue();
         }
     }
 
@@ -269,6 +270,7 @@ impl<O: Observer> Tile<O> {
         for id in CoreId::ALL {
             if let Some(answer) = self.answers[id.index()].take() {
                 self.cores[id].complete(&self.shared, answer.value, answer.steady, end);
+                self.collect_debug_result(id);
             }
             let core = &mut self.cores[id];
             if let Some(fault) = core.batch.fault.take() {
@@ -294,16 +296,6 @@ impl<O: Observer> Tile<O> {
         }
     }
 
-    /// Remembers the first mistake in `(cycle, agent)` order.
-    pub(crate) fn report(&mut self, fault: Box<GuestError>) {
-        let earlier = self.fault.as_ref().is_some_and(|old| {
-            (old.at.cycle, old.at.agent.code()) <= (fault.at.cycle, fault.at.agent.code())
-        });
-        if !earlier {
-            self.fault = Some(fault);
-        }
-    }
-
     /// Emits an event; the closure is not even built when nobody listens.
     #[inline]
     pub(crate) fn emit(
@@ -318,7 +310,7 @@ impl<O: Observer> Tile<O> {
         }
     }
 
-    fn apply_store(&mut self, id: CoreId, store: &Store, end: Cycle) {
+    pub(crate) fn apply_store(&mut self, id: CoreId, store: &Store, end: Cycle) {
         if store.addr < sim_core::l1::L1_BYTES {
             self.apply_l1_store(id, store, end);
             return;
@@ -367,10 +359,16 @@ impl<O: Observer> Tile<O> {
         }
     }
 
+<<<<<<< HEAD
     /// Tries to answer the outstanding request of a core. Gives whether that may have changed a
     /// device.
     fn try_request(&mut self, id: CoreId, cycle: Cycle, end: Cycle) -> bool {
         let Some(request) = self.cores[id].batch.request else { return false };
+=======
+    /// Tries to answer the outstanding request of a core.
+    pub(crate) fn try_request(&mut self, id: CoreId, cycle: Cycle, end: Cycle) {
+        let Some(request) = self.cores[id].batch.request else { return };
+>>>>>>> 6f2a9d1 (tile, riscv: debug interface of the cores, and what a mistake stops)
         if request.cycle > cycle || self.answers[id.index()].is_some() {
             return false;
         }
@@ -395,7 +393,7 @@ impl<O: Observer> Tile<O> {
                     word: None,
                 };
                 self.report(Box::new(fault.at(at)));
-                self.cores[id].batch.request = None;
+                self.cores[id].refuse_request();
             }
         }
         false

@@ -51,7 +51,7 @@ impl<O: Observer> Tile<O> {
         let limit = self.config.epoch.round_up(limit);
         self.set_host_watch(wait);
         loop {
-            if let Some(fault) = self.fault.take() {
+            if let Some(fault) = self.next_fault() {
                 return Stop::Fault(fault);
             }
             if wait.is_some_and(|wait| wait.is_met(&self.shared.l1)) {
@@ -85,7 +85,7 @@ impl<O: Observer> Tile<O> {
                 self.now = limit;
             }
             self.halted = None;
-            if let Some(fault) = self.fault.take() {
+            if let Some(fault) = self.next_fault() {
                 return Err(fault);
             }
         }
@@ -205,7 +205,7 @@ impl<O: Observer> Tile<O> {
     }
 
     /// Tells the cores how much room the instruction FIFOs have.
-    fn grant_pushes(&mut self) {
+    pub(crate) fn grant_pushes(&mut self) {
         if !self.credits_stale {
             return;
         }

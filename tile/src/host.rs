@@ -54,9 +54,8 @@ impl<O: Observer> Tile<O> {
         self.refresh_watches();
         let done = self.write_block(host, addr, bytes);
         if addr >= sim_core::l1::L1_BYTES {
-            self.after_host_device_write();
-        }
-        if std::mem::take(&mut self.watch_hit) {
+            self.settle_between_epochs();
+        } else if std::mem::take(&mut self.watch_hit) {
             for id in CoreId::ALL {
                 if !self.cores[id].spin_holds(&self.shared.l1) {
                     self.cores[id].wake(&self.shared, self.now);
@@ -66,6 +65,7 @@ impl<O: Observer> Tile<O> {
         done.map_err(|fault| self.host_error(fault))
     }
 
+<<<<<<< HEAD
     /// A device register changed under parked pollers and blocked requests.
     fn after_host_device_write(&mut self) {
         self.credits_stale = true;
@@ -78,6 +78,8 @@ impl<O: Observer> Tile<O> {
         }
     }
 
+=======
+>>>>>>> 6f2a9d1 (tile, riscv: debug interface of the cores, and what a mistake stops)
     /// Reads an aligned word.
     ///
     /// # Errors

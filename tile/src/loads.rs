@@ -2,7 +2,9 @@
 
 use devices::{DeviceFault, ExternalRead, PcBufRead, ReadClass};
 use memory_map::{Hit, Target, lookup};
-use sim_core::{Category, CoreId, Event, Observer, RequestKind, ThreadId, WaitReason, Width};
+use sim_core::{
+    Category, CoreId, Cycle, Event, Observer, RequestKind, ThreadId, WaitReason, Width,
+};
 
 use crate::route::{
     Asker, door, fault, local_ram, mailbox_peer, pcbuf_thread, push_target, ttsync_reason,
@@ -126,7 +128,7 @@ impl<O: Observer> Tile<O> {
         match (hit.target, own) {
             (Target::TileControl, _) => {
                 let value = match self.control.external_read(offset) {
-                    Some(external) => self.debug_read(external, addr)?,
+                    Some(external) => self.debug_read(external, addr, asker.end)?,
                     None => self.control.read(offset, asker.cycle)?,
                 };
                 classed(value, devices::TileControl::read_class(offset))
@@ -177,7 +179,12 @@ impl<O: Observer> Tile<O> {
         Ok(Answer { value: self.cores[core].pc(), steady: false })
     }
 
-    fn debug_read(&mut self, what: ExternalRead, addr: u32) -> Result<u32, DeviceFault> {
+    fn debug_read(
+        &mut self,
+        what: ExternalRead,
+        addr: u32,
+        end: Cycle,
+    ) -> Result<u32, DeviceFault> {
         match what {
             ExternalRead::InstructionFifoStatus => Ok(self.tensix.instrn_buf_status()),
             ExternalRead::ConfigWord { index } => Ok(self.tensix.read_config(index).unwrap_or(0)),
@@ -186,7 +193,7 @@ impl<O: Observer> Tile<O> {
                 value.ok_or_else(|| unseen("debug array", command, addr))
             }
             ExternalRead::DebugBus { select } => {
-                self.tensix.debug_bus(select).ok_or_else(|| unseen("debug bus", select, addr))
+                self.debug_bus(select, end).ok_or_else(|| unseen("debug bus", select, addr))
             }
         }
     }

@@ -254,6 +254,7 @@ impl<O: Observer> Tile<O> {
                 }
             }
             Some(TileControlEffect::DebugBusControl { .. }) => {}
+            Some(TileControlEffect::CoreDebug(access)) => self.debug_access(asker, access)?,
         }
         Ok(())
     }
@@ -261,10 +262,15 @@ impl<O: Observer> Tile<O> {
     fn enter_reset(&mut self, core: CoreId, asker: Asker) {
         self.cores[core].wake(&self.shared, asker.end);
         self.cores[core].hold();
+        if self.control.clears_debug_registers(core) {
+            self.control.debug.reset_core(core);
+            self.cores[core].set_watchpoints(&self.shared, Default::default(), asker.end);
+        }
         self.answers[core.index()] = None;
         self.core_waits[core.index()] = None;
         self.push_waits[core.index()] = None;
         self.known_halts.remove(core);
+        self.failed.remove(core);
         if core != CoreId::Ncrisc {
             self.mailboxes.clear_writer(core);
         }
@@ -462,6 +468,11 @@ pub(crate) fn push_target(target: Target, core: Option<CoreId>) -> Option<(Threa
         Target::PushT2AfterMop => Some((ThreadId::T2, true)),
         _ => None,
     }
+}
+
+/// The FIFO into which a store of that core would push.
+pub(crate) fn pushes_into(view: View, core: CoreId, addr: u32) -> Option<(ThreadId, bool)> {
+    push_target(lookup(view, addr)?.target, Some(core))
 }
 
 /// The slow path into a core's local RAM.

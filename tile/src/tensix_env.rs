@@ -114,9 +114,9 @@ impl<O: Observer> Tile<O> {
     pub(crate) fn run_tensix(&mut self, cycle: Cycle, until: Cycle, end: Cycle) -> Cycle {
         let next = match self.with_tensix(|tensix, env| tensix.run(cycle, until, env)) {
             Ok(next) => next,
-            Err(fault) => {
+            Err((next, fault)) => {
                 self.report(Box::new(fault));
-                until
+                next
             }
         };
         self.device_change = true;

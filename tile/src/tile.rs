@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use devices::{Mailboxes, Niu, Overlay, PcBufs, Pic, Tdma, TileControl};
+use devices::{DebugAccess, Mailboxes, Niu, Overlay, PcBufs, Pic, Tdma, TileControl};
 use riscv::Core;
 use sim_core::engine::{Engine, Slots};
 use sim_core::{
@@ -12,6 +12,7 @@ use tensix::Coprocessor;
 
 use crate::config::TileConfig;
 use crate::fabric::Fabric;
+use crate::route::Asker;
 use crate::tensix_env::Deferred;
 
 /// The answer to a request, given to the core at the end of the epoch.
@@ -65,7 +66,12 @@ pub struct Tile<O: Observer = NullObserver> {
     pub(crate) host_watch: u64,
     pub(crate) icache_invalidations: u8,
     pub(crate) deferred: Deferred,
-    pub(crate) fault: Option<Box<GuestError>>,
+    /// Cores that have made a mistake since their last reset.
+    pub(crate) failed: CoreSet,
+    /// Mistakes that have not been returned to the host yet, in `(cycle, agent)` order.
+    pub(crate) faults: Vec<Box<GuestError>>,
+    /// Accesses to the cores' debug registers in this epoch.
+    pub(crate) debug_queue: Vec<(Asker, DebugAccess)>,
     pub(crate) halted: Option<CoreId>,
     pub(crate) known_halts: CoreSet,
 }
@@ -113,7 +119,9 @@ impl<O: Observer> Tile<O> {
             host_watch: 0,
             icache_invalidations: 0,
             deferred: Deferred::default(),
-            fault: None,
+            failed: CoreSet::EMPTY,
+            faults: Vec::new(),
+            debug_queue: Vec::new(),
             halted: None,
             known_halts: CoreSet::EMPTY,
         })

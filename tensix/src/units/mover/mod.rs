@@ -174,8 +174,13 @@ impl Backend {
     /// A cycle of the command processor, which takes at most one command; whether it did.
     pub(crate) fn step_tdma<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, Fault> {
         let Some(&Queued { command, at }) = self.mover.queue.front() else { return Ok(false) };
-        match command.opcode() {
-            TdmaCommand::MOVE | TdmaCommand::WAIT if self.mover.is_busy(now) => return Ok(false),
+        let opcode = command.opcode();
+        if matches!(opcode, TdmaCommand::MOVE | TdmaCommand::WAIT) && self.mover.is_busy(now) {
+            return Ok(false);
+        }
+        // Before it is carried out: a mistake must not be met again.
+        self.mover.queue.pop();
+        match opcode {
             TdmaCommand::MOVE => self.start_move(command.task(), now, at, env)?,
             TdmaCommand::WRITE => command.write_l1(at, env)?,
             TdmaCommand::WAIT | TdmaCommand::NOP => {}
@@ -184,7 +189,6 @@ impl Backend {
                 return Err(fault(at, Category::UndefinedBehavior, "tdma-command", text));
             }
         }
-        self.mover.queue.pop();
         Ok(true)
     }
 }

@@ -80,6 +80,15 @@ impl Backend {
         Ok(false)
     }
 
+    /// Gives up what `thread` still tries or has scheduled.
+    pub(crate) fn drop_thread(&mut self, thread: ThreadId) {
+        if self.scalar.blocking.is_some_and(|blocking| blocking.issued.thread == thread) {
+            self.scalar.blocking = None;
+            self.update_restricted();
+        }
+        self.vector.schedule.drop_thread(thread);
+    }
+
     fn attempt<E: Env>(&mut self, blocking: &Blocking, env: &mut E) -> Result<bool, Fault> {
         let issued = &blocking.issued;
         match blocking.opcode {

@@ -12,7 +12,7 @@
 //! Source: `[isa-bh: TensixCoprocessor/SFPLOADMACRO.md]`.
 
 use isa::op::Opcode;
-use sim_core::{Category, Cycle, StateHasher};
+use sim_core::{Category, Cycle, StateHasher, ThreadId};
 
 use super::memory::Surroundings;
 use super::operands::{BONUS_LREG, SubUnit};
@@ -74,12 +74,19 @@ impl Schedule {
     }
 
     /// Whether time alone will execute something of `thread`.
-    pub(crate) fn runs(&self, thread: sim_core::ThreadId) -> bool {
+    pub(crate) fn runs(&self, thread: ThreadId) -> bool {
         let counting =
             self.entries.iter().any(|entry| entry.counts_instructions && entry.delay != 0);
         self.entries
             .iter()
             .any(|entry| entry.issued.thread == thread && (!counting || entry.delay == 0))
+    }
+
+    /// Forgets what `thread` has scheduled.
+    pub(crate) fn drop_thread(&mut self, thread: ThreadId) {
+        self.entries.retain(|entry| entry.issued.thread != thread);
+        self.snapshot = None;
+        self.before = None;
     }
 
     pub(super) fn defer(&mut self, vd: u8, set: u32, value: &LReg) {

@@ -1,0 +1,192 @@
+//! A debugger that talks to a tile as tt-exalens does: the same register accesses, in the same
+//! order `[exalens: hardware/baby_risc_debug.py, hardware/blackhole/baby_risc_debug.py,
+//! debug_bus_signal_store.py]`; and words to write small programs with.
+
+use sim_core::engine::EngineKind;
+use sim_core::{CoreId, Observer};
+use tile::{Stop, Tile, TileConfig};
+
+const CNTL_0: u32 = 0xFFB1_2080;
+const CNTL_1: u32 = 0xFFB1_2084;
+const STATUS_0: u32 = 0xFFB1_2088;
+const STATUS_1: u32 = 0xFFB1_208C;
+const DBG_BUS_CTRL: u32 = 0xFFB1_2054;
+const DBG_RD_DATA: u32 = 0xFFB1_205C;
+const SOFT_RESET_0: u32 = 0xFFB1_21B0;
+
+/// Status bits.
+pub(crate) const HALTED: u32 = 0x1;
+pub(crate) const PC_HIT: u32 = 0x2;
+pub(crate) const MEMORY_HIT: u32 = 0x4;
+pub(crate) const EBREAK_HIT: u32 = 0x8;
+pub(crate) const HIT_0: u32 = 0x100;
+
+const DEBUG_MODE: u32 = 0x8000_0000;
+
+/// Where the cores start when no reset PC is overridden `[spec: boot-and-sync 1.3]`.
+pub(crate) const ENTRIES: [u32; CoreId::COUNT] = [0, 0x6000, 0xA000, 0xE000, 0x12000];
+/// Reset bit of each core `[isa-bh: TensixTile/SoftReset.md]`.
+const RESET_BITS: [u32; CoreId::COUNT] = [1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 18];
+
+pub(crate) fn config(engine: EngineKind) -> TileConfig {
+    TileConfig { engine, debugger: true, ..TileConfig::default() }
+}
+
+/// A tile whose cores execute these words; an empty program stays in reset.
+pub(crate) fn tile<O: Observer>(
+    programs: [&[u32]; CoreId::COUNT],
+    config: TileConfig,
+    observer: O,
+) -> Tile<O> {
+    let mut tile = Tile::new(config, observer).expect("the host can start threads");
+    let mut held = 0x4_7800;
+    for (core, words) in programs.iter().enumerate().filter(|(_, words)| !words.is_empty()) {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        tile.host_write(ENTRIES[core], &bytes).expect("L1 is mapped");
+        held &= !RESET_BITS[core];
+    }
+    tile.host_write_word(SOFT_RESET_0, held).expect("the register is mapped");
+    tile
+}
+
+pub(crate) fn reset<O: Observer>(tile: &mut Tile<O>, core: CoreId, on: bool) {
+    let value = tile.host_read_word(SOFT_RESET_0).expect("mapped");
+    let bit = RESET_BITS[core as usize];
+    let value = if on { value | bit } else { value & !bit };
+    tile.host_write_word(SOFT_RESET_0, value).expect("mapped");
+}
+
+/// Runs for that many cycles, through pauses and quiescence.
+pub(crate) fn run<O: Observer>(tile: &mut Tile<O>, cycles: u64) {
+    let limit = tile.now() + cycles;
+    while tile.now() < limit {
+        match tile.run(limit, None) {
+            Stop::Limit | Stop::Halted(_) => {}
+            Stop::Quiescent(_) => tile.pass_time(limit),
+            stop => panic!("a test program went wrong: {stop:?}"),
+        }
+    }
+}
+
+/// The debug interface of one core.
+#[derive(Clone, Copy)]
+pub(crate) struct Debugger(pub(crate) CoreId);
+
+impl Debugger {
+    fn poke<O: Observer>(tile: &mut Tile<O>, addr: u32, value: u32) {
+        tile.host_write_word(addr, value).expect("a debug register is written as documented");
+    }
+
+    pub(crate) fn write<O: Observer>(self, tile: &mut Tile<O>, register: u32, value: u32) {
+        Self::poke(tile, CNTL_1, value);
+        Self::poke(tile, CNTL_0, 0x8001_0000 + ((self.0 as u32) << 17) + register);
+        Self::poke(tile, CNTL_0, 0);
+    }
+
+    pub(crate) fn read<O: Observer>(self, tile: &mut Tile<O>, register: u32) -> u32 {
+        Self::poke(tile, CNTL_0, 0x8000_0000 + ((self.0 as u32) << 17) + register);
+        Self::poke(tile, CNTL_0, 0);
+        let status = tile.host_read_word(STATUS_0).expect("mapped");
+        assert_eq!(status >> 30 & 1, 1, "the answer is valid");
+        tile.host_read_word(STATUS_1).expect("mapped")
+    }
+
+    pub(crate) fn command<O: Observer>(self, tile: &mut Tile<O>, command: u32) {
+        self.write(tile, 1, DEBUG_MODE + command);
+    }
+
+    pub(crate) fn status<O: Observer>(self, tile: &mut Tile<O>) -> u32 {
+        self.read(tile, 0)
+    }
+
+    pub(crate) fn is_halted<O: Observer>(self, tile: &mut Tile<O>) -> bool {
+        self.status(tile) & HALTED != 0
+    }
+
+    pub(crate) fn halt<O: Observer>(self, tile: &mut Tile<O>) {
+        self.command(tile, 1);
+    }
+
+    /// Blackhole needs two commands.
+    pub(crate) fn step<O: Observer>(self, tile: &mut Tile<O>) {
+        self.command(tile, 2);
+        self.command(tile, 2);
+    }
+
+    /// With the flush that works around an erratum after `ebreak`.
+    pub(crate) fn resume<O: Observer>(self, tile: &mut Tile<O>) {
+        if self.status(tile) & EBREAK_HIT != 0 {
+            let pc = self.pc(tile);
+            self.write(tile, 3, pc);
+            self.command(tile, 0x100);
+        }
+        self.command(tile, 4);
+    }
+
+    pub(crate) fn register<O: Observer>(self, tile: &mut Tile<O>, index: u32) -> u32 {
+        self.write(tile, 2, index);
+        self.command(tile, 8);
+        self.read(tile, 4)
+    }
+
+    pub(crate) fn set_register<O: Observer>(self, tile: &mut Tile<O>, index: u32, value: u32) {
+        self.write(tile, 3, value);
+        self.write(tile, 2, index);
+        self.command(tile, 0x10);
+    }
+
+    pub(crate) fn memory<O: Observer>(self, tile: &mut Tile<O>, addr: u32) -> u32 {
+        self.write(tile, 2, addr);
+        self.command(tile, 0x20);
+        self.read(tile, 4)
+    }
+
+    pub(crate) fn set_memory<O: Observer>(self, tile: &mut Tile<O>, addr: u32, value: u32) {
+        self.write(tile, 3, value);
+        self.write(tile, 2, addr);
+        self.command(tile, 0x40);
+    }
+
+    /// Watchpoint `index`: mode 8 breakpoint, 9 read, 10 write, 11 both; 0 off.
+    pub(crate) fn watch<O: Observer>(self, tile: &mut Tile<O>, index: u32, addr: u32, mode: u32) {
+        self.write(tile, 10 + index, addr);
+        let settings = self.read(tile, 5) & !(0xF << (4 * index));
+        self.write(tile, 5, settings | mode << (4 * index));
+    }
+
+    /// The pc by the debug bus.
+    pub(crate) fn pc<O: Observer>(self, tile: &mut Tile<O>) -> u32 {
+        let signal = [11, 13, 15, 17, 25][self.0 as usize];
+        Self::poke(tile, DBG_BUS_CTRL, 1 << 29 | 1 << 25 | 7 << 16 | signal);
+        tile.host_read_word(DBG_RD_DATA).expect("mapped") & 0x3FFF_FFFF
+    }
+}
+
+pub(crate) fn lui(rd: u32, value: u32) -> u32 {
+    value & 0xFFFF_F000 | rd << 7 | 0x37
+}
+
+pub(crate) fn addi(rd: u32, rs1: u32, immediate: i32) -> u32 {
+    (immediate as u32 & 0xFFF) << 20 | rs1 << 15 | rd << 7 | 0x13
+}
+
+pub(crate) fn sw(rs2: u32, offset: u32, rs1: u32) -> u32 {
+    (offset >> 5) << 25 | rs2 << 20 | rs1 << 15 | 2 << 12 | (offset & 0x1F) << 7 | 0x23
+}
+
+pub(crate) fn lw(rd: u32, offset: u32, rs1: u32) -> u32 {
+    offset << 20 | rs1 << 15 | 2 << 12 | rd << 7 | 0x03
+}
+
+/// `j` by that many words.
+pub(crate) fn j(words: i32) -> u32 {
+    let offset = (words * 4) as u32;
+    (offset >> 20 & 1) << 31
+        | (offset >> 1 & 0x3FF) << 21
+        | (offset >> 11 & 1) << 20
+        | (offset >> 12 & 0xFF) << 12
+        | 0x6F
+}
+
+pub(crate) const EBREAK: u32 = 0x0010_0073;
+pub(crate) const NOP: u32 = 0x13;
