@@ -359,16 +359,10 @@ impl<O: Observer> Tile<O> {
         }
     }
 
-<<<<<<< HEAD
     /// Tries to answer the outstanding request of a core. Gives whether that may have changed a
     /// device.
-    fn try_request(&mut self, id: CoreId, cycle: Cycle, end: Cycle) -> bool {
+    pub(crate) fn try_request(&mut self, id: CoreId, cycle: Cycle, end: Cycle) -> bool {
         let Some(request) = self.cores[id].batch.request else { return false };
-=======
-    /// Tries to answer the outstanding request of a core.
-    pub(crate) fn try_request(&mut self, id: CoreId, cycle: Cycle, end: Cycle) {
-        let Some(request) = self.cores[id].batch.request else { return };
->>>>>>> 6f2a9d1 (tile, riscv: debug interface of the cores, and what a mistake stops)
         if request.cycle > cycle || self.answers[id.index()].is_some() {
             return false;
         }

@@ -52,6 +52,7 @@ impl<O: Observer> Tile<O> {
     pub(crate) fn settle_between_epochs(&mut self) {
         self.credits_stale = true;
         self.retry_requests = true;
+        self.devices_steady_since = self.now;
         self.watch_hit = false;
         for id in CoreId::ALL {
             let core = &mut self.cores[id];

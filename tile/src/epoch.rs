@@ -98,6 +98,7 @@ impl<O: Observer> Tile<O> {
     pub fn is_active(&self) -> bool {
         !self.tensix.is_asleep()
             || self.retry_requests
+            || !self.faults.is_empty()
             || self.fabric.next_due().is_some()
             || self.cores.iter().any(|(_, core)| core.is_running())
     }

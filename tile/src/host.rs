@@ -65,21 +65,6 @@ impl<O: Observer> Tile<O> {
         done.map_err(|fault| self.host_error(fault))
     }
 
-<<<<<<< HEAD
-    /// A device register changed under parked pollers and blocked requests.
-    fn after_host_device_write(&mut self) {
-        self.credits_stale = true;
-        self.retry_requests = true;
-        self.devices_steady_since = self.now;
-        for id in CoreId::ALL {
-            if self.cores[id].spin().is_some_and(riscv::Spin::watches_devices) {
-                self.cores[id].wake(&self.shared, self.now);
-            }
-        }
-    }
-
-=======
->>>>>>> 6f2a9d1 (tile, riscv: debug interface of the cores, and what a mistake stops)
     /// Reads an aligned word.
     ///
     /// # Errors

@@ -89,11 +89,11 @@ fn soft_reset_lets_a_stopped_core_run_again() {
     assert_eq!(mistakes(&mut tile, 1000).len(), 4);
     reset(&mut tile, CoreId::Trisc1, true);
     let bytes: Vec<u8> =
-        counting(DATA + 0x100).iter().flat_map(|word| word.to_le_bytes()).collect();
+        counting(DATA + 0x1000).iter().flat_map(|word| word.to_le_bytes()).collect();
     tile.host_write(ENTRIES[2], &bytes).expect("L1 is mapped");
     reset(&mut tile, CoreId::Trisc1, false);
     assert_eq!(mistakes(&mut tile, 2000), []);
-    assert!(tile.l1().word(DATA + 0x100) > 100);
+    assert!(tile.l1().word(DATA + 0x1000) > 100);
     // With the same program it makes the same mistake, and that is reported again.
     reset(&mut tile, CoreId::Ncrisc, true);
     reset(&mut tile, CoreId::Ncrisc, false);
