@@ -2,6 +2,8 @@
 //! order `[exalens: hardware/baby_risc_debug.py, hardware/blackhole/baby_risc_debug.py,
 //! debug_bus_signal_store.py]`; and words to write small programs with.
 
+#![allow(dead_code, reason = "every test file uses a part")]
+
 use sim_core::engine::EngineKind;
 use sim_core::{CoreId, Observer};
 use tile::{Stop, Tile, TileConfig};
