@@ -11,7 +11,7 @@
 //! * a pause that is asked for while an access is under way comes when that has its answer.
 //!
 //! Whether one address or every byte of an access is compared, the page does not say; we compare
-//! the address `[unknown: U-025]`.
+//! the address `[unknown: U-070]`.
 //!
 //! No cost without a debugger: a core with anything to watch for is [`Core::set_trace`]'s kind of
 //! careful, and only the careful loop looks here.

@@ -101,7 +101,7 @@ pub(super) mod control {
     pub(in super::super) const IS_WRITE: u32 = 16;
     /// The page has two bits, for B and T0 to T2. `[exalens:
     /// hardware/blackhole/functional_worker_block.py]` gives NCRISC the number 4, which needs a
-    /// third `[unknown: U-025]`.
+    /// third `[unknown: U-070]`.
     pub(in super::super) const CORE: u32 = 17;
     pub(in super::super) const CORE_MASK: u32 = 7;
     pub(in super::super) const TRIGGER: u32 = 31;
