@@ -37,13 +37,13 @@ impl<O: Observer> Tile<O> {
         if first {
             let key = |fault: &GuestError| (fault.at.cycle, fault.at.agent.code());
             let place = self.faults.partition_point(|other| key(other) <= key(&fault));
-            self.faults.insert(place, fault);
+            self.faults.insert(place, *fault);
         }
     }
 
     /// The next mistake to be returned.
     #[inline]
     pub(crate) fn next_fault(&mut self) -> Option<Box<GuestError>> {
-        (!self.faults.is_empty()).then(|| self.faults.remove(0))
+        (!self.faults.is_empty()).then(|| Box::new(self.faults.remove(0)))
     }
 }

@@ -69,7 +69,7 @@ pub struct Tile<O: Observer = NullObserver> {
     /// Cores that have made a mistake since their last reset.
     pub(crate) failed: CoreSet,
     /// Mistakes that have not been returned to the host yet, in `(cycle, agent)` order.
-    pub(crate) faults: Vec<Box<GuestError>>,
+    pub(crate) faults: Vec<GuestError>,
     /// Accesses to the cores' debug registers in this epoch.
     pub(crate) debug_queue: Vec<(Asker, DebugAccess)>,
     pub(crate) halted: Option<CoreId>,

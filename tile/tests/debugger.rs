@@ -9,33 +9,11 @@ use sim_core::engine::EngineKind;
 use sim_core::{CoreId, NullObserver, Observer, Retire, WaitReason};
 use tile::{Stop, Tile};
 
-const DATA: u32 = 0x2_0000;
 const BRISC: Debugger = Debugger(CoreId::Brisc);
-
-/// Counts in x5, stores the count, reads it back, adds it up in x7.
-fn counting(data: u32) -> Vec<u32> {
-    vec![
-        lui(10, data),
-        addi(5, 5, 1),
-        sw(5, 0, 10),
-        lw(6, 0, 10),
-        addi(7, 7, 3),
-        NOP,
-        addi(8, 6, 0),
-        j(-6),
-    ]
-}
 
 /// `ebreak`, then one store, then an endless loop.
 fn store_after_ebreak() -> Vec<u32> {
     vec![EBREAK, lui(10, 0x1_0000), lui(11, 0x8765_4000), sw(11, 0, 10), j(0)]
-}
-
-fn five(engine: EngineKind) -> Tile {
-    let programs: Vec<Vec<u32>> = (0..5).map(|core| counting(DATA + core * 0x1000)).collect();
-    let programs: Vec<&[u32]> = programs.iter().map(Vec::as_slice).collect();
-    let programs = programs.try_into().expect("five programs");
-    tile(programs, config(engine), NullObserver)
 }
 
 fn alone(words: &[u32]) -> Tile {
@@ -361,23 +339,6 @@ fn breakpoint_in_a_parked_loop_is_hit() {
 }
 
 #[test]
-fn halting_a_parked_core_finds_it_where_spinning_would_have_left_it() {
-    let words = [lui(10, DATA), lw(5, 0, 10), NOP, NOP, j(-3)];
-    for cycles in 3000..3020 {
-        let mut state = [true, false].map(|parking| {
-            let config = tile::TileConfig { parking, ..config(EngineKind::Inline) };
-            let mut tile = tile([&words, &[], &[], &[], &[]], config, NullObserver);
-            run(&mut tile, cycles);
-            BRISC.halt(&mut tile);
-            let pc = BRISC.pc(&mut tile);
-            (pc, tile.instructions(), tile.state_hash())
-        });
-        state.reverse();
-        assert_eq!(state[0], state[1]);
-    }
-}
-
-#[test]
 fn reset_clears_debug_registers_unless_they_are_kept() {
     let mut tile = alone(&counting(DATA));
     run(&mut tile, 100);
@@ -409,98 +370,4 @@ fn flush_without_debug_mode_goes_to_the_reset_pc() {
     BRISC.write(&mut tile, 3, 0x18);
     BRISC.command(&mut tile, 0x100);
     assert_eq!(BRISC.pc(&mut tile), 0x18);
-}
-
-/// A session in which every command is used, on a tile of five busy cores.
-fn session(engine: EngineKind, parking: bool) -> (Vec<u32>, u64) {
-    let programs: Vec<Vec<u32>> = (0..5).map(|core| counting(DATA + (core & 1) * 4)).collect();
-    let programs: [&[u32]; 5] = std::array::from_fn(|core| programs[core].as_slice());
-    let config = tile::TileConfig { parking, ..config(engine) };
-    let mut tile = tile(programs, config, NullObserver);
-    let mut seen = Vec::new();
-    run(&mut tile, 333);
-    for (round, core) in CoreId::ALL.into_iter().cycle().take(15).enumerate() {
-        let debugger = Debugger(core);
-        debugger.halt(&mut tile);
-        seen.extend([debugger.pc(&mut tile), debugger.register(&mut tile, 5)]);
-        debugger.watch(&mut tile, round as u32 % 8, DATA, [8, 9, 10, 11][round % 4]);
-        for _ in 0..round {
-            debugger.step(&mut tile);
-        }
-        seen.extend([debugger.pc(&mut tile), debugger.memory(&mut tile, DATA)]);
-        debugger.resume(&mut tile);
-        run(&mut tile, 57);
-        for core in CoreId::ALL {
-            seen.push(Debugger(core).status(&mut tile));
-        }
-        debugger.resume(&mut tile);
-    }
-    run(&mut tile, 1000);
-    (seen, tile.state_hash())
-}
-
-#[test]
-fn session_is_the_same_whatever_runs_the_tile() {
-    let expected = session(EngineKind::Inline, true);
-    assert_eq!(session(EngineKind::Inline, true), expected);
-    assert_eq!(session(EngineKind::Threads, true), expected);
-    assert_eq!(session(EngineKind::Inline, false), expected);
-}
-
-#[test]
-fn session_that_only_reads_leaves_no_trace() {
-    let mut undisturbed = five(EngineKind::Inline);
-    let mut read = five(EngineKind::Inline);
-    for _ in 0..20 {
-        run(&mut undisturbed, 100);
-        run(&mut read, 100);
-        for core in CoreId::ALL {
-            let debugger = Debugger(core);
-            debugger.halt(&mut read);
-            for index in 0..=32 {
-                debugger.register(&mut read, index);
-            }
-            debugger.memory(&mut read, 0xFFB0_0000);
-            debugger.memory(&mut read, DATA);
-            debugger.resume(&mut read);
-        }
-    }
-    // The debug registers themselves remember the session: the same last words to both.
-    for tile in [&mut undisturbed, &mut read] {
-        for core in CoreId::ALL {
-            let debugger = Debugger(core);
-            debugger.halt(tile);
-            debugger.register(tile, 0);
-            debugger.resume(tile);
-            debugger.pc(tile);
-        }
-    }
-    assert_eq!(undisturbed.state_hash(), read.state_hash());
-}
-
-/// A core debugs another with its own stores, as firmware could.
-#[test]
-fn core_can_halt_another() {
-    let debugger = [
-        lui(10, 0xFFB1_2000),
-        lui(11, 0x8000_0000),
-        addi(11, 11, 1),
-        sw(11, 0x84, 10),
-        lui(12, 0x8003_0000),
-        addi(12, 12, 1),
-        sw(0, 0x80, 10),
-        sw(12, 0x80, 10),
-        sw(0, 0x80, 10),
-        j(0),
-    ];
-    let busy = counting(DATA);
-    let mut hashes = Vec::new();
-    for engine in [EngineKind::Inline, EngineKind::Threads] {
-        let mut tile = tile([&debugger, &busy, &[], &[], &[]], config(engine), NullObserver);
-        run(&mut tile, 1000);
-        let trisc = Debugger(CoreId::Trisc0);
-        assert_eq!(trisc.status(&mut tile), HALTED);
-        hashes.push((tile.l1().word(DATA), tile.state_hash()));
-    }
-    assert_eq!(hashes[0], hashes[1]);
 }

@@ -8,13 +8,6 @@ use sim_core::engine::EngineKind;
 use sim_core::{AgentId, CoreId, NullObserver, ThreadId};
 use tile::{Stop, Tile};
 
-const DATA: u32 = 0x2_0000;
-
-/// Counts in memory for ever.
-fn counting(data: u32) -> Vec<u32> {
-    vec![lui(10, data), addi(5, 5, 1), sw(5, 0, 10), j(-2)]
-}
-
 /// Runs to that cycle; the mistakes on the way, with who made them.
 fn mistakes(tile: &mut Tile, until: u64) -> Vec<(&'static str, AgentId)> {
     let mut seen = Vec::new();

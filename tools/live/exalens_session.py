@@ -184,7 +184,8 @@ def call_stack(tile):
         frames = lib.callstack(tile.place, str(FIRMWARE / f"{name}.elf"), risc_name=name)
         names = [frame.function_name for frame in frames]
         check("main" in names, f"{name}: call stack {' < '.join(str(n) for n in names)}")
-        check(any(frame.file and frame.line for frame in frames), f"{name}: {frames[0].file}:{frames[0].line}")
+        where = frames[0].file_info
+        check(where is not None and where.line > 0, f"{name}: {where.file}:{where.line}")
 
 
 def private_memory(tile):

@@ -1,3 +1,4 @@
+use super::WatchMode::{Access, Execute, Off, Read, Write};
 use super::*;
 
 // Numbers: [isa-wh: TensixTile/BabyRISCV/DebugInterface.md], and the register traffic of
@@ -77,7 +78,6 @@ fn watchpoint_modes_are_four_bits_each() {
     }
     assert_eq!(write(&mut debug, 3, 5, 0xF7CB_A980), [DebugEffect::Watch]);
     let modes = debug.watchpoints(CoreId::Trisc2).map(|(mode, _)| mode);
-    use WatchMode::{Access, Execute, Off, Read, Write};
     assert_eq!(modes, [Off, Execute, Read, Write, Access, Off, Off, Off]);
     assert_eq!(debug.watchpoints(CoreId::Trisc2)[7].1, 0x700);
     assert_eq!(debug.watchpoints(CoreId::Trisc1)[7].1, 0);

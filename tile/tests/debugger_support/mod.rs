@@ -5,7 +5,7 @@
 #![allow(dead_code, reason = "every test file uses a part")]
 
 use sim_core::engine::EngineKind;
-use sim_core::{CoreId, Observer};
+use sim_core::{CoreId, NullObserver, Observer};
 use tile::{Stop, Tile, TileConfig};
 
 const CNTL_0: u32 = 0xFFB1_2080;
@@ -192,3 +192,28 @@ pub(crate) fn j(words: i32) -> u32 {
 
 pub(crate) const EBREAK: u32 = 0x0010_0073;
 pub(crate) const NOP: u32 = 0x13;
+
+/// Where the counting programs store.
+pub(crate) const DATA: u32 = 0x2_0000;
+
+/// Counts in x5, stores the count, reads it back, adds it up in x7.
+pub(crate) fn counting(data: u32) -> Vec<u32> {
+    vec![
+        lui(10, data),
+        addi(5, 5, 1),
+        sw(5, 0, 10),
+        lw(6, 0, 10),
+        addi(7, 7, 3),
+        NOP,
+        addi(8, 6, 0),
+        j(-6),
+    ]
+}
+
+/// A tile of five counting cores, each with a word of its own.
+pub(crate) fn five(engine: EngineKind) -> Tile {
+    let programs: Vec<Vec<u32>> = (0..5).map(|core| counting(DATA + core * 0x1000)).collect();
+    let programs: Vec<&[u32]> = programs.iter().map(Vec::as_slice).collect();
+    let programs = programs.try_into().expect("five programs");
+    tile(programs, config(engine), NullObserver)
+}
