@@ -8,7 +8,7 @@ use devices::niu::Coordinate;
 use sim_core::{Cycle, StateHasher};
 use tile::AgentWait;
 
-use crate::config::ChipConfig;
+use crate::config::{ChipConfig, ClockStep};
 use crate::endpoint::{Endpoints, HostMemory};
 use crate::error::HostError;
 use crate::field::Field;
@@ -141,10 +141,23 @@ impl Chip {
 
     /// Lets time pass.
     pub fn clock(&mut self, clocks: u32) {
-        let epoch = self.config.epoch;
-        let cycles = u64::from(clocks) * u64::from(self.config.cycles_per_clock);
-        let target = epoch.round_up(self.now + cycles);
-        self.advance(target);
+        let ahead = |now, cycles| self.config.epoch.round_up(now + cycles);
+        match self.config.clock {
+            ClockStep::Cycles(cycles) => {
+                let target = ahead(self.now, u64::from(clocks) * u64::from(cycles));
+                self.advance(target);
+            }
+            ClockStep::Auto => {
+                let (least, most) = (u64::from(ClockStep::LEAST), u64::from(ClockStep::MOST));
+                let target = ahead(self.now, u64::from(clocks) * least);
+                let latest = ahead(self.now, u64::from(clocks) * most);
+                self.advance(target);
+                while self.now < latest && self.field.is_computing() {
+                    let target = latest.min(self.config.epoch.round_up(self.now + least));
+                    self.advance(target);
+                }
+            }
+        }
     }
 
     /// Guest mistakes since last asked.

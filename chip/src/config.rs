@@ -8,11 +8,26 @@ use tile::TileConfig;
 use crate::error::HostError;
 use crate::grid::Product;
 
-/// Cycles one host clock stands for unless chosen otherwise. With 16 every recorded session already
-/// finds what it polls for no later than it did on the reference, which executes one instruction
-/// per core and clock; more shortens the polling of slow hosts, at the price of simulating what
-/// nobody waits for (`docs/benchmarks.md`).
-pub const DEFAULT_CYCLES_PER_CLOCK: u32 = 64;
+/// What a host clock stands for.
+///
+/// With 16 cycles every recorded session already finds what it polls for no later than it did on
+/// the reference, which executes one instruction per core and clock. More shortens the polling of
+/// slow hosts, at the price of simulating what nobody waits for (`docs/benchmarks.md`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClockStep {
+    /// So many cycles, rounded up to whole epochs.
+    Cycles(u32),
+    /// [`ClockStep::LEAST`] cycles, and more while somebody computes: a tile's coprocessor, or
+    /// more than one core; at most [`ClockStep::MOST`].
+    Auto,
+}
+
+impl ClockStep {
+    /// Cycles that `Auto` always lets pass.
+    pub const LEAST: u32 = 64;
+    /// Cycles that `Auto` lets pass at most.
+    pub const MOST: u32 = 2048;
+}
 
 /// What of a chip can be chosen. Neither threads nor parking changes a result.
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +36,8 @@ pub struct ChipConfig {
     pub product: Product,
     /// Host threads that advance tiles, the calling one included.
     pub threads: usize,
-    /// Cycles that pass with one host clock; rounded up to whole epochs.
-    pub cycles_per_clock: u32,
+    /// Cycles that pass with one host clock.
+    pub clock: ClockStep,
     /// Cycles per epoch of a tile; at most [`crate::LOOKAHEAD`], and a divisor of it.
     pub epoch: EpochLength,
     /// Whether polling cores are taken out of the schedule.
@@ -36,7 +51,7 @@ impl Default for ChipConfig {
         Self {
             product: Product::Full,
             threads: sim_core::sync::host_cpus(),
-            cycles_per_clock: DEFAULT_CYCLES_PER_CLOCK,
+            clock: ClockStep::Auto,
             epoch: EpochLength::default(),
             parking: true,
             timing: TimingModel::Unit,
@@ -75,8 +90,10 @@ impl ChipConfig {
         if let Some(threads) = number("TILESCOPE_THREADS", 1, 256)? {
             config.threads = threads as usize;
         }
-        if let Some(cycles) = number("TILESCOPE_CYCLES_PER_CLOCK", 1, 1 << 24)? {
-            config.cycles_per_clock = cycles;
+        if get("TILESCOPE_CYCLES_PER_CLOCK").is_some_and(|text| text != "auto")
+            && let Some(cycles) = number("TILESCOPE_CYCLES_PER_CLOCK", 1, 1 << 24)?
+        {
+            config.clock = ClockStep::Cycles(cycles);
         }
         if let Some(text) = get("TILESCOPE_EPOCH") {
             let length = text.parse().ok().filter(|length| [1, 2, 4, 8, 16].contains(length));

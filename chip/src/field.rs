@@ -211,6 +211,18 @@ impl Field {
         *self.common.attention.lock() = numbers;
     }
 
+    /// Whether more goes on than a single core on its own, which may just be waiting by the clock.
+    pub(crate) fn is_computing(&self) -> bool {
+        match *self.active {
+            [] => false,
+            [number] => {
+                let slot = self.common.slots[usize::from(number)].lock();
+                slot.tile.as_ref().is_some_and(|tile| tile.is_computing())
+            }
+            _ => true,
+        }
+    }
+
     /// Does something with every tile that has been touched, in order.
     pub(crate) fn for_each(&mut self, now: Cycle, mut act: impl FnMut(u16, &mut Tile)) {
         for (number, slot) in (0..).zip(&self.common.slots) {

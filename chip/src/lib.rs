@@ -18,7 +18,7 @@ mod report;
 mod time;
 
 pub use chip::{Chip, LOOKAHEAD};
-pub use config::{ChipConfig, DEFAULT_CYCLES_PER_CLOCK};
+pub use config::{ChipConfig, ClockStep};
 pub use endpoint::HostMemory;
 pub use error::HostError;
 pub use grid::{Grid, Other, Place, Product, TensixTile};

@@ -1,6 +1,6 @@
 //! The PCI front against what hosts may do, and tiles against each other.
 
-use chip::{Chip, ChipConfig};
+use chip::{Chip, ChipConfig, ClockStep};
 use proptest::prelude::*;
 
 const BAR0: u64 = 0x1_0000_0000;
@@ -12,7 +12,7 @@ fn chip() -> Chip {
 }
 
 fn chip_with(threads: usize) -> Chip {
-    Chip::new(ChipConfig { threads, cycles_per_clock: 64, ..ChipConfig::default() })
+    Chip::new(ChipConfig { threads, clock: ClockStep::Cycles(64), ..ChipConfig::default() })
 }
 
 /// `[spec: host-abi 2.1]`: 32 devices are probed and only the first is there.

@@ -103,6 +103,13 @@ impl<O: Observer> Tile<O> {
             || self.cores.iter().any(|(_, core)| core.is_running())
     }
 
+    /// Whether the coprocessor or more than one core is at work.
+    #[must_use]
+    pub fn is_computing(&self) -> bool {
+        !self.tensix.is_asleep()
+            || self.cores.iter().filter(|(_, core)| core.is_running()).count() > 1
+    }
+
     /// Whether requests to other endpoints are unanswered.
     #[must_use]
     pub fn awaits_answers(&self) -> bool {
