@@ -3,6 +3,9 @@
 //! They are not the vendor's firmware and contain none of it. Sources: `programs/embedded/`; protocol:
 //! `[spec: boot-and-sync 1, 3, 7]`.
 
+use loader::firmware::FirmwareSet;
+use loader::image::{Image, ImageError};
+
 /// BRISC, entry 0x3AE0.
 pub const BRISC: &[u8] = include_bytes!("../programs/embedded/brisc.elf");
 /// NCRISC, entry 0x5CE0.
@@ -22,3 +25,16 @@ pub const ALL: [(&str, &[u8]); 5] = [
     ("trisc1", TRISC1),
     ("trisc2", TRISC2),
 ];
+
+/// The set, ready to be staged.
+///
+/// # Errors
+/// Never for a build whose images are intact.
+pub fn set() -> Result<FirmwareSet, ImageError> {
+    let image = |(name, bytes): (&str, &[u8])| {
+        Image::parse_elf(&format!("embedded {name}.elf"), bytes.into())
+    };
+    let [brisc, ncrisc, trisc0, trisc1, trisc2] = ALL.map(image);
+    let images = [brisc?, ncrisc?, trisc0?, trisc1?, trisc2?];
+    Ok(FirmwareSet::from_images("embedded", images))
+}

@@ -5,8 +5,10 @@
 //! vectors on a tile ([`golden`]). How the programs are built: `programs/README.md`; where the suites come from: `suites/rv/README.md`.
 
 pub mod cases;
+pub mod demo;
 pub mod embedded;
 pub mod golden;
+pub mod hazards;
 pub mod suites;
 
 use std::path::PathBuf;
@@ -15,6 +17,12 @@ use std::path::PathBuf;
 #[must_use]
 pub fn programs_dir() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs")
+}
+
+/// Folder of the hazard kernels in this checkout.
+#[must_use]
+pub fn hazards_dir() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("hazards")
 }
 
 /// Folder of the instruction-level suites in this checkout.

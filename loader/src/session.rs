@@ -3,6 +3,8 @@
 //! Everything goes through L1 words and SOFT_RESET_0, as with a real host; firmware is unmodified.
 //! Source: `[spec: boot-and-sync 1.3, 7]`.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use sim_core::{Cycle, GuestError, Observer, Width};
 use tile::{HostWait, Stop, Tile, TileConfig};
 
@@ -73,7 +75,11 @@ pub struct Session<O: Observer> {
     /// The tile.
     pub tile: Tile<O>,
     launch_began: Cycle,
+    stop: Option<&'static AtomicBool>,
 }
+
+/// Cycles after which somebody who may stop the run is asked again.
+const SLICE_CYCLES: u64 = 1_000_000;
 
 impl<O: Observer> Session<O> {
     /// Stages the firmware and releases BRISC; nothing has run yet.
@@ -92,14 +98,30 @@ impl<O: Observer> Session<O> {
             tile.host_write(*address, bytes)?;
         }
         tile.host_write_word(memory_map::reg::tile_control::SOFT_RESET_0, ONLY_BRISC_RUNS)?;
-        Ok(Self { tile, launch_began: Cycle(0) })
+        Ok(Self { tile, launch_began: Cycle(0), stop: None })
+    }
+
+    /// From now on runs end as if their limit were reached when `flag` is set.
+    pub fn stop_at(&mut self, flag: &'static AtomicBool) {
+        self.stop = Some(flag);
+    }
+
+    fn run(&mut self, limit: Cycle, wait: Option<HostWait>) -> Stop {
+        let Some(flag) = self.stop else { return self.tile.run(limit, wait) };
+        loop {
+            let slice = limit.min(self.tile.now() + SLICE_CYCLES);
+            match self.tile.run(slice, wait) {
+                Stop::Limit if self.tile.now() < limit && !flag.load(Ordering::SeqCst) => {}
+                stop => return stop,
+            }
+        }
     }
 
     /// Runs until firmware reports done, at most `max_cycles` from now.
     pub fn run_to_done(&mut self, max_cycles: u64) -> Outcome {
         let limit = self.tile.now() + max_cycles;
         let wait = HostWait { addr: GO_SIGNAL, width: Width::Byte, value: RUN_MSG_DONE };
-        match self.tile.run(limit, Some(wait)) {
+        match self.run(limit, Some(wait)) {
             Stop::Met => Outcome::Done,
             stop => Outcome::Stopped(stop),
         }
@@ -108,7 +130,7 @@ impl<O: Observer> Session<O> {
     /// Runs until nothing moves any more, at most `max_cycles` from now.
     pub fn settle(&mut self, max_cycles: u64) -> Stop {
         let limit = self.tile.now() + max_cycles;
-        self.tile.run(limit, None)
+        self.run(limit, None)
     }
 
     /// Lets time pass as a host does that is busy elsewhere; gives back what stops the tile.
@@ -173,7 +195,7 @@ impl<O: Observer> Session<O> {
         if launch.mode == Mode::Dev && matches!(outcome, Outcome::Done) {
             let next =
                 HostWait { addr: LAUNCH_RD_PTR, width: Width::Word, value: (slot_index + 1) & 7 };
-            return Ok(match self.tile.run(limit, Some(next)) {
+            return Ok(match self.run(limit, Some(next)) {
                 Stop::Met => Outcome::Done,
                 stop => Outcome::Stopped(stop),
             });

@@ -5,6 +5,10 @@
 //!   a filter such as `tilescope::semaphore=info` chooses what is shown.
 //! * [`describe()`]: the same text as plain data, for other listings.
 //! * [`Summary`]: who did what, when, of a run; bounded in size; prints a table, serialises.
+//! * [`JsonLines`], [`Perfetto`], [`Waves`]: the run as JSON lines, as a timeline, as waves.
+//! * [`why`]: why nothing moves, explained; contract violations.
+//! * [`Stalls`]: where the cycles went.
+//! * [`Ledger`]: who did what to which semaphore, mutex, FIFO, bank or word.
 //! * [`InstructionLog`]: every executed instruction of chosen cores, disassembled, to a writer.
 //!
 //! All are [`sim_core::Observer`]s and compose as tuples and options. None of them changes what
@@ -17,9 +21,16 @@ mod describe;
 mod handshake;
 mod hash;
 mod instruction_log;
+mod jsonl;
+mod ledger;
 mod names;
+mod perfetto;
+mod resource;
+mod stalls;
 mod summary;
 mod target;
+mod waves;
+pub mod why;
 mod words;
 
 #[cfg(test)]
@@ -29,12 +40,18 @@ pub use describe::{Line, describe};
 pub use handshake::HandshakeLog;
 pub use hash::EventHash;
 pub use instruction_log::InstructionLog;
+pub use jsonl::JsonLines;
+pub use ledger::{Entry, History, Ledger, Site, SiteUse};
 pub use names::{BuiltInNames, CodeName, Names, signal_name};
+pub use perfetto::Perfetto;
+pub use resource::{Operation, Resource, Way, awaited, operation};
+pub use stalls::{Attribution, Share, Stalls};
 pub use summary::{
     AgentWaits, Counters, KernelRun, Milestone, NocTraffic, SemaphoreUse, Summary, SummaryReport,
     Wait,
 };
 pub use target::Target;
+pub use waves::Waves;
 
 /// L1 that is watched unless something else is asked for: `[0, 0x3AE0)`, from the boot word over
 /// the mailbox block up to the first firmware text `[spec: boot-and-sync 1.2]`.

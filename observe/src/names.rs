@@ -36,6 +36,23 @@ pub trait Names {
         None
     }
 
+    /// The function of the symbol table that holds the instruction: not what was inlined into it.
+    fn function(&self, core: CoreId, pc: u32) -> Option<String> {
+        self.code(core, pc).map(|code| code.function)
+    }
+
+    /// Like [`Names::code`], but of what was inlined the first frame outside a header: the line that
+    /// its author knows.
+    fn site(&self, core: CoreId, pc: u32) -> Option<CodeName> {
+        self.code(core, pc)
+    }
+
+    /// Whether the instruction belongs to a kernel rather than to firmware.
+    fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
+        let _ = (core, pc);
+        false
+    }
+
     /// The named field that covers byte `addr` of L1: its path with indices, the byte inside the
     /// field and the field's size. Built in: the vendor firmware's mailbox block.
     fn l1(&self, addr: u32) -> Option<Place> {
@@ -54,6 +71,18 @@ impl<N: Names + ?Sized> Names for &N {
         (**self).code(core, pc)
     }
 
+    fn function(&self, core: CoreId, pc: u32) -> Option<String> {
+        (**self).function(core, pc)
+    }
+
+    fn site(&self, core: CoreId, pc: u32) -> Option<CodeName> {
+        (**self).site(core, pc)
+    }
+
+    fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
+        (**self).is_kernel(core, pc)
+    }
+
     fn l1(&self, addr: u32) -> Option<Place> {
         (**self).l1(addr)
     }
@@ -68,6 +97,18 @@ impl<N: Names + ?Sized> Names for std::sync::Arc<N> {
         (**self).code(core, pc)
     }
 
+    fn function(&self, core: CoreId, pc: u32) -> Option<String> {
+        (**self).function(core, pc)
+    }
+
+    fn site(&self, core: CoreId, pc: u32) -> Option<CodeName> {
+        (**self).site(core, pc)
+    }
+
+    fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
+        (**self).is_kernel(core, pc)
+    }
+
     fn l1(&self, addr: u32) -> Option<Place> {
         (**self).l1(addr)
     }
@@ -80,6 +121,18 @@ impl<N: Names + ?Sized> Names for std::sync::Arc<N> {
 impl<N: Names + ?Sized> Names for std::rc::Rc<N> {
     fn code(&self, core: CoreId, pc: u32) -> Option<CodeName> {
         (**self).code(core, pc)
+    }
+
+    fn function(&self, core: CoreId, pc: u32) -> Option<String> {
+        (**self).function(core, pc)
+    }
+
+    fn site(&self, core: CoreId, pc: u32) -> Option<CodeName> {
+        (**self).site(core, pc)
+    }
+
+    fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
+        (**self).is_kernel(core, pc)
     }
 
     fn l1(&self, addr: u32) -> Option<Place> {

@@ -89,6 +89,8 @@ targets! {
     Fifo = "fifo", INFO;
     /// Tensix semaphores.
     Semaphore = "semaphore", INFO;
+    /// Banks of SrcA and SrcB that change hands.
+    Dvalid = "dvalid", INFO;
     /// Tensix mutexes.
     Mutex = "mutex", INFO;
     /// PCBufs, and blocking reads of PCBuf and TTSync.

@@ -153,6 +153,8 @@ pub(crate) fn event_of(kind: EventKind) -> BoxedStrategy<Event> {
         | K::SyncDone
         | K::Config
         | K::IcacheInvalidate
+        | K::SrcBanks
+        | K::MutexIgnored
         | K::UnitDone => tensix_event_of(kind),
     }
 }
@@ -190,6 +192,10 @@ fn tensix_event_of(kind: EventKind) -> BoxedStrategy<Event> {
             .boxed(),
         K::Config => (bytes(), shorts(), words(), words())
             .prop_map(|(state, index, before, after)| Event::Config { state, index, before, after })
+            .boxed(),
+        K::MutexIgnored => bytes().prop_map(|index| Event::MutexIgnored { index }).boxed(),
+        K::SrcBanks => (bytes(), bytes(), bytes())
+            .prop_map(|(operand, before, after)| Event::SrcBanks { operand, before, after })
             .boxed(),
         K::UnitDone => {
             (threads(), words()).prop_map(|(thread, word)| Event::UnitDone { thread, word }).boxed()

@@ -46,7 +46,14 @@ pub struct Spin {
 }
 
 impl Spin {
-    /// Cycle at which the recorded round began: none of its loads is older.
+    /// When the core was taken out of the schedule.
+    #[must_use]
+    pub fn parked_at(&self) -> Cycle {
+        Cycle(self.parked_at)
+    }
+
+    /// Cycle at which the recorded round began: none of its loads is older. The core may have been
+    /// polling for some rounds before, if it was not being looked at then.
     #[must_use]
     pub fn began(&self) -> Cycle {
         Cycle(self.parked_at.saturating_sub(self.period_cycles))

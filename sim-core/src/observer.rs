@@ -46,7 +46,7 @@ pub enum SemaphoreOp {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// A store of a core or of the coprocessor to an observed L1 page was applied.
+    /// A store of a core, of the coprocessor or of the NoC to an observed L1 page was applied.
     L1Store {
         /// Byte address.
         addr: u32,
@@ -126,7 +126,8 @@ pub enum Event {
         /// Max after.
         max: u8,
     },
-    /// A mutex was acquired (or re-acquired) or released; releases by a non-holder do not fire.
+    /// A mutex was acquired (or re-acquired) or released by its holder; other releases are
+    /// [`Event::MutexIgnored`].
     Mutex {
         /// Mutex index as encoded.
         index: u8,
@@ -264,6 +265,35 @@ pub enum Event {
         /// The instruction.
         word: u32,
     },
+    /// An instruction changed who owns a bank of SrcA or SrcB, or which bank a side uses
+    /// next. `before` and `after`: bit 0 bank 0 belongs to the matrix unit, bit 1 bank 1 does, bit 2
+    /// the unpacker's next bank, bit 3 the matrix unit's next bank.
+    SrcBanks {
+        /// 0 for SrcA, 1 for SrcB.
+        operand: u8,
+        /// Bits before.
+        before: u8,
+        /// Bits after.
+        after: u8,
+    },
+    /// A release of a mutex by a thread that does not hold it, which does nothing.
+    MutexIgnored {
+        /// Mutex index as encoded.
+        index: u8,
+    },
+}
+
+/// Rounds of a polling loop that were not executed one by one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ParkedSpan {
+    /// When the core was taken out of the schedule.
+    pub from: Cycle,
+    /// When it went on.
+    pub until: Cycle,
+    /// The load that it polls with, or the head of the loop if it loads nothing.
+    pub pc: u32,
+    /// The first word that a round reads; `None` for a loop that reads nothing.
+    pub reads: Option<u32>,
 }
 
 /// A consumer of the event stream.
@@ -287,6 +317,12 @@ pub trait Observer {
     /// polling loop retires nothing.
     fn retire(&mut self, core: CoreId, retire: &Retire) {
         let _ = (core, retire);
+    }
+
+    /// Called when a parked core is taken up again. Not an event: whether and when a core parks is
+    /// the simulator's business and changes nothing in the machine.
+    fn parked(&mut self, core: CoreId, span: ParkedSpan) {
+        let _ = (core, span);
     }
 
     /// L1 ranges `[start, end)` whose stores are wanted as [`Event::L1Store`].
@@ -325,6 +361,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         }
     }
 
+    fn parked(&mut self, core: CoreId, span: ParkedSpan) {
+        self.0.parked(core, span);
+        self.1.parked(core, span);
+    }
+
     fn observed_l1(&self) -> Vec<(u32, u32)> {
         let mut ranges = self.0.observed_l1();
         ranges.extend(self.1.observed_l1());
@@ -349,6 +390,12 @@ impl<O: Observer> Observer for Option<O> {
     fn retire(&mut self, core: CoreId, retire: &Retire) {
         if let Some(inner) = self {
             inner.retire(core, retire);
+        }
+    }
+
+    fn parked(&mut self, core: CoreId, span: ParkedSpan) {
+        if let Some(inner) = self {
+            inner.parked(core, span);
         }
     }
 

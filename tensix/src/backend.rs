@@ -133,6 +133,21 @@ impl Backend {
         }
     }
 
+    /// Ownership of SrcA and SrcB as events show it.
+    pub(crate) fn ownership(&self) -> [u8; 2] {
+        [self.src[0].ownership(), self.src[1].ownership()]
+    }
+
+    /// Reports what changed in the ownership of SrcA and SrcB since `before`.
+    #[inline]
+    pub(crate) fn report_ownership<E: Env>(&self, before: [u8; 2], at: Stamp, env: &mut E) {
+        for (operand, (before, after)) in (0..).zip(before.into_iter().zip(self.ownership())) {
+            if before != after {
+                env.event(at, Event::SrcBanks { operand, before, after });
+            }
+        }
+    }
+
     /// Whether time alone will still change something after `now`.
     pub(crate) fn has_timers(&self, now: Cycle) -> bool {
         // What ends at the next cycle still has to be looked at in it.

@@ -415,7 +415,11 @@ fn issue_decoded<E: Env>(
         let (word, slot) = (entry.word(), entry.slot());
         env.event(issued.stamp(), Event::Issue { thread, word, slot });
     }
+    let banks = if E::OBSERVED { backend.ownership() } else { [0; 2] };
     backend.execute(decoded.opcode, &issued, &mut frontend.gate, env)?;
+    if E::OBSERVED {
+        backend.report_ownership(banks, issued.stamp(), env);
+    }
     backend.last_served[decoded.unit as usize] = thread as u8;
     if timing != TimingModel::Unit {
         let cost = cost(timing, decoded.opcode, entry.word());

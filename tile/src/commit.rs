@@ -1,32 +1,58 @@
 //! The commit phase: everything the cores did takes effect, in `(cycle, agent)` order,
 //! interleaved with the coprocessor and the NoC.
 
+use devices::ReadClass;
+use memory_map::{Target, lookup};
 use sim_core::agent::PAGE_OBSERVED;
-use sim_core::{AgentId, Context, CoreId, Cycle, Event, Observer, Request, Stamp, Store, Width};
+use sim_core::{
+    AgentId, Context, CoreId, Cycle, Event, Observer, Request, RequestKind, Stamp, Store, Width,
+};
 
 use riscv::Status;
 
+use crate::route::view;
 use crate::tile::Tile;
 
 /// Posted stores of the five cores while they are being applied.
 type Posted = [Vec<Store>; CoreId::COUNT];
+
+/// Whether a request only looks at a device, which shows the same to the next who asks.
+fn is_pure_load(id: CoreId, request: &Request) -> bool {
+    if request.kind != RequestKind::Load {
+        return false;
+    }
+    let Some(hit) = lookup(view(id), request.addr) else { return false };
+    match hit.target {
+        Target::Overlay
+        | Target::Semaphores
+        | Target::TensixCfg
+        | Target::GprOwn
+        | Target::GprAll => true,
+        Target::Noc0 | Target::Noc1 => devices::Niu::read_class(hit.offset) == ReadClass::Pure,
+        _ => false,
+    }
+}
 
 impl<O: Observer> Tile<O> {
     /// Applies the epoch `[start, end)`.
     pub(crate) fn commit(&mut self, start: Cycle, end: Cycle) {
         let mut touched =
             self.retry_requests || !self.tensix.is_asleep() || self.fabric.is_due_before(end);
+        // Whether anything a device shows may change in this epoch.
+        let mut stirred = touched;
         let (mut posted, mut parked, mut stale) = (false, false, false);
         let mut settled = !O::ENABLED && self.push_waits.iter().all(Option::is_none);
-        for (_, core) in self.cores.iter() {
+        for (id, core) in self.cores.iter() {
             let batch = &core.batch;
             posted |= !batch.stores.is_empty();
             if core.is_plain() {
                 continue;
             }
-            touched |= batch.device_stores != 0
-                || batch.fault.is_some()
-                || batch.request.is_some_and(|request| request.cycle >= start);
+            stirred |= batch.device_stores != 0 || batch.fault.is_some();
+            if let Some(request) = batch.request.filter(|request| request.cycle >= start) {
+                touched = true;
+                stirred |= !is_pure_load(id, &request);
+            }
             match core.status() {
                 Status::Parked(spin) => {
                     parked = true;
@@ -37,9 +63,12 @@ impl<O: Observer> Tile<O> {
             }
         }
         // An atomic of the coprocessor may wait for one of these stores.
-        touched |= posted && self.tensix.watched_l1().is_some();
-        if touched || stale {
+        stirred |= posted && self.tensix.watched_l1().is_some();
+        touched |= stirred | stale;
+        if stirred | stale {
             self.rouse_device_watchers(start, end);
+        }
+        if touched {
             self.commit_cycles(start, end);
         } else if posted {
             // The words of cores that parked in this very epoch must be known; without such
@@ -53,7 +82,7 @@ impl<O: Observer> Tile<O> {
             self.watch_hit = false;
             for id in CoreId::ALL {
                 if !self.cores[id].spin_holds(&self.shared.l1) {
-                    self.cores[id].wake(&self.shared, end);
+                    self.wake_core(id, end);
                 }
             }
         }
@@ -80,7 +109,7 @@ impl<O: Observer> Tile<O> {
         use sim_core::Agent as _;
         for id in CoreId::ALL {
             if self.cores[id].spin().is_some_and(riscv::Spin::watches_devices) {
-                self.cores[id].wake(&self.shared, start);
+                self.wake_core(id, start);
                 self.cores[id].run(&self.shared, end);
             }
         }
@@ -353,7 +382,7 @@ impl<O: Observer> Tile<O> {
         for id in CoreId::ALL {
             if holders >> id as u8 & 1 == 1 {
                 // What it did until now it did with the old code.
-                self.cores[id].wake(&self.shared, end);
+                self.wake_core(id, end);
                 self.cores[id].invalidate_code(addr);
             }
         }
@@ -368,7 +397,8 @@ impl<O: Observer> Tile<O> {
         }
         match self.serve(id, &request, cycle, end) {
             Ok(Some(answer)) => {
-                self.device_change = true;
+                // A steady answer is a look at something that stays as it is.
+                self.device_change |= !answer.steady;
                 self.answers[id.index()] = Some(answer);
                 if let Some((reason, since)) = self.core_waits[id.index()].take() {
                     self.emit(cycle, AgentId::Core(id), request.pc, || Event::WaitEnd {

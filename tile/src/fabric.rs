@@ -357,7 +357,7 @@ impl<O: Observer> Tile<O> {
     ) -> Result<(), DeviceFault> {
         if addr < L1_BYTES {
             check_l1(addr, bytes.len())?;
-            self.write_l1_block(addr, bytes, asker.end);
+            self.write_l1_block(asker, addr, bytes);
             return Ok(());
         }
         let mut at = addr;
@@ -377,18 +377,23 @@ impl<O: Observer> Tile<O> {
     }
 
     /// Writes L1 by something other than a core.
-    fn write_l1_block(&mut self, addr: u32, bytes: &[u8], end: Cycle) {
+    fn write_l1_block(&mut self, asker: Asker, addr: u32, bytes: &[u8]) {
         let mut at = addr;
         let mut rest = bytes;
         while !rest.is_empty() {
-            if at & 3 == 0 && rest.len() >= 4 {
+            let (value, width) = if at & 3 == 0 && rest.len() >= 4 {
                 let word = u32::from_le_bytes([rest[0], rest[1], rest[2], rest[3]]);
-                self.write_l1(at, word, Width::Word, end);
-                (at, rest) = (at + 4, &rest[4..]);
+                (word, Width::Word)
             } else {
-                self.write_l1(at, u32::from(rest[0]), Width::Byte, end);
-                (at, rest) = (at + 1, &rest[1..]);
+                (u32::from(rest[0]), Width::Byte)
+            };
+            let observed = self.write_l1(at, value, width, asker.end);
+            // What the host writes is one event already.
+            if O::ENABLED && observed && asker.agent != AgentId::Host {
+                let event = Event::L1Store { addr: at, value, width };
+                self.observer.event(asker.stamp(), &event);
             }
+            (at, rest) = (at + width.bytes(), &rest[width.bytes() as usize..]);
         }
     }
 }

@@ -58,7 +58,7 @@ impl<O: Observer> Tile<O> {
         } else if std::mem::take(&mut self.watch_hit) {
             for id in CoreId::ALL {
                 if !self.cores[id].spin_holds(&self.shared.l1) {
-                    self.cores[id].wake(&self.shared, self.now);
+                    self.wake_core(id, self.now);
                 }
             }
         }

@@ -175,7 +175,7 @@ impl<O: Observer> Tile<O> {
             return Err(unmapped(asker.view, "load from", addr));
         };
         // Of a parked core the loop head would be shown; put it where it is.
-        self.cores[core].wake(&self.shared, asker.end);
+        self.wake_core(core, asker.end);
         Ok(Answer { value: self.cores[core].pc(), steady: false })
     }
 

@@ -68,8 +68,11 @@ impl fmt::Display for AgentWait {
 /// A machine in which nothing moves.
 #[derive(Clone, Debug)]
 pub struct Quiescence {
-    /// When it was found.
+    /// When it was found: polling is recognised some rounds after it begins.
     pub cycle: Cycle,
+    /// When the last of the waits began that hold everything: from then on nothing could happen any
+    /// more. For a polling core the first round that is known to repeat counts.
+    pub closed: Cycle,
     /// What it means.
     pub verdict: Verdict,
     /// Everybody who waits, in agent order. Cores held in reset are left out.
@@ -108,7 +111,8 @@ impl<O: Observer> Tile<O> {
         let stuck = waits.iter().any(|wait| wait.stuck);
         // A bound host waits for somebody of the machine, and nobody moves.
         let verdict = if stuck || host.is_some() { Verdict::Deadlock } else { Verdict::HostWait };
-        Quiescence { cycle: self.now, verdict, waits, host }
+        let closed = waits.iter().filter_map(|wait| wait.since).max().unwrap_or(self.now);
+        Quiescence { cycle: self.now, closed, verdict, waits, host }
     }
 
     fn core_wait(&self, id: CoreId) -> Option<AgentWait> {
@@ -139,7 +143,7 @@ impl<O: Observer> Tile<O> {
                 let pc = spin.loads.first().map_or(spin.head, |load| load.pc);
                 let reason =
                     if spin.loads.is_empty() { WaitReason::Ended } else { WaitReason::Spin };
-                let mut wait = wait(reason, None, pc);
+                let mut wait = wait(reason, Some(spin.began()), pc);
                 wait.reads.clone_from(&spin.loads);
                 wait.enders = spin_enders(id, &spin.loads);
                 Some(wait)

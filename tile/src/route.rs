@@ -129,7 +129,7 @@ impl<O: Observer> Tile<O> {
             self.observer.event(asker.stamp(), &Event::DeviceStore { addr, value, width });
         }
         if let Some((core, offset)) = local_ram(hit) {
-            self.cores[core].wake(&self.shared, asker.end);
+            self.wake_core(core, asker.end);
             return if self.cores[core].write_local(offset, value, width) {
                 Ok(())
             } else {
@@ -260,7 +260,7 @@ impl<O: Observer> Tile<O> {
     }
 
     fn enter_reset(&mut self, core: CoreId, asker: Asker) {
-        self.cores[core].wake(&self.shared, asker.end);
+        self.wake_core(core, asker.end);
         self.cores[core].hold();
         if self.control.clears_debug_registers(core) {
             self.control.debug.reset_core(core);

@@ -190,7 +190,7 @@ impl<O: Observer> Tile<O> {
         // [isa-bh: TensixCoprocessor/BackendConfiguration.md], which is CoreId::ALL.
         for id in sim_core::CoreId::ALL {
             if mask >> id as u8 & 1 == 1 {
-                self.cores[id].wake(&self.shared, end);
+                self.wake_core(id, end);
                 self.cores[id].invalidate_icache();
             }
         }

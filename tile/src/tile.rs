@@ -5,6 +5,7 @@ use std::sync::Arc;
 use devices::{DebugAccess, Mailboxes, Niu, Overlay, PcBufs, Pic, Tdma, TileControl};
 use riscv::Core;
 use sim_core::engine::{Engine, Slots};
+use sim_core::observer::ParkedSpan;
 use sim_core::{
     CoreId, CoreSet, Cycle, GuestError, L1, NullObserver, Observer, Shared, StateHasher, WaitReason,
 };
@@ -178,8 +179,24 @@ impl<O: Observer> Tile<O> {
     /// Takes every parked core out of its loop, so that its state is exact as of now.
     pub(crate) fn wake_all(&mut self) {
         for id in CoreId::ALL {
-            self.cores[id].wake(&self.shared, self.now);
+            self.wake_core(id, self.now);
         }
+    }
+
+    /// Takes a core out of its polling loop, if it is parked in one, as of `now`.
+    pub(crate) fn wake_core(&mut self, id: CoreId, now: Cycle) {
+        if O::ENABLED
+            && let Some(spin) = self.cores[id].spin()
+        {
+            let span = ParkedSpan {
+                from: spin.parked_at(),
+                until: now.max(spin.parked_at()),
+                pc: spin.loads.first().map_or(spin.head, |load| load.pc),
+                reads: spin.loads.first().map(|load| load.addr),
+            };
+            self.observer.parked(id, span);
+        }
+        self.cores[id].wake(&self.shared, now);
     }
 
     /// A hash of everything that determines the future: equal for equal machines whatever engine

@@ -7,7 +7,8 @@ use anyhow::Result;
 use clap::Parser;
 use clap::builder::styling::{AnsiColor, Style};
 use tools::commands::{
-    Cli, Command, boot, disasm, firmware, launch, record, regs, replay, sim, state,
+    Cli, Command, boot, demo, disasm, firmware, launch, record, regs, replay, sim, stalls, state,
+    why,
 };
 use tools::exit::Exit;
 
@@ -37,6 +38,9 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<Exit> {
         Command::Boot(args) => boot::run(args, out),
         Command::Launch(args) => launch::run(args, out),
         Command::State(args) => state::run(args, out),
+        Command::Why(args) => why::run(args, out),
+        Command::Report(args) => stalls::run(args, out),
+        Command::Demo(args) => demo::run(args, out),
         Command::Firmware(args) => firmware::run(args, out),
         Command::Disasm(args) => disasm::run(args, out),
         Command::Regs(args) => regs::run(args, out),

@@ -7,7 +7,7 @@ use sim_core::CoreId;
 
 use super::file::{RawBlock, RawCb, RawDispatch, RawEnable, RawKernel, RawLaunch, RawMode};
 use super::message::{Fields, encode};
-use super::{Expect, Kernel, Launch, Mode};
+use super::{CircularBuffer, Expect, Kernel, Launch, Mode};
 use crate::image::{Image, read};
 use crate::layout::{L1_BYTES, MAP_END, MESSAGE_ORDER, in_l1, key, message_index};
 
@@ -69,9 +69,20 @@ pub(super) fn launch(raw: RawLaunch, index: usize, dir: &Path) -> Result<Launch,
         message: encode(&fields, mode),
         go_word: go_word(raw.dispatch.unwrap_or_default()),
         kernels,
+        circular: raw.cb.iter().map(circular).collect(),
         expects,
         name: raw.name,
     })
+}
+
+fn circular(cb: &RawCb) -> CircularBuffer {
+    CircularBuffer {
+        index: cb.index,
+        address: cb.address,
+        size: cb.size,
+        pages: cb.num_pages,
+        page_bytes: cb.page_size,
+    }
 }
 
 /// Single values; returns the kernel-config base.

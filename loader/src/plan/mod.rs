@@ -66,6 +66,21 @@ pub struct Kernel {
     pub entry: u32,
 }
 
+/// A circular buffer of a launch, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CircularBuffer {
+    /// Its id.
+    pub index: u8,
+    /// L1 address.
+    pub address: u32,
+    /// Size.
+    pub size: u32,
+    /// Pages in it.
+    pub pages: u32,
+    /// Bytes per page.
+    pub page_bytes: u32,
+}
+
 /// Bytes that must be in L1 after a launch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Expect {
@@ -94,6 +109,8 @@ pub struct Launch {
     pub go_word: u32,
     /// Kernels, for symbols.
     pub kernels: Vec<Kernel>,
+    /// Circular buffers, for names and checks.
+    pub circular: Vec<CircularBuffer>,
     /// What must hold afterwards.
     pub expects: Vec<Expect>,
 }

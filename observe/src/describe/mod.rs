@@ -97,7 +97,8 @@ pub(crate) fn target_of(event: &Event, names: &dyn Names) -> Option<Target> {
         Event::Issue { .. } | Event::UnitDone { .. } => Target::Issue,
         Event::WaitBegin { .. } | Event::WaitEnd { .. } => Target::Wait,
         Event::Semaphore { .. } => Target::Semaphore,
-        Event::Mutex { .. } => Target::Mutex,
+        Event::Mutex { .. } | Event::MutexIgnored { .. } => Target::Mutex,
+        Event::SrcBanks { .. } => Target::Dvalid,
         Event::MailboxPush { .. } | Event::MailboxPop { .. } => Target::Fifo,
         Event::PcBufPush { .. } | Event::PcBufPop { .. } | Event::SyncDone { .. } => Target::PcBuf,
         Event::Config { .. } | Event::IcacheInvalidate { .. } => Target::Config,
@@ -152,6 +153,13 @@ fn text_of(stamp: Stamp, event: &Event, names: &dyn Names) -> Option<String> {
             let what = if acquired { "acquired" } else { "released" };
             format!("{what} mutex {}", mutex_name(index))
         }
+        Event::MutexIgnored { index } => {
+            format!(
+                "release of mutex {} ignored: another thread or nobody holds it",
+                mutex_name(index)
+            )
+        }
+        Event::SrcBanks { operand, before, after } => banks_text(operand, before, after),
         Event::MailboxPush { from, to, value, depth } => fifo_text(from, to, "push", value, depth),
         Event::MailboxPop { from, to, value, depth } => fifo_text(from, to, "pop", value, depth),
         Event::PcBufPush { thread, value, depth } => {
@@ -235,6 +243,25 @@ fn semaphore_text(index: u8, op: SemaphoreOp, before: u8, after: u8, max: u8) ->
     }
 }
 
+/// `SrcA bank 0 given to the matrix unit; unpacker -> bank 1`.
+pub(crate) fn banks_text(operand: u8, before: u8, after: u8) -> String {
+    let name = if operand == 0 { "SrcA" } else { "SrcB" };
+    let mut parts = Vec::new();
+    for bank in 0..2 {
+        match (before >> bank & 1, after >> bank & 1) {
+            (0, 1) => parts.push(format!("bank {bank} given to the matrix unit")),
+            (1, 0) => parts.push(format!("bank {bank} given back to the unpacker")),
+            _ => {}
+        }
+    }
+    for (bit, side) in [(2, "unpacker"), (3, "matrix unit")] {
+        if (before ^ after) >> bit & 1 == 1 {
+            parts.push(format!("{side} turns to bank {}", after >> bit & 1));
+        }
+    }
+    format!("{name} {}", parts.join(", "))
+}
+
 pub(crate) fn semaphore_name(index: u8) -> String {
     isa::names::semaphore(index.into()).map_or_else(|| format!("semaphore {index}"), str::to_owned)
 }
@@ -258,7 +285,7 @@ const fn short(core: CoreId) -> &'static str {
     }
 }
 
-const fn view_of(core: CoreId) -> View {
+pub(crate) const fn view_of(core: CoreId) -> View {
     match core {
         CoreId::Brisc => View::B,
         CoreId::Trisc0 => View::T0,

@@ -12,7 +12,7 @@ use crate::hash::StateHasher;
 use crate::wait::WaitReason;
 
 /// Version of the event schema: kinds, fields, firing rules and this encoding.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// No encoding is longer than this.
 const MAX_BYTES: usize = 40;
@@ -78,6 +78,8 @@ kinds! {
     Halt = 22,
     UnitDone = 23,
     NocServe = 24,
+    SrcBanks = 25,
+    MutexIgnored = 26,
 }
 
 /// Collects one event, so that the hash is fed once per event.
@@ -196,6 +198,8 @@ impl Bytes {
             }
             Event::Halt { core } => self.u8(core as u8),
             Event::UnitDone { thread, word } => self.u8(thread as u8).u32(word),
+            Event::SrcBanks { operand, before, after } => self.u8(operand).u8(before).u8(after),
+            Event::MutexIgnored { index } => self.u8(index),
         }
     }
 }
@@ -207,6 +211,16 @@ impl SemaphoreOp {
             Self::Post => 2,
             Self::Get => 3,
         }
+    }
+}
+
+impl WaitReason {
+    /// The reason's number in the event schema, from 1.
+    #[must_use]
+    pub fn number(&self) -> u8 {
+        let mut bytes = Bytes::new();
+        bytes.reason(self);
+        bytes.buffer[0]
     }
 }
 

@@ -95,6 +95,14 @@ impl SrcBanks {
         }
     }
 
+    /// Ownership and pointers as [`sim_core::Event::SrcBanks`] shows them.
+    pub(crate) fn ownership(&self) -> u8 {
+        u8::from(self.owned_by_matrix[0])
+            | u8::from(self.owned_by_matrix[1]) << 1
+            | u8::from(self.unpacker_bank) << 2
+            | u8::from(self.matrix_bank) << 3
+    }
+
     /// Conditions C5 and C6: the unpacker's bank is not its own.
     pub(crate) fn unpacker_waits(&self) -> bool {
         self.owned_by_matrix[usize::from(self.unpacker_bank)]

@@ -127,6 +127,26 @@ pub struct OutputArgs {
     #[arg(long, value_name = "CORES", value_delimiter = ',', requires = "instructions")]
     pub cores: Vec<String>,
 
+    /// Write every event as a line of JSON; `-` is standard output (keys: docs/events.md)
+    #[arg(long, value_name = "FILE")]
+    pub jsonl: Option<PathBuf>,
+
+    /// Write a Perfetto trace, for <https://ui.perfetto.dev>; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
+
+    /// Leave functions out of the Perfetto trace: much faster, and smaller
+    #[arg(long, requires = "perfetto")]
+    pub no_functions: bool,
+
+    /// Write waves of about 200 signals in the FST format, for GTKWave or Surfer
+    #[arg(long, value_name = "FILE.fst")]
+    pub waves: Option<PathBuf>,
+
+    /// Record only the last N events (and executed instructions) of the run
+    #[arg(long, value_name = "N")]
+    pub last: Option<usize>,
+
     /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,

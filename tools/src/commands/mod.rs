@@ -4,20 +4,23 @@
 //! travel as one line and are printed in one place, `main`.
 
 pub mod boot;
+pub mod demo;
 pub mod disasm;
 pub mod firmware;
 pub mod launch;
 pub mod log;
 pub mod machine;
-pub mod names;
 pub mod record;
 pub mod regs;
 pub mod replay;
 pub mod report;
 pub mod run;
 pub mod sim;
+pub mod sinks;
 pub mod soc;
+pub mod stalls;
 pub mod state;
+pub mod why;
 
 use clap::{Parser, Subcommand};
 
@@ -32,6 +35,9 @@ Examples:
   tilescope boot --trace-handshakes        the same, printing every handshake
   tilescope launch KERNELS.toml            boot, then launch the kernels of a plan
   tilescope state KERNELS.toml             the same, then every register by name
+  tilescope why KERNELS.toml               why it hangs, down to the source line
+  tilescope report KERNELS.toml            where the cycles went
+  tilescope demo hang                      a kernel that hangs, explained
   tilescope disasm kernel.elf              disassemble, Tensix instructions included
   tilescope regs SOFT_RESET_0              what a register is, and who can see it
   tilescope sim install ~/sim              the chip as a library for ttnn, tt-metal, tt-exalens
@@ -60,6 +66,12 @@ pub enum Command {
     Launch(launch::LaunchArgs),
     /// Boot and launch, then show registers by name
     State(state::StateArgs),
+    /// Run a plan and explain how it ends: why it hangs, down to the source line
+    Why(why::WhyArgs),
+    /// Run a plan and say where the cycles went, per core, thread, reason and source line
+    Report(stalls::StallArgs),
+    /// Built-in examples: a kernel that hangs, explained
+    Demo(demo::DemoArgs),
     /// Get, list and check the vendor's firmware
     Firmware(firmware::FirmwareArgs),
     /// Disassemble an ELF file, a flat image or single words

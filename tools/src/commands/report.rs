@@ -35,7 +35,7 @@ fn l1_name(names: &dyn Names, addr: u32) -> String {
 }
 
 /// What an agent waits for, in words.
-fn wait_text(names: &dyn Names, wait: &AgentWait) -> String {
+pub(super) fn wait_text(names: &dyn Names, wait: &AgentWait) -> String {
     let mut text = format!("{:<9} ", wait.agent.to_string());
     if wait.reason == WaitReason::Spin {
         let mut reads: Vec<String> = Vec::new();
@@ -138,8 +138,12 @@ fn stage_text(run: &Run, stage: &Stage, out: &mut dyn Write) -> Result<()> {
         }
         StageEnd::Quiescent(quiescence) => quiescence_text(names, quiescence, out)?,
         StageEnd::Fault(fault) => fault_text(names, fault, out)?,
-        StageEnd::Limit => {
-            writeln!(out, "  the cycle limit was reached; still busy or waiting:")?;
+        StageEnd::Limit | StageEnd::Interrupted => {
+            let why = match stage.end {
+                StageEnd::Limit => "the cycle limit was reached",
+                _ => "interrupted",
+            };
+            writeln!(out, "  {why}; still busy or waiting:")?;
             for wait in run.tile().waits() {
                 writeln!(out, "  {}", wait_text(names, &wait))?;
             }
@@ -260,7 +264,7 @@ fn stage_json(run: &Run, stage: &Stage) -> Value {
         StageEnd::Quiescent(quiescence) => {
             value["waits"] = quiescence.waits.iter().map(|wait| wait_json(names, wait)).collect();
         }
-        StageEnd::Limit => {
+        StageEnd::Limit | StageEnd::Interrupted => {
             value["waits"] = run.tile().waits().iter().map(|wait| wait_json(names, wait)).collect();
         }
         StageEnd::Wrong(wrong) => {

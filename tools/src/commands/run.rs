@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use loader::firmware::{BootOptions, FirmwareInfo, FirmwareSet, identify};
-use loader::image::Image;
+use loader::names::LoadedNames;
 use loader::plan::Launch;
 use loader::session::{Mismatch, Outcome, Session};
 use observe::{EventHash, HandshakeLog, InstructionLog, Summary};
@@ -15,7 +15,7 @@ use sim_core::{CoreId, CoreSet, GuestError};
 use tile::{Quiescence, Stop, Tile, Verdict};
 
 use super::machine::{MachineArgs, OutputArgs};
-use super::names::LoadedNames;
+use super::sinks::{INTERRUPTED, Sinks, interrupted};
 use super::{log, report};
 use crate::exit::Exit;
 use crate::fetch::{Cache, DEFAULT_VERSION, FetchOptions, Interrupt};
@@ -26,7 +26,10 @@ type Instructions = InstructionLog<Box<dyn Write>, Rc<LoadedNames>>;
 /// Everything that listens to a run.
 pub type Listeners = (
     EventHash,
-    (Summary<Rc<LoadedNames>>, (Option<HandshakeLog<Rc<LoadedNames>>>, Option<Instructions>)),
+    (
+        Summary<Rc<LoadedNames>>,
+        (Option<HandshakeLog<Rc<LoadedNames>>>, (Option<Instructions>, Sinks)),
+    ),
 );
 
 /// How a stage (the boot, or one launch) ended.
@@ -40,6 +43,8 @@ pub enum StageEnd {
     Quiescent(Quiescence),
     /// The cycle limit was reached.
     Limit,
+    /// The user stopped it.
+    Interrupted,
     /// A guest mistake.
     Fault(Box<GuestError>),
     /// A core halted at `ebreak`.
@@ -55,6 +60,7 @@ impl StageEnd {
             Self::Wrong(_) => "WRONG-RESULT",
             Self::Quiescent(quiescence) => quiescence.verdict.name(),
             Self::Limit => "NO-PROGRESS",
+            Self::Interrupted => "INTERRUPTED",
             Self::Fault(fault) if fault.category.is_guest_fault() => "GUEST-ERROR",
             Self::Fault(_) => "NOT-SIMULATED",
             Self::Halted(_) => "HALTED",
@@ -68,7 +74,9 @@ impl StageEnd {
             Self::Quiescent(quiescence) if quiescence.verdict == Verdict::Deadlock => {
                 Exit::Deadlock
             }
-            Self::Quiescent(_) | Self::Limit | Self::Halted(_) => Exit::NoProgress,
+            Self::Quiescent(_) | Self::Limit | Self::Interrupted | Self::Halted(_) => {
+                Exit::NoProgress
+            }
             Self::Fault(_) => Exit::Guest,
         }
     }
@@ -114,24 +122,12 @@ impl std::fmt::Debug for Run {
 /// # Errors
 /// Never for a build whose embedded images are intact.
 pub fn embedded_firmware() -> Result<FirmwareSet> {
-    use firmware_tests::embedded as fw;
-    let mut images = Vec::new();
-    for (name, bytes) in [
-        ("embedded brisc.elf", fw::BRISC),
-        ("embedded ncrisc.elf", fw::NCRISC),
-        ("embedded trisc0.elf", fw::TRISC0),
-        ("embedded trisc1.elf", fw::TRISC1),
-        ("embedded trisc2.elf", fw::TRISC2),
-    ] {
-        images.push(Image::parse_elf(name, bytes.into())?);
-    }
-    let images: [Image; 5] = images.try_into().ok().context("five images")?;
-    Ok(FirmwareSet::from_images("embedded", images))
+    Ok(firmware_tests::embedded::set()?)
 }
 
 /// What the user asked for, else the cache, else what the user agrees to fetch, else the embedded
 /// firmware.
-fn choose_firmware(args: &MachineArgs, out: &mut dyn Write) -> Result<FirmwareSet> {
+pub(super) fn choose_firmware(args: &MachineArgs, out: &mut dyn Write) -> Result<FirmwareSet> {
     if args.embedded {
         return embedded_firmware();
     }
@@ -209,11 +205,14 @@ impl Run {
         let info = identify(&set)?;
         let names = Rc::new(LoadedNames::new(&set));
         let handshakes = log::install(output)?.then(|| HandshakeLog::new(Rc::clone(&names)));
-        let instructions = instruction_log(output, &names)?;
-        let listeners =
-            (EventHash::new(), (Summary::new(Rc::clone(&names)), (handshakes, instructions)));
+        let others = (instruction_log(output, &names)?, Sinks::open(output, &names)?);
+        let recording = others.1.is_active();
+        let listeners = (EventHash::new(), (Summary::new(Rc::clone(&names)), (handshakes, others)));
         let options = BootOptions { logical: machine.logical, ..BootOptions::default() };
-        let session = Session::stage(machine.tile_config(), &set, &options, listeners)?;
+        let mut session = Session::stage(machine.tile_config(), &set, &options, listeners)?;
+        if recording {
+            session.stop_at(&INTERRUPTED);
+        }
         Ok(Self {
             firmware: (set, info),
             names,
@@ -295,6 +294,7 @@ impl Run {
             Outcome::Stopped(Stop::Quiescent(quiescence)) => StageEnd::Quiescent(quiescence),
             Outcome::Stopped(Stop::Fault(fault)) => StageEnd::Fault(fault),
             Outcome::Stopped(Stop::Halted(core)) => StageEnd::Halted(core),
+            Outcome::Stopped(Stop::Limit) if interrupted() => StageEnd::Interrupted,
             Outcome::Stopped(Stop::Limit | Stop::Met) => StageEnd::Limit,
         };
         let done = matches!(end, StageEnd::Done);
@@ -323,14 +323,27 @@ impl Run {
         report: impl FnOnce(&mut Self, &mut dyn Write) -> Result<()>,
     ) -> Result<Exit> {
         let exit = self.stages.last().map_or(Exit::Ok, |stage| stage.end.exit());
+        let recorded = self.finish_sinks();
         report(&mut self, out)?;
         for &(address, bytes) in &output.dump {
             report::dump(self.tile(), address, bytes, out)?;
         }
-        if let Some(log) = self.session.tile.observer_mut().1.1.1.take() {
+        if let Some(log) = self.session.tile.observer_mut().1.1.1.0.take() {
             let path = output.instructions.as_deref().unwrap_or_else(|| "-".as_ref());
             log.finish().with_context(|| format!("cannot write {}", path.display()))?;
         }
-        Ok(exit)
+        recorded.map(|()| exit)
+    }
+
+    /// Completes what was recorded.
+    fn finish_sinks(&mut self) -> Result<()> {
+        let end = self.stages.last().map_or("DONE", |stage| stage.end.verdict());
+        let now = self.session.tile.now();
+        let waits = self.session.tile.waits();
+        let open: Vec<_> = waits
+            .iter()
+            .map(|wait| (wait.agent, wait.since, report::wait_text(&*self.names, wait)))
+            .collect();
+        self.session.tile.observer_mut().1.1.1.1.finish(now, &open, end)
     }
 }

@@ -60,6 +60,8 @@ impl SyncUnit {
             if mutex.holder == Some(issued.thread) {
                 *mutex = Mutex { holder: None, last: issued.thread as u8 };
                 Self::mutex_event(issued, index, false, env);
+            } else if E::OBSERVED {
+                env.event(issued.stamp(), Event::MutexIgnored { index: index as u8 });
             }
         }
     }

@@ -1,0 +1,61 @@
+//! Runs the hazard corpus: exit status 0 only if every bug is named right and every clean twin is
+//! silent.
+//!
+//! `--table FILE` writes the table of the documents, `--show NAME` prints the report of one kernel.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use firmware_tests::{embedded, hazards, hazards_dir};
+use loader::diagnose::Setup;
+
+/// Run the hazard corpus
+#[derive(Parser, Debug)]
+struct Args {
+    /// Only folders whose name contains this
+    filter: Option<String>,
+    /// Print the reports of the buggy kernels
+    #[arg(long)]
+    show: bool,
+    /// Write the table in Markdown
+    #[arg(long, value_name = "FILE")]
+    table: Option<PathBuf>,
+}
+
+fn run(args: &Args) -> Result<bool, String> {
+    let set = embedded::set().map_err(|error| error.to_string())?;
+    let (setup, mut outcomes, mut bad) = (Setup::default(), Vec::new(), 0);
+    for folder in hazards::folders(&hazards_dir())? {
+        let name = folder.display().to_string();
+        if args.filter.as_ref().is_some_and(|filter| !name.contains(filter)) {
+            continue;
+        }
+        let outcome = hazards::run(&folder, &set, &setup)?;
+        let complaint = outcome.complaint();
+        bad += usize::from(complaint.is_some());
+        let verdict = complaint.map_or_else(|| "ok".to_owned(), |text| format!("FAILED: {text}"));
+        let end = outcome.buggy.explanation.end.name();
+        println!("{:<36} {end:<12} {verdict}", outcome.folder);
+        if args.show {
+            println!("{}", outcome.buggy.explanation);
+        }
+        outcomes.push(outcome);
+    }
+    println!("{} of {} classes and twins right", outcomes.len() - bad, outcomes.len());
+    if let Some(path) = &args.table {
+        std::fs::write(path, hazards::table(&outcomes)).map_err(|error| error.to_string())?;
+    }
+    Ok(bad == 0 && !outcomes.is_empty())
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The hazard corpus: every kernel with a bug is named right, its clean twin is silent.
+//!
+//! A folder of `hazards/` is called `<id>-<name>` and holds the plan of the buggy kernel
+//! (`case.toml`) and of its twin (`clean.toml`).
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use loader::diagnose::{Diagnosis, Setup, diagnose};
+use loader::firmware::FirmwareSet;
+use loader::plan::LaunchPlan;
+use observe::why::End;
+use observe::why::hazards::{Hazard, by_id};
+
+/// What became of a pair of kernels.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The folder's name.
+    pub folder: String,
+    /// The class it stands for.
+    pub hazard: Hazard,
+    /// How the buggy kernel ended, and what was named first.
+    pub buggy: Diagnosis,
+    /// How the clean twin ended.
+    pub clean: Diagnosis,
+}
+
+impl Outcome {
+    /// What is wrong, if anything is.
+    #[must_use]
+    pub fn complaint(&self) -> Option<String> {
+        let named = self.buggy.explanation.ids();
+        if named.first() != Some(&self.hazard.id) {
+            return Some(format!("the bug is named {named:?}"));
+        }
+        let clean = &self.clean.explanation;
+        if clean.end != End::Done || !clean.ids().is_empty() || self.clean.wrong {
+            return Some(format!("the clean twin ends {} {:?}", clean.end.name(), clean.ids()));
+        }
+        None
+    }
+}
+
+/// The folders of the corpus, in the order of their ids.
+///
+/// # Errors
+/// The corpus cannot be read.
+pub fn folders(dir: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = std::fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+    let mut folders: Vec<_> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    folders.sort_by_key(|path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        let id = name.split('-').next().unwrap_or_default();
+        let number = id.get(1..).and_then(|digits| digits.parse::<u32>().ok());
+        (name.chars().next(), number, name)
+    });
+    Ok(folders)
+}
+
+/// Runs one pair.
+///
+/// # Errors
+/// The folder is not a pair of plans, or stands for no known class.
+pub fn run(folder: &Path, set: &FirmwareSet, setup: &Setup) -> Result<Outcome, String> {
+    let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    let id = name.split('-').next().unwrap_or_default();
+    let hazard = *by_id(id).ok_or_else(|| format!("{name}: no class has the id {id:?}"))?;
+    let diagnosed = |file: &str| {
+        let plan = LaunchPlan::read(&folder.join(file)).map_err(|error| error.to_string())?;
+        diagnose(set, &plan.launches, setup).map_err(|error| error.to_string())
+    };
+    let (buggy, clean) = (diagnosed("case.toml")?, diagnosed("clean.toml")?);
+    Ok(Outcome { folder: name, hazard, buggy, clean })
+}
+
+/// What stands above the table.
+const PREFACE: &str = "\
+# Hazards that are named
+
+Written by `cargo run --release -p firmware-tests --bin hazards -- --table docs/hazards.md` from a run of the corpus: every kernel below
+[firmware-tests/hazards/](../firmware-tests/hazards) has the bug of its class and a clean twin, made from one source, that nothing is said about.
+`DEADLOCK` is a proof; the rest of a report says why. A class without `DEADLOCK` is a contract violation that is reported although the run ends.
+
+Not covered: A16 (the L0 data cache is not modelled), A20 and A21 (silicon only), the B classes (they need the order of accesses of two
+agents), C5 (uninitialised reads), C9 (runtime arguments), C10 (rows are diagnosed, but no kernel here shows it).
+
+| id | name | kernel | verdict | what the report says first |
+|---|---|---|---|---|
+";
+
+/// The table of the corpus in Markdown.
+#[must_use]
+pub fn table(outcomes: &[Outcome]) -> String {
+    let mut text = String::from(PREFACE);
+    for outcome in outcomes {
+        let explanation = &outcome.buggy.explanation;
+        let headline = explanation.headline.replace('|', "\\|");
+        let _ = writeln!(
+            text,
+            "| {} | {} | `{}` | {} | {headline} |",
+            outcome.hazard.id,
+            outcome.hazard.name,
+            outcome.folder,
+            explanation.end.name()
+        );
+    }
+    text
+}

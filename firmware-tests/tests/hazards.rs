@@ -1,0 +1,94 @@
+//! The hazard corpus: every bug is named right, every clean twin is silent, and the explanation is
+//! the same whatever engine ran. Ids: the catalogue of hazards.
+
+use firmware_tests::{embedded, hazards, hazards_dir};
+use loader::diagnose::{Setup, diagnose};
+use loader::firmware::FirmwareSet;
+use loader::plan::LaunchPlan;
+use observe::why::{End, Explanation};
+use sim_core::engine::EngineKind;
+use tile::TileConfig;
+
+fn set() -> FirmwareSet {
+    embedded::set().expect("the embedded images are intact")
+}
+
+fn explained(folder: &str, file: &str, config: TileConfig) -> Explanation {
+    let plan = LaunchPlan::read(&hazards_dir().join(folder).join(file)).expect("a plan");
+    let setup = Setup { config, ..Setup::default() };
+    diagnose(&set(), &plan.launches, &setup).expect("it runs").explanation
+}
+
+#[test]
+fn corpus_every_bug_is_named_and_every_twin_is_silent() {
+    let set = set();
+    let (mut wrong, mut outcomes) = (Vec::new(), Vec::new());
+    let folders = hazards::folders(&hazards_dir()).expect("a corpus");
+    assert!(folders.len() >= 28);
+    for folder in folders {
+        let outcome = hazards::run(&folder, &set, &Setup::default()).expect("a pair of plans");
+        wrong.extend(outcome.complaint().map(|text| format!("{}: {text}", outcome.folder)));
+        outcomes.push(outcome);
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let page = include_str!("../../docs/hazards.md");
+    assert!(hazards::table(&outcomes) == page, "docs/hazards.md is stale: run hazards --table");
+}
+
+#[test]
+fn explanation_is_the_same_on_both_engines() {
+    for folder in ["A3-cb-self-cycle", "A4-semaphore-decrement-lost", "A15-l1-semaphore-overshoot"]
+    {
+        let text = |engine| {
+            let config = TileConfig { engine, ..TileConfig::default() };
+            explained(folder, "case.toml", config).to_string()
+        };
+        assert_eq!(text(EngineKind::Inline), text(EngineKind::Threads), "{folder}");
+    }
+}
+
+/// llk#181: the get that overtakes its post is the cause, and stands in the report with its line.
+#[test]
+fn lost_get_is_shown_with_its_line_and_its_pair() {
+    let explanation = explained("A4-semaphore-decrement-lost", "case.toml", TileConfig::default());
+    assert_eq!(explanation.end, End::Deadlock);
+    let books = explanation.ledger.as_ref().expect("a ledger");
+    assert_eq!(books.totals, (3, 2));
+    assert_eq!(books.divergent, Some(3));
+    assert_eq!(books.ignored_count, 1);
+    let source = include_str!("../hazards/A4-semaphore-decrement-lost/semaphore-decrement-lost.c");
+    let line = source.lines().position(|line| line.contains("TT_SEMGET")).expect("it gets") + 1;
+    assert_eq!(books.ignored[0].place, format!("semaphore-decrement-lost.c:{line}"));
+}
+
+/// A page, a graph and a SARIF log have what their readers need.
+#[test]
+fn exports_name_the_cause() {
+    let explanation = explained("A3-cb-self-cycle", "case.toml", TileConfig::default());
+    assert!(explanation.circle);
+    let dot = explanation.dot();
+    assert!(dot.starts_with("digraph") && dot.contains("color=red"), "{dot}");
+    let html = explanation.html();
+    assert!(html.contains("<svg") && html.contains("A3"));
+    assert!(!html.contains("http://") && !html.contains("https://") && !html.contains("src="));
+    let sarif = explanation.sarif();
+    assert_eq!(sarif["version"], "2.1.0");
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "A3");
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "cb-self-cycle.c");
+}
+
+/// Two cores that poll device registers must not keep each other from being recognised, nor may a
+/// core be parked on a value that has changed since it was read.
+#[test]
+fn pollers_of_devices_are_neither_missed_nor_parked_on_old_values() {
+    let stuck = explained("A3-cb-self-cycle", "case.toml", TileConfig::default());
+    assert_eq!(stuck.end, End::Deadlock);
+    for epoch in [1, 4, 8, 16] {
+        let epoch = sim_core::EpochLength::new(epoch).expect("a length");
+        let config = TileConfig { epoch, ..TileConfig::default() };
+        let wraps = explained("C3-cb-wrap", "case.toml", config);
+        assert_eq!(wraps.end, End::Done, "{wraps}");
+    }
+}

@@ -1,0 +1,195 @@
+//! Runs a plan until it ends or hangs, and explains how.
+//!
+//! The plan runs twice. The first run, unobserved, finds out how it ends and which words are polled
+//! then; the second, which is the same cycle by cycle, keeps the books on them.
+
+use std::rc::Rc;
+
+use observe::Ledger;
+use observe::why::{
+    Checks, CircularBuffer, End, Explanation, Finding, Regions, Scene, explain, layout,
+};
+use sim_core::{GuestError, NullObserver, Observer};
+use tile::{AgentWait, Stop, TileConfig, Verdict};
+
+use crate::firmware::{BootOptions, FirmwareSet};
+use crate::names::LoadedNames;
+use crate::plan::Launch;
+use crate::session::{Outcome, Session, SessionError};
+
+/// How a diagnosis runs.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The tile.
+    pub config: TileConfig,
+    /// Logical coordinates of the tile.
+    pub logical: (u8, u8),
+    /// Limit of each stage.
+    pub max_cycles: u64,
+    /// Ids of checks that are not reported.
+    pub suppressed: Vec<String>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            config: TileConfig::default(),
+            logical: (0, 0),
+            max_cycles: 10_000_000,
+            suppressed: Vec::new(),
+        }
+    }
+}
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct Diagnosis {
+    /// How it ended and why.
+    pub explanation: Explanation,
+    /// L1 is not as the plan expects.
+    pub wrong: bool,
+    /// Cycle of the end.
+    pub cycles: u64,
+}
+
+/// How a run of all stages ended.
+struct Ended {
+    end: End,
+    waits: Vec<AgentWait>,
+    found: u64,
+    closed: Option<u64>,
+    fault: Option<Box<GuestError>>,
+    /// The stage it ended in: 0 is the boot.
+    stage: usize,
+    /// L1 differs from what the plan expects.
+    wrong: bool,
+}
+
+fn ended<O: Observer>(session: &Session<O>, stop: Stop, stage: usize) -> Ended {
+    let now = session.tile.now().0;
+    let (mut waits, mut closed, mut fault) = (session.tile.waits(), None, None);
+    let end = match stop {
+        Stop::Quiescent(quiescence) => {
+            closed = Some(quiescence.closed.0);
+            waits = quiescence.waits;
+            if quiescence.verdict == Verdict::Deadlock { End::Deadlock } else { End::HostWait }
+        }
+        Stop::Fault(error) => {
+            fault = Some(error);
+            End::GuestError
+        }
+        Stop::Halted(_) => End::Halted,
+        _ => End::NoProgress,
+    };
+    Ended { end, waits, found: now, closed, fault, stage, wrong: false }
+}
+
+/// All stages on one tile.
+fn run_stages<O: Observer>(
+    session: &mut Session<O>,
+    launches: &[Launch],
+    names: &LoadedNames,
+    limit: u64,
+) -> Result<Ended, SessionError> {
+    if let Outcome::Stopped(stop) = session.run_to_done(limit) {
+        return Ok(ended(session, stop, 0));
+    }
+    let mut wrong = false;
+    for (index, launch) in launches.iter().enumerate() {
+        names.set_kernels(&launch.kernels);
+        for _ in 0..launch.repeat {
+            if let Outcome::Stopped(stop) = session.launch(launch, limit)? {
+                return Ok(ended(session, stop, index + 1));
+            }
+            wrong |= !session.mismatches(&launch.expects).is_empty();
+        }
+    }
+    let found = session.tile.now().0;
+    let (end, waits, stage) = (End::Done, Vec::new(), launches.len());
+    Ok(Ended { end, waits, found, closed: None, fault: None, stage, wrong })
+}
+
+/// The words that cores poll at the end.
+fn polled(waits: &[AgentWait]) -> Vec<(u32, u32)> {
+    let mut words: Vec<_> = waits
+        .iter()
+        .flat_map(|wait| wait.reads.iter().filter(|load| !load.device))
+        .map(|load| (load.addr, load.width.bytes()))
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+fn regions(launches: &[Launch], own: (u8, u8)) -> Regions {
+    let executable = |launch: &Launch| {
+        let mut ranges = Vec::new();
+        for kernel in &launch.kernels {
+            for segment in kernel.image.loadable().filter(|segment| segment.executable) {
+                ranges.push(segment.addr..segment.addr + segment.memory_bytes);
+            }
+        }
+        ranges
+    };
+    let (x, y) = own;
+    Regions {
+        code: launches.iter().flat_map(executable).collect(),
+        circular: launches.iter().flat_map(circular).collect(),
+        own: vec![u32::from(y) << 6 | u32::from(x)],
+    }
+}
+
+fn circular(launch: &Launch) -> Vec<CircularBuffer> {
+    let buffer = |cb: &crate::plan::CircularBuffer| CircularBuffer {
+        index: cb.index,
+        address: cb.address,
+        size: cb.size,
+        pages: cb.pages,
+        page_bytes: cb.page_bytes,
+    };
+    launch.circular.iter().map(buffer).collect()
+}
+
+/// Runs the launches on that firmware and explains how they end.
+///
+/// # Errors
+/// Firmware or plan cannot be used.
+pub fn diagnose(
+    set: &FirmwareSet,
+    launches: &[Launch],
+    setup: &Setup,
+) -> Result<Diagnosis, SessionError> {
+    let Setup { config, logical, max_cycles, suppressed } = setup;
+    let (config, max_cycles) = (*config, *max_cycles);
+    let names = Rc::new(LoadedNames::new(set));
+    let options = BootOptions { logical: *logical, ..BootOptions::default() };
+    let mut first = Session::stage(config, set, &options, NullObserver)?;
+    let words = polled(&run_stages(&mut first, launches, &names, max_cycles)?.waits);
+    drop(first);
+
+    let places = regions(launches, config.coordinates);
+    let checks = Checks::new(Rc::clone(&names), places.clone(), suppressed.clone());
+    let mut session = Session::stage(config, set, &options, (Ledger::new(words), checks))?;
+    let end = run_stages(&mut session, launches, &names, max_cycles)?;
+    let (ledger, checks) = session.tile.observer();
+    let mut findings: Vec<Finding> = layout(&places.circular);
+    findings.retain(|finding| !suppressed.iter().any(|id| id == finding.hazard.id));
+    findings.extend_from_slice(checks.findings());
+    let buffers = match end.stage {
+        0 => Vec::new(),
+        stage => circular(&launches[stage - 1]),
+    };
+    let scene = Scene {
+        end: end.end,
+        found: end.found,
+        closed: end.closed,
+        waits: &end.waits,
+        ledger,
+        findings: &findings,
+        machine: &session.tile,
+        names: &*names,
+        circular: &buffers,
+    };
+    let explanation = explain(&scene, end.fault.as_deref());
+    Ok(Diagnosis { explanation, wrong: end.wrong, cycles: end.found })
+}

@@ -1,0 +1,144 @@
+//! From executed instructions to function slices: a call stack per core.
+//!
+//! Only jumps are looked at. A call (`jal` or `jalr` that links in `ra` or `t0`) opens a slice, a
+//! return closes it; a jump into another function replaces the innermost slice, or, if that
+//! function is on the stack, returns to it.
+
+use std::collections::HashMap;
+
+use sim_core::{CoreId, Retire};
+
+use crate::names::Names;
+
+/// Deepest stack that is drawn.
+const DEEPEST: usize = 64;
+
+/// What a retired instruction means for the slices: first this many close, then perhaps one opens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Change {
+    pub(super) close: usize,
+    pub(super) open: Option<usize>,
+}
+
+/// The stack of one core.
+#[derive(Clone, Debug)]
+pub(super) struct Functions {
+    core: CoreId,
+    previous: Option<(u32, u32)>,
+    stack: Vec<usize>,
+    names: Vec<String>,
+    by_pc: HashMap<u32, usize>,
+}
+
+impl Functions {
+    pub(super) fn new(core: CoreId) -> Self {
+        let (names, by_pc) = (Vec::new(), HashMap::new());
+        Self { core, previous: None, stack: Vec::new(), names, by_pc }
+    }
+
+    pub(super) fn name(&self, index: usize) -> &str {
+        self.names.get(index).map_or("?", String::as_str)
+    }
+
+    /// Forgets where the core was; how many slices close.
+    pub(super) fn reset(&mut self) -> usize {
+        self.previous = None;
+        // A new launch brings other code to the same addresses.
+        self.by_pc.clear();
+        std::mem::take(&mut self.stack).len()
+    }
+
+    /// Kernels were exchanged: names of addresses may be others.
+    pub(super) fn forget_names(&mut self) {
+        self.by_pc.clear();
+    }
+
+    fn function(&mut self, pc: u32, names: &dyn Names) -> usize {
+        if let Some(&known) = self.by_pc.get(&pc) {
+            return known;
+        }
+        let name = names.function(self.core, pc).unwrap_or_else(|| format!("{pc:#x}"));
+        let index = self.names.iter().position(|known| *known == name).unwrap_or_else(|| {
+            self.names.push(name);
+            self.names.len() - 1
+        });
+        self.by_pc.insert(pc, index);
+        index
+    }
+
+    pub(super) fn retire(&mut self, retire: &Retire, names: &dyn Names) -> Change {
+        let previous = self.previous.replace((retire.pc, retire.word));
+        if previous.is_some_and(|(pc, _)| pc.wrapping_add(4) == retire.pc) {
+            return Change::default();
+        }
+        let function = self.function(retire.pc, names);
+        let word = previous.map_or(0, |(_, word)| word);
+        if is_call(word) && self.stack.len() < DEEPEST {
+            self.stack.push(function);
+            return Change { close: 0, open: Some(function) };
+        }
+        let mut close = 0;
+        if is_return(word) && self.stack.len() > 1 {
+            self.stack.pop();
+            close = 1;
+        }
+        if self.stack.last() == Some(&function) {
+            return Change { close, open: None };
+        }
+        if let Some(at) = self.stack.iter().rposition(|&known| known == function) {
+            close += self.stack.len() - at - 1;
+            self.stack.truncate(at + 1);
+            return Change { close, open: None };
+        }
+        close += usize::from(self.stack.pop().is_some());
+        self.stack.push(function);
+        Change { close, open: Some(function) }
+    }
+}
+
+const fn links(word: u32) -> bool {
+    matches!(word >> 7 & 31, 1 | 5)
+}
+
+fn is_call(word: u32) -> bool {
+    matches!(word & 0x7F, 0x6F | 0x67) && links(word)
+}
+
+fn is_return(word: u32) -> bool {
+    word & 0x7F == 0x67 && !links(word) && matches!(word >> 15 & 31, 1 | 5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_core::Cycle;
+
+    struct ByHundred;
+
+    impl Names for ByHundred {
+        fn function(&self, _: CoreId, pc: u32) -> Option<String> {
+            Some(format!("f{}", pc >> 8))
+        }
+    }
+
+    /// Words from the RISC-V manual: `jal ra, +0x100`, `ret`, `j`, `nop`.
+    #[test]
+    fn calls_open_returns_close_and_jumps_replace() {
+        const JAL: u32 = 0x1000_00EF;
+        const RET: u32 = 0x0000_8067;
+        const J: u32 = 0x0000_006F;
+        const NOP: u32 = 0x13;
+        let mut functions = Functions::new(CoreId::Brisc);
+        let mut step = |pc, word| {
+            let retire = Retire { cycle: Cycle(0), pc, word, rd: 0, value: 0 };
+            functions.retire(&retire, &ByHundred)
+        };
+        assert_eq!(step(0x100, NOP), Change { close: 0, open: Some(0) });
+        assert_eq!(step(0x104, JAL), Change::default());
+        assert_eq!(step(0x204, NOP), Change { close: 0, open: Some(1) });
+        assert_eq!(step(0x208, J), Change::default());
+        assert_eq!(step(0x300, RET), Change { close: 1, open: Some(2) });
+        assert_eq!(step(0x108, J), Change { close: 1, open: None });
+        assert_eq!(step(0x100, NOP), Change::default());
+    }
+}

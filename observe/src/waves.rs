@@ -1,0 +1,423 @@
+//! The run as waves: an FST file of the architectural signals, for GTKWave or Surfer.
+//!
+//! One time step is one cycle. Signals change when an event says so; what a core or a thread waits
+//! for is its wait reason's number (see `docs/events.md`), 0 for none.
+
+use std::collections::BTreeMap;
+use std::io::{Seek, Write};
+
+use fst_writer::{
+    FstBodyWriter, FstFileType, FstHeaderWriter, FstInfo, FstScopeType, FstSignalId, FstSignalType,
+    FstVarDirection, FstVarType, FstWriteError,
+};
+use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Stamp, ThreadId, UnitId, WaitReason};
+
+use crate::DEFAULT_L1;
+use crate::names::{BuiltInNames, is_go_signal, subordinate};
+use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
+use crate::words;
+
+/// Circular buffers with signals.
+const CIRCULAR: u8 = 32;
+/// Bytes of collected changes after which a block is written.
+const BLOCK_BYTES: usize = 8 << 20;
+
+/// What a signal shows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Signal {
+    Reset(u8),
+    CoreWait(u8),
+    Waypoint(u8),
+    ThreadWait(u8),
+    Issued(u8),
+    UnitBusy(u8),
+    Semaphore(u8),
+    SemaphoreMax(u8),
+    Mutex(u8),
+    Mailbox(u8, u8),
+    PcBuf(u8),
+    Banks(u8),
+    Received(u8),
+    Acked(u8),
+    Pages(u8),
+    NocBusy(u8, u8),
+    Go,
+    Subordinate(u8),
+}
+
+/// Writes waves.
+pub struct Waves<W: Write + Seek> {
+    body: Option<FstBodyWriter<W>>,
+    ids: BTreeMap<Signal, (FstSignalId, u32)>,
+    values: BTreeMap<Signal, u32>,
+    time: u64,
+    /// Units that executed in a cycle, and drop afterwards.
+    falling: Vec<Signal>,
+    error: Option<FstWriteError>,
+}
+
+impl<W: Write + Seek> std::fmt::Debug for Waves<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Waves").field("time", &self.time).finish_non_exhaustive()
+    }
+}
+
+/// The hierarchy: scope, name, signal, bits.
+fn declared() -> Vec<(String, String, Signal, u32)> {
+    let mut list = Vec::new();
+    let mut add = |scope: &str, name: &str, signal, bits| {
+        list.push((scope.to_owned(), name.to_owned(), signal, bits));
+    };
+    for core in CoreId::ALL {
+        let (name, i) = (core.name().to_lowercase(), core as u8);
+        add(&name, "reset", Signal::Reset(i), 1);
+        add(&name, "wait_reason", Signal::CoreWait(i), 8);
+        add(&name, "waypoint", Signal::Waypoint(i), 32);
+        if core != CoreId::Brisc {
+            add("sync", &format!("subordinate_{name}"), Signal::Subordinate(i), 8);
+        }
+    }
+    add("sync", "go_signal", Signal::Go, 8);
+    for thread in ThreadId::ALL {
+        let (name, i) = (format!("thread{}", thread as u8), thread as u8);
+        add(&name, "wait_reason", Signal::ThreadWait(i), 8);
+        add(&name, "issued_word", Signal::Issued(i), 32);
+        add(&name, "pcbuf_depth", Signal::PcBuf(i), 8);
+    }
+    let units =
+        ["sync", "unpacker", "matrix", "packer", "vector", "scalar", "config", "mover", "misc"];
+    for (i, unit) in (0..).zip(units) {
+        add("units", &format!("{unit}_busy"), Signal::UnitBusy(i), 1);
+    }
+    for i in 0..8 {
+        let name = crate::describe::semaphore_name(i).replace([' ', '/'], "_");
+        add("semaphores", &name, Signal::Semaphore(i), 4);
+        add("semaphores", &format!("{name}_max"), Signal::SemaphoreMax(i), 4);
+    }
+    for i in [0, 2, 3, 4] {
+        add("mutexes", &format!("mutex{i}_holder"), Signal::Mutex(i), 2);
+    }
+    let mailbox_cores = || CoreId::ALL.into_iter().filter(|&core| core != CoreId::Ncrisc);
+    for from in mailbox_cores() {
+        for to in mailbox_cores() {
+            let name = format!("{from}_{to}_depth").to_lowercase();
+            add("mailboxes", &name, Signal::Mailbox(from as u8, to as u8), 8);
+        }
+    }
+    for (i, name) in [(0, "srca"), (1, "srcb")] {
+        add("banks", name, Signal::Banks(i), 4);
+    }
+    for i in 0..CIRCULAR {
+        add("circular_buffers", &format!("cb{i}_received"), Signal::Received(i), 17);
+        add("circular_buffers", &format!("cb{i}_acked"), Signal::Acked(i), 17);
+        add("circular_buffers", &format!("cb{i}_pages"), Signal::Pages(i), 17);
+    }
+    for noc in 0..2 {
+        for initiator in 0..4 {
+            let name = format!("noc{noc}_initiator{initiator}_in_flight");
+            add("noc", &name, Signal::NocBusy(noc, initiator), 8);
+        }
+    }
+    list.sort_by(|a, b| a.0.cmp(&b.0));
+    list
+}
+
+impl<W: Write + Seek> Waves<W> {
+    /// Starts a file: writes its hierarchy.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn new(out: W) -> Result<Self, FstWriteError> {
+        let info = FstInfo {
+            start_time: 0,
+            timescale_exponent: -9,
+            version: "tilescope".to_owned(),
+            // The same run gives the same file.
+            date: String::new(),
+            file_type: FstFileType::Verilog,
+        };
+        let mut header = FstHeaderWriter::new(out, &info)?;
+        let (mut ids, mut scope) = (BTreeMap::new(), String::new());
+        header.scope("tile", "", FstScopeType::Module)?;
+        for (at, name, signal, bits) in declared() {
+            if at != scope {
+                if !scope.is_empty() {
+                    header.up_scope()?;
+                }
+                header.scope(&at, "", FstScopeType::Module)?;
+                scope = at;
+            }
+            let kind = FstSignalType::bit_vec(bits);
+            let direction = FstVarDirection::Implicit;
+            let id = header.var(name, kind, FstVarType::Wire, direction, None)?;
+            ids.insert(signal, (id, bits));
+        }
+        header.up_scope()?;
+        header.up_scope()?;
+        let mut waves = Self {
+            body: Some(header.finish()?),
+            ids,
+            values: BTreeMap::new(),
+            time: 0,
+            falling: Vec::new(),
+            error: None,
+        };
+        waves.step(0);
+        let signals: Vec<_> = waves.ids.keys().copied().collect();
+        for signal in signals {
+            let held = u32::from(matches!(signal, Signal::Reset(_)));
+            waves.set(signal, if matches!(signal, Signal::Mutex(_)) { 3 } else { held });
+        }
+        Ok(waves)
+    }
+
+    fn note(&mut self, result: Result<(), FstWriteError>) {
+        if let Err(error) = result {
+            self.error.get_or_insert(error);
+            self.body = None;
+        }
+    }
+
+    fn step(&mut self, time: u64) {
+        let Some(body) = &mut self.body else { return };
+        let mut result = body.time_change(time);
+        if result.is_ok() && body.size() > BLOCK_BYTES {
+            result = body.flush();
+        }
+        self.time = time;
+        self.note(result);
+    }
+
+    /// Time never runs back in the file; waits for room in a FIFO are reported late.
+    fn at(&mut self, cycle: Cycle) {
+        if cycle.0 <= self.time {
+            return;
+        }
+        if !self.falling.is_empty() {
+            self.step(self.time + 1);
+            for signal in std::mem::take(&mut self.falling) {
+                self.set(signal, 0);
+            }
+        }
+        if cycle.0 > self.time {
+            self.step(cycle.0);
+        }
+    }
+
+    fn set(&mut self, signal: Signal, value: u32) {
+        let Some(&(id, bits)) = self.ids.get(&signal) else { return };
+        self.values.insert(signal, value);
+        let Some(body) = &mut self.body else { return };
+        let digits: Vec<u8> = (0..bits).rev().map(|bit| b'0' + (value >> bit & 1) as u8).collect();
+        let result = body.signal_change(id, &digits);
+        self.note(result);
+    }
+
+    fn value(&self, signal: Signal) -> u32 {
+        self.values.get(&signal).copied().unwrap_or(0)
+    }
+
+    fn waits(&mut self, agent: AgentId, reason: u32) {
+        match agent {
+            AgentId::Core(core) => self.set(Signal::CoreWait(core as u8), reason),
+            AgentId::Thread(thread) => self.set(Signal::ThreadWait(thread as u8), reason),
+            _ => {}
+        }
+    }
+
+    fn written(&mut self, addr: u32, value: u32, bytes: u32) {
+        for part in words::parts(addr, value, bytes, &BuiltInNames) {
+            if part.name == "go_messages[0].signal" && is_go_signal(&part.name) {
+                self.set(Signal::Go, part.value);
+            } else if let Some(core) = subordinate(&part.name) {
+                self.set(Signal::Subordinate(core as u8), part.value);
+            } else if let Some(rest) = part.name.strip_prefix("watcher.debug_waypoint[") {
+                // Order of the mailbox: BRISC, NCRISC, TRISC0-2 [spec: boot-and-sync 1.4].
+                let order = [0, 4, 1, 2, 3];
+                let index = rest.trim_end_matches(']').parse::<usize>().ok();
+                if let Some(&core) = index.and_then(|index| order.get(index)) {
+                    self.set(Signal::Waypoint(core), part.value);
+                }
+            }
+        }
+    }
+
+    fn credits(&mut self, stream: u8, register: u16, after: u32) {
+        match register {
+            RECEIVED => self.set(Signal::Received(stream), after),
+            ACKED => self.set(Signal::Acked(stream), after),
+            _ => return,
+        }
+        let received = self.value(Signal::Received(stream));
+        let pages = received.wrapping_sub(self.value(Signal::Acked(stream))) & CREDIT_MASK;
+        self.set(Signal::Pages(stream), pages);
+    }
+
+    /// Ends the file at that cycle.
+    ///
+    /// # Errors
+    /// The first error of the writer, whenever it happened.
+    pub fn finish(mut self, now: Cycle) -> Result<(), FstWriteError> {
+        self.at(now);
+        match (self.error, self.body) {
+            (Some(error), _) => Err(error),
+            (None, Some(body)) => body.finish().and_then(|mut out| Ok(out.flush()?)),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+/// The number of a wait reason in `docs/events.md`, and of its encoding.
+fn reason_number(reason: &WaitReason) -> u32 {
+    reason.number().into()
+}
+
+impl<W: Write + Seek> Observer for Waves<W> {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        self.at(stamp.cycle);
+        match *event {
+            Event::Reset { core, asserted, .. } => {
+                self.set(Signal::Reset(core as u8), asserted.into());
+            }
+            Event::WaitBegin { reason } => self.waits(stamp.agent, reason_number(&reason)),
+            Event::WaitEnd { .. } => self.waits(stamp.agent, 0),
+            Event::Issue { thread, word, .. } => {
+                self.set(Signal::Issued(thread as u8), word);
+                if let Some((unit, _)) = crate::perfetto::unit_of(word) {
+                    let busy = Signal::UnitBusy(unit as u8);
+                    self.set(busy, 1);
+                    self.falling.push(busy);
+                }
+            }
+            Event::Semaphore { index, after, max, .. } => {
+                self.set(Signal::Semaphore(index), after.into());
+                self.set(Signal::SemaphoreMax(index), max.into());
+            }
+            Event::Mutex { index, acquired } => {
+                let holder = match stamp.agent {
+                    AgentId::Thread(thread) if acquired => thread as u32,
+                    _ => 3,
+                };
+                self.set(Signal::Mutex(index), holder);
+            }
+            Event::MailboxPush { from, to, depth, .. }
+            | Event::MailboxPop { from, to, depth, .. } => {
+                self.set(Signal::Mailbox(from as u8, to as u8), depth.into());
+            }
+            Event::PcBufPush { thread, depth, .. } | Event::PcBufPop { thread, depth, .. } => {
+                self.set(Signal::PcBuf(thread as u8), depth.into());
+            }
+            Event::SrcBanks { operand, after, .. } => {
+                self.set(Signal::Banks(operand), after.into());
+            }
+            Event::Stream { stream, register, after, .. } => self.credits(stream, register, after),
+            Event::NocIssue { noc, initiator, .. } => {
+                let signal = Signal::NocBusy(noc, initiator);
+                self.set(signal, self.value(signal) + 1);
+            }
+            Event::NocDone { noc, initiator } => {
+                let signal = Signal::NocBusy(noc, initiator);
+                self.set(signal, self.value(signal).saturating_sub(1));
+            }
+            Event::L1Store { addr, value, width } => self.written(addr, value, width.bytes()),
+            Event::HostWrite { addr, value, bytes: bytes @ 1..=4 } => {
+                self.written(addr, value, bytes);
+            }
+            _ => {}
+        }
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        vec![DEFAULT_L1]
+    }
+}
+
+/// The unit of an instruction, as an index into the busy signals.
+const _: () = assert!(UnitId::Misc as u8 == 8);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::at;
+    use fst_reader::{FstFilter, FstHierarchyEntry, FstReader, FstSignalValue};
+    use sim_core::observer::SemaphoreOp;
+    use std::io::Cursor;
+
+    /// Changes of one signal as an independent reader finds them.
+    fn changes(file: &[u8], path: &str) -> Vec<(u64, String)> {
+        let mut reader = FstReader::open(Cursor::new(file)).expect("a valid FST file");
+        let (mut scopes, mut wanted) = (Vec::<String>::new(), None);
+        reader
+            .read_hierarchy(|entry| match entry {
+                FstHierarchyEntry::Scope { name, .. } => scopes.push(name),
+                FstHierarchyEntry::UpScope => {
+                    scopes.pop();
+                }
+                FstHierarchyEntry::Var { name, handle, .. }
+                    if format!("{}.{name}", scopes.join(".")) == path =>
+                {
+                    wanted = Some(handle);
+                }
+                _ => {}
+            })
+            .expect("a hierarchy");
+        let handle = wanted.expect("the signal is declared");
+        let filter = FstFilter::filter_signals(vec![handle]);
+        let mut found = Vec::new();
+        reader
+            .read_signals(&filter, |time, _, value| -> std::io::Result<()> {
+                if let FstSignalValue::String(digits) = value {
+                    found.push((time, String::from_utf8_lossy(digits).into_owned()));
+                }
+                Ok(())
+            })
+            .expect("values");
+        found
+    }
+
+    fn file_of(events: &[(Stamp, Event)]) -> Vec<u8> {
+        let file = tempfile();
+        let mut waves = Waves::new(file.try_clone().expect("a handle")).expect("a header");
+        events.iter().for_each(|(stamp, event)| waves.event(*stamp, event));
+        waves.finish(Cycle(100)).expect("an end");
+        read_all(file)
+    }
+
+    fn tempfile() -> std::fs::File {
+        let name =
+            format!("tilescope-waves-{}-{:?}", std::process::id(), std::thread::current().id());
+        let path = std::env::temp_dir().join(name.replace(['(', ')'], ""));
+        let mut options = std::fs::OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(true).open(&path);
+        let file = file.expect("a temporary file");
+        let _ = std::fs::remove_file(path);
+        file
+    }
+
+    fn read_all(mut file: std::fs::File) -> Vec<u8> {
+        use std::io::{Read as _, SeekFrom};
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes)).expect("it reads");
+        bytes
+    }
+
+    #[test]
+    fn semaphore_signal_follows_its_operations() {
+        let agent = AgentId::Thread(ThreadId::T1);
+        let op = |op, before, after| Event::Semaphore { index: 1, op, before, after, max: 2 };
+        let file = file_of(&[
+            (at(10, agent, 0), op(SemaphoreOp::Post, 0, 1)),
+            (at(12, agent, 0), op(SemaphoreOp::Post, 1, 2)),
+            (at(30, agent, 0), op(SemaphoreOp::Get, 2, 1)),
+        ]);
+        let expected = [(0, "0000"), (10, "0001"), (12, "0010"), (30, "0001")];
+        let expected: Vec<_> = expected.map(|(time, text)| (time, text.to_owned())).into();
+        assert_eq!(changes(&file, "tile.semaphores.MATH_PACK"), expected);
+    }
+
+    #[test]
+    fn there_are_about_two_hundred_signals() {
+        let count = declared().len();
+        assert!((170..=250).contains(&count), "{count}");
+    }
+}

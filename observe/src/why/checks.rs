@@ -1,0 +1,309 @@
+//! Contract violations that one event shows, whether or not anything hangs.
+//!
+//! Each has an id of the catalogue, is reported once per call site with a count, and can be
+//! suppressed by id. What needs the machine's memory or the end of the run is in [`super::explain`].
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+
+use serde::Serialize;
+use sim_core::observer::SemaphoreOp;
+use sim_core::{AgentId, CoreId, Event, Observer, Stamp};
+
+use super::hazards::{self as h, Hazard};
+use super::scene::CircularBuffer;
+use crate::describe::{as_text, core_of, semaphore_name};
+use crate::names::{CodeName, Names, is_go_signal, subordinate};
+use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
+use crate::words;
+
+/// Findings kept.
+const LIMIT: usize = 100;
+/// End of the vendor firmware's text in L1 `[spec: boot-and-sync 1.2]`.
+const FIRMWARE_END: u32 = 0x84E0;
+
+/// A contract violation.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Finding {
+    /// Its class.
+    pub hazard: Hazard,
+    /// When it happened first.
+    pub cycle: u64,
+    /// Who.
+    #[serde(serialize_with = "as_text")]
+    pub agent: AgentId,
+    /// From where.
+    pub pc: u32,
+    /// Where that is in the source, or the bare pc.
+    pub place: String,
+    /// The same, in parts.
+    pub code: Option<CodeName>,
+    /// What happened.
+    pub text: String,
+    /// How often, from the same place.
+    pub count: u64,
+}
+
+/// What lies where, for the checks.
+#[derive(Clone, Debug, Default)]
+pub struct Regions {
+    /// Code of kernels in L1.
+    pub code: Vec<Range<u32>>,
+    /// Circular buffers.
+    pub circular: Vec<CircularBuffer>,
+    /// Coordinates of this tile as NoC commands name it, `y << 6 | x`.
+    pub own: Vec<u32>,
+}
+
+/// Circular buffers that lie on top of each other. Two of the same place and size share a buffer on
+/// purpose.
+#[must_use]
+pub fn layout(circular: &[CircularBuffer]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (at, one) in circular.iter().enumerate() {
+        for other in &circular[at + 1..] {
+            let same = (one.address, one.size) == (other.address, other.size);
+            let apart = one.address + one.size <= other.address
+                || other.address + other.size <= one.address;
+            if same || apart || one.index == other.index {
+                continue;
+            }
+            findings.push(Finding {
+                hazard: h::C4,
+                cycle: 0,
+                agent: AgentId::Host,
+                pc: 0,
+                place: "the launch".to_owned(),
+                code: None,
+                text: format!(
+                    "CB {} ({:#x}..{:#x}) and CB {} ({:#x}..{:#x}) overlap",
+                    one.index,
+                    one.address,
+                    one.address + one.size,
+                    other.index,
+                    other.address,
+                    other.address + other.size
+                ),
+                count: 1,
+            });
+        }
+    }
+    findings
+}
+
+/// Whose a NoC request is, if its end matters: core and pc.
+type Request = Option<(CoreId, u32)>;
+
+/// Listens for contract violations.
+#[derive(Clone, Debug)]
+pub struct Checks<N> {
+    names: N,
+    regions: Regions,
+    suppressed: Vec<String>,
+    findings: Vec<Finding>,
+    /// Requests of kernels that want an answer and have none, by initiator, oldest first.
+    in_flight: BTreeMap<(u8, u8), VecDeque<Request>>,
+}
+
+impl<N: Names> Checks<N> {
+    /// Checks with names and regions; ids in `suppressed` are not reported.
+    pub fn new(names: N, regions: Regions, suppressed: Vec<String>) -> Self {
+        Self { names, regions, suppressed, findings: Vec::new(), in_flight: BTreeMap::new() }
+    }
+
+    /// What was found, in order.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    fn report(&mut self, stamp: Stamp, hazard: Hazard, text: String) {
+        if self.suppressed.iter().any(|id| id.eq_ignore_ascii_case(hazard.id)) {
+            return;
+        }
+        let same = |old: &&mut Finding| {
+            (old.hazard.id, old.agent, old.pc) == (hazard.id, stamp.agent, stamp.pc)
+        };
+        if let Some(old) = self.findings.iter_mut().find(same) {
+            old.count += 1;
+            return;
+        }
+        if self.findings.len() == LIMIT {
+            return;
+        }
+        let code = core_of(stamp.agent).and_then(|core| self.names.site(core, stamp.pc));
+        let place =
+            code.as_ref().map_or_else(|| format!("pc {:#x}", stamp.pc), ToString::to_string);
+        self.findings.push(Finding {
+            hazard,
+            cycle: stamp.cycle.0,
+            agent: stamp.agent,
+            pc: stamp.pc,
+            place,
+            code,
+            text,
+            count: 1,
+        });
+    }
+
+    fn semaphore(&mut self, stamp: Stamp, index: u8, op: SemaphoreOp, value: u8) {
+        let name = semaphore_name(index);
+        match op {
+            SemaphoreOp::Get => {
+                let text = format!("a get of semaphore {name} found it at 0 and was lost");
+                self.report(stamp, h::A4, text);
+            }
+            SemaphoreOp::Post => {
+                let text = format!("a post of semaphore {name} found it at {value} and was lost");
+                self.report(stamp, h::A5, text);
+            }
+            SemaphoreOp::Init => {}
+        }
+    }
+
+    fn stored(&mut self, stamp: Stamp, addr: u32, value: u32, bytes: u32) {
+        let hit = |range: &&Range<u32>| addr < range.end && addr + bytes > range.start;
+        if let Some(range) = self.regions.code.iter().find(hit) {
+            let text = format!(
+                "store of {value:#x} to {addr:#x}, the code of a kernel ({:#x}..{:#x})",
+                range.start, range.end
+            );
+            self.report(stamp, h::C7, text);
+            return;
+        }
+        let AgentId::Core(core) = stamp.agent else { return };
+        let kernel = self.names.is_kernel(core, stamp.pc);
+        if kernel && addr < FIRMWARE_END && !self.kernel_may_write(addr) {
+            let place = self.names.l1(addr).map_or_else(String::new, |p| format!(" ({})", p.name));
+            let text = format!("kernel stores {value:#x} to {addr:#x}{place}");
+            self.report(stamp, h::C8, text);
+        }
+        for part in words::parts(addr, value, bytes, &self.names) {
+            let done = part.value == 0
+                && (is_go_signal(&part.name) || subordinate(&part.name) == Some(core));
+            if done && !kernel {
+                self.ended(stamp, core);
+            }
+        }
+    }
+
+    /// Debug structures in the mailbox belong to kernels too.
+    fn kernel_may_write(&self, addr: u32) -> bool {
+        let Some(place) = self.names.l1(addr) else { return false };
+        ["watcher.", "dprint", "profiler", "core_info"]
+            .iter()
+            .any(|own| place.name.starts_with(own))
+    }
+
+    fn ended(&mut self, stamp: Stamp, core: CoreId) {
+        let open: Vec<_> = self
+            .in_flight
+            .iter()
+            .flat_map(|(key, queue)| queue.iter().map(move |entry| (*key, *entry)))
+            .filter_map(|(key, entry)| entry.map(|(issuer, pc)| (key, issuer, pc)))
+            .filter(|(_, issuer, _)| *issuer == core)
+            .collect();
+        let Some(&((noc, initiator), _, pc)) = open.first() else { return };
+        let text = format!(
+            "{core} reports done while {} of its kernel's NoC requests are under way (NoC {noc}, \
+             initiator {initiator})",
+            open.len()
+        );
+        self.report(Stamp { pc, ..stamp }, h::A14, text);
+    }
+
+    fn noc(&mut self, stamp: Stamp, event: &Event) {
+        match *event {
+            Event::NocIssue { noc, initiator, control, addr, coordinate, bytes } => {
+                let AgentId::Core(core) = stamp.agent else { return };
+                // Reads are always answered; others if NOC_CTRL bit 4 asks for it.
+                let answered = control & 3 == 0 || control >> 4 & 1 == 1;
+                let kernel = self.names.is_kernel(core, stamp.pc);
+                let entry = (answered && kernel).then_some((core, stamp.pc));
+                self.in_flight.entry((noc, initiator)).or_default().push_back(entry);
+                if self.regions.own.contains(&coordinate) {
+                    self.transfer(stamp, addr, bytes);
+                }
+            }
+            Event::NocDone { noc, initiator } => {
+                if let Some(queue) = self.in_flight.get_mut(&(noc, initiator)) {
+                    queue.pop_front();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn transfer(&mut self, stamp: Stamp, addr: u64, bytes: u32) {
+        let Ok(addr) = u32::try_from(addr) else { return };
+        let begins = |buffer: &&CircularBuffer| {
+            addr >= buffer.address && addr < buffer.address + buffer.size
+        };
+        let Some(buffer) = self.regions.circular.iter().find(begins).copied() else { return };
+        let end = buffer.address + buffer.size;
+        if u64::from(addr) + u64::from(bytes) > u64::from(end) {
+            let text = format!(
+                "transfer of {bytes} bytes at {addr:#x} leaves CB {} ({:#x}..{end:#x})",
+                buffer.index, buffer.address
+            );
+            self.report(stamp, h::C2, text);
+        }
+    }
+
+    fn credit(&mut self, stamp: Stamp, stream: u8, before: u32, after: u32) {
+        let find = |buffer: &&CircularBuffer| buffer.index == stream;
+        let Some(buffer) = self.regions.circular.iter().find(find).copied() else { return };
+        let amount = after.wrapping_sub(before) & CREDIT_MASK;
+        if after == 0 || buffer.pages == 0 || amount == 0 {
+            return;
+        }
+        let at = before % buffer.pages;
+        if at + amount > buffer.pages {
+            let text = format!(
+                "{amount} pages at page {at} of the {} of CB {stream} wrap in the middle",
+                buffer.pages
+            );
+            self.report(stamp, h::C3, text);
+        }
+    }
+}
+
+impl<N: Names> Observer for Checks<N> {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        match *event {
+            Event::Semaphore { index, op, before, after, .. } if before == after => {
+                self.semaphore(stamp, index, op, before);
+            }
+            Event::MutexIgnored { index } => {
+                let name = crate::describe::mutex_name(index);
+                let text =
+                    format!("a release of mutex {name} came from a thread that does not hold it");
+                self.report(stamp, h::A10, text);
+            }
+            Event::SrcBanks { operand, before, after } => {
+                let own = before >> (before >> 3 & 1) & 1;
+                if (before ^ after) & 8 != 0 && own == 0 {
+                    let name = if operand == 0 { "SrcA" } else { "SrcB" };
+                    let text = format!(
+                        "a clear of {name} turned the matrix unit away from a bank that was not filled"
+                    );
+                    self.report(stamp, h::A9, text);
+                }
+            }
+            Event::L1Store { addr, value, width } => {
+                self.stored(stamp, addr, value, width.bytes());
+            }
+            Event::L1Atomic { addr, after, .. } => self.stored(stamp, addr, after, 4),
+            Event::NocIssue { .. } | Event::NocDone { .. } => self.noc(stamp, event),
+            Event::Stream { stream, register: RECEIVED | ACKED, before, after } => {
+                self.credit(stamp, stream, before, after);
+            }
+            _ => {}
+        }
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        let code = self.regions.code.iter().map(|range| (range.start, range.end));
+        std::iter::once((0, FIRMWARE_END)).chain(code).collect()
+    }
+}

@@ -1,0 +1,142 @@
+//! The catalogue of hazards: ids, names, one sentence each, what to look at.
+//!
+//! Ids and names `[spec: hazards]`. Only classes that something here can name are listed.
+
+use serde::Serialize;
+
+/// A class of hangs or contract violations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Hazard {
+    /// Id in the catalogue: `A6`.
+    pub id: &'static str,
+    /// Name that reports print.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// What to look at next.
+    pub next: &'static str,
+}
+
+macro_rules! hazards {
+    ($($id:ident = $name:literal, $doc:literal, $next:literal;)*) => {
+        $(
+            #[doc = $doc]
+            pub const $id: Hazard =
+                Hazard { id: stringify!($id), name: $name, doc: $doc, next: $next };
+        )*
+
+        /// All of them, by id.
+        pub const ALL: &[Hazard] = &[$($id),*];
+    };
+}
+
+hazards! {
+    A1 = "cb-starved",
+        "a consumer waits for pages that its producer never pushes",
+        "compare the producer's loop count with the consumer's: pages pushed and popped must agree";
+    A2 = "cb-full",
+        "a producer waits for room that its consumer never frees, or asks for more than the buffer has",
+        "look for a missing cb_pop_front, and compare the reserved pages with num_pages of the buffer";
+    A3 = "cb-self-cycle",
+        "circular buffers wait for each other in a circle, or one kernel both fills and drains one",
+        "break the circle: give the buffer room for everything that is pushed before the first pop";
+    A4 = "semaphore-decrement-lost",
+        "a get found the semaphore at 0 and did nothing; whoever waits for it to fall waits for ever",
+        "post before the peer may get: the get overtook the post it was meant for";
+    A5 = "semaphore-post-saturated",
+        "a post found the semaphore at its limit and did nothing; the get that needs it waits for ever",
+        "wait while the semaphore is at its maximum before posting";
+    A6 = "semwait-never-satisfied",
+        "a semaphore never gets the post or the get that a wait needs",
+        "count acquire/commit/wait/release on each thread; STALL_ON_ZERO waits while the value is zero";
+    A7 = "dvalid-leak",
+        "the unpacker waits for a bank that the matrix unit never gives back",
+        "every fill needs exactly one clear: look for a SETDVALID or UNPACR without its CLEARDVALID";
+    A8 = "dvalid-never-set",
+        "the matrix unit waits for a bank that nobody fills",
+        "check that the unpack thread runs as many UNPACRs as math consumes, and that they set dvalid";
+    A9 = "src-bank-parity-drift",
+        "the two sides of SrcA or SrcB disagree about which bank is next",
+        "look for a clear without a fill: it turns the matrix unit to the other bank all the same";
+    A10 = "mutex-leak",
+        "a mutex is waited for whose holder never releases it, or a release came from a thread that does not hold it",
+        "every ATGETM needs an ATRELM on the same thread, on every path";
+    A11 = "mailbox-desync",
+        "the two sides of a mailbox or PCBuf disagree about how many words there are",
+        "count pushes and pops on both sides; a condition or a compile-time switch may guard only one";
+    A12 = "go-done-handshake",
+        "a core waits for a run message that the other side never writes",
+        "look at who writes the sync byte; a kernel or a stale message may have overwritten it";
+    A13 = "noc-barrier-never-met",
+        "a NoC barrier compares the interface's counter with a software count that it never reaches",
+        "compare the kind of request (posted or not) with the counter that the barrier reads";
+    A14 = "noc-in-flight-at-exit",
+        "a kernel ended while requests of its own were still under way",
+        "end the kernel with the barrier of each kind of request it issues";
+    A15 = "l1-semaphore-overshoot",
+        "a word in L1 was passed by or an update of it was lost",
+        "wait with >= instead of ==, and update shared words with atomics only";
+    A17 = "dprint-buffer-full",
+        "a core waits for the host to drain the print buffer",
+        "nobody reads the print buffer here; take the prints out or drain it";
+    A18 = "soft-hang-by-tool",
+        "a core stopped itself: an assertion, a sanitizer or an ebreak",
+        "this is not a deadlock: look at the check that stopped it";
+    A19 = "tensix-sync-blocked",
+        "a core waits for its own Tensix thread, which waits for that core",
+        "the store that lets the thread go on stands behind the wait: move it in front";
+    B6 = "mov-d2-without-wait",
+        "a move from Dst to Src used a bank without waiting for it on both sides",
+        "wait for SRCA_CLR/SRCB_CLR before moving from Dst to Src";
+    C1 = "stack-overflow",
+        "the stack left the local memory of the core",
+        "make large locals static or smaller; 8 KiB on BRISC and NCRISC, 4 KiB on the TRISCs";
+    C2 = "cb-transfer-out-of-bounds",
+        "a transfer reaches beyond the circular buffer it begins in",
+        "compare the transfer's size with page_size and the pages left before the wrap";
+    C3 = "cb-wrap",
+        "the pages pushed or popped at once do not divide the buffer, so one block wraps in the middle",
+        "push and pop in steps that divide num_pages";
+    C4 = "l1-overlap",
+        "two things claim the same bytes of L1",
+        "move or shrink one of them";
+    C6 = "noc-command",
+        "a NoC command that the hardware does not carry out: alignment, length, coordinate or transaction id",
+        "fix the command; the registers as written stand above";
+    C7 = "code-overwritten",
+        "a store hit the code of a kernel",
+        "look at the pointer of that store";
+    C8 = "firmware-overwritten",
+        "a kernel stored to L1[0], the mailbox or firmware",
+        "look at the pointer of that store; kernels may write only what belongs to them";
+    C10 = "row-out-of-range",
+        "a row of SrcA, SrcB or Dst that does not exist",
+        "look at the counters (RWC, ADC) and the base that make up the row";
+    C11 = "undefined-instruction",
+        "an instruction or a field of it that the documents leave undefined",
+        "compare the fields with the instruction's page";
+    C12 = "ebreak-without-nops",
+        "an ebreak that is not followed by eight NOPs",
+        "put eight NOPs behind the ebreak: the core fetches ahead";
+}
+
+/// The hazard with that id.
+#[must_use]
+pub fn by_id(id: &str) -> Option<&'static Hazard> {
+    ALL.iter().find(|hazard| hazard.id.eq_ignore_ascii_case(id))
+}
+
+/// The class of a diagnosed guest mistake, by the id of the check that found it.
+#[must_use]
+pub fn of_check(check: &str, message: &str) -> Option<Hazard> {
+    Some(match check {
+        "unmapped-access" | "local-overflow" if message.contains("0xffaf") => C1,
+        "fetch-outside-l1" | "misaligned-fetch" => return None,
+        "ebreak-without-debugger" => A18,
+        _ if check.starts_with("noc-") => C6,
+        _ if check.contains("row") => C10,
+        _ if check.starts_with("tensix-") => C11,
+        "illegal-instruction" => C11,
+        _ => return None,
+    })
+}

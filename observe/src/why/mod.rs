@@ -1,0 +1,273 @@
+//! Why nothing moves: from the waits of a quiescent machine and the books of its resources to a
+//! verdict, a cause chain, the nearest missing action and the history of the handshake that broke.
+//!
+//! [`explain`] is a pure function of a [`Scene`]; [`Explanation`] prints as text, serialises, and
+//! turns into SARIF, a Graphviz graph and a page of HTML. The proof itself (who can never move again)
+//! is the tile's; here it is put into an order that a person can follow.
+
+mod checks;
+mod classify;
+mod export;
+mod graph;
+pub mod hazards;
+mod html;
+mod needs;
+mod pairs;
+mod scene;
+mod show;
+
+use serde::Serialize;
+use sim_core::{AgentId, GuestError};
+
+use crate::describe::as_text;
+use crate::names::CodeName;
+use crate::resource::Resource;
+pub use checks::{Checks, Finding, Regions, layout};
+use graph::Graph;
+use hazards::Hazard;
+use needs::Kind;
+pub use pairs::{Cell, Ledgered, Pair};
+pub use scene::{CircularBuffer, End, Machine, Scene};
+
+/// An agent that waits, in the order of the story.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Link {
+    /// Who.
+    #[serde(serialize_with = "as_text")]
+    pub agent: AgentId,
+    /// What it waits for, in words.
+    pub text: String,
+    /// Since when.
+    pub since: Option<u64>,
+    /// The waiting instruction, or the one that pushed it.
+    pub pc: Option<u32>,
+    /// Where that is in the source.
+    pub code: Option<CodeName>,
+    /// The Tensix instruction that waits, disassembled.
+    pub instruction: Option<String>,
+    /// Whether it can never move again.
+    pub stuck: bool,
+    /// Whether it is part of the root: the wait itself, or the circle it lies in.
+    pub root: bool,
+    /// Indices of the links it waits for, among [`Explanation::waits`].
+    pub to: Vec<usize>,
+}
+
+/// Why a run ended as it did.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Explanation {
+    /// How it ended.
+    pub end: End,
+    /// The class of the cause, if it has one.
+    pub hazard: Option<Hazard>,
+    /// The cause in one sentence.
+    pub headline: String,
+    /// When the end was found.
+    pub found: u64,
+    /// When it became unavoidable.
+    pub closed: Option<u64>,
+    /// From what users see to the cause, the cause last; indices into [`Explanation::waits`].
+    pub chain: Vec<usize>,
+    /// Whether the cause is a circle.
+    pub circle: bool,
+    /// Everybody who waits.
+    pub waits: Vec<Link>,
+    /// What would have to happen next, and why it cannot.
+    pub missing: Option<String>,
+    /// The books of the resource that the cause is about.
+    pub ledger: Option<Ledgered>,
+    /// Contract violations that were seen on the way.
+    pub findings: Vec<Finding>,
+    /// What to look at next.
+    pub next: Vec<String>,
+}
+
+impl Explanation {
+    /// Ids of everything that was named: the cause first, then the findings, each once.
+    #[must_use]
+    pub fn ids(&self) -> Vec<&'static str> {
+        let mut ids: Vec<_> = self.hazard.iter().map(|hazard| hazard.id).collect();
+        for finding in &self.findings {
+            if !ids.contains(&finding.hazard.id) {
+                ids.push(finding.hazard.id);
+            }
+        }
+        ids
+    }
+}
+
+/// Explains a scene; `fault` is the mistake that ended the run, if one did.
+#[must_use]
+pub fn explain(scene: &Scene<'_>, fault: Option<&GuestError>) -> Explanation {
+    let graph = Graph::new(scene);
+    let mut explanation = Explanation {
+        end: scene.end,
+        hazard: None,
+        headline: String::new(),
+        found: scene.found,
+        closed: scene.closed,
+        chain: Vec::new(),
+        circle: false,
+        waits: links(scene, &graph),
+        missing: None,
+        ledger: None,
+        findings: scene.findings.to_vec(),
+        next: Vec::new(),
+    };
+    if let Some(fault) = fault {
+        mistake(scene, &mut explanation, fault);
+    } else {
+        stuck(scene, &graph, &mut explanation);
+    }
+    if let Some(hazard) = explanation.hazard {
+        explanation.next.insert(0, hazard.next.to_owned());
+    }
+    explanation
+}
+
+fn links(scene: &Scene<'_>, graph: &Graph<'_>) -> Vec<Link> {
+    let link = |node: &graph::Node<'_>| {
+        let wait = node.wait;
+        Link {
+            agent: wait.agent,
+            text: node.need.text.clone(),
+            since: wait.since.map(|since| since.0),
+            pc: wait.pc,
+            code: wait.pc.and_then(|pc| scene.code(wait.agent, pc)),
+            instruction: wait.word.map(isa::disasm::tensix),
+            stuck: wait.stuck,
+            root: false,
+            to: node.to.clone(),
+        }
+    };
+    graph.nodes.iter().map(link).collect()
+}
+
+/// A diagnosed mistake is its own cause.
+fn mistake(scene: &Scene<'_>, explanation: &mut Explanation, fault: &GuestError) {
+    explanation.hazard = hazards::of_check(fault.id, &fault.message);
+    explanation.headline = format!("{}: {} ({})", fault.id, fault.message, fault.at.agent);
+    explanation.closed = Some(fault.at.cycle.0);
+    if fault.id == "ebreak-without-debugger"
+        && let (Some(pc), AgentId::Core(core)) = (fault.at.pc, fault.at.agent)
+    {
+        let finding = bare_ebreak(scene, fault, core, pc);
+        explanation.hazard = finding.as_ref().map(|finding| finding.hazard).or(explanation.hazard);
+        explanation.findings.extend(finding);
+    }
+    explanation.next.push(format!("check `{}`: {}", fault.id, fault.category));
+}
+
+/// The lint for an `ebreak` without eight NOPs behind it.
+fn bare_ebreak(
+    scene: &Scene<'_>,
+    fault: &GuestError,
+    core: sim_core::CoreId,
+    pc: u32,
+) -> Option<Finding> {
+    const NOP: u32 = 0x13;
+    let word = |step: u32| scene.machine.l1(pc.wrapping_add(4 * step), sim_core::Width::Word);
+    let nops = (1..=8).take_while(|step| word(*step) == NOP).count();
+    (nops < 8).then(|| Finding {
+        hazard: hazards::C12,
+        cycle: fault.at.cycle.0,
+        agent: fault.at.agent,
+        pc,
+        place: scene.place(fault.at.agent, pc),
+        code: scene.names.site(core, pc),
+        text: format!("ebreak with {nops} of eight NOPs behind it"),
+        count: 1,
+    })
+}
+
+fn stuck(scene: &Scene<'_>, graph: &Graph<'_>, explanation: &mut Explanation) {
+    if matches!(scene.end, End::Done) {
+        "the run did what it should".clone_into(&mut explanation.headline);
+        if let Some(finding) = scene.findings.first() {
+            explanation.hazard = Some(finding.hazard);
+            explanation.headline = finding.text.clone();
+        }
+        return;
+    }
+    let Some(root) = graph.root() else {
+        explanation.headline = match scene.end {
+            End::HostWait => "only the host can continue: everybody waits for a run message".into(),
+            End::Halted => "a core halted at ebreak".into(),
+            _ => "nobody waits for anything that is known here".into(),
+        };
+        if let Some(finding) = scene.findings.first() {
+            explanation.hazard = Some(finding.hazard);
+        }
+        return;
+    };
+    let node = &graph.nodes[root];
+    let circle = graph.circle(root);
+    explanation.chain = graph.chain(root);
+    explanation.circle = circle.is_some();
+    for &at in circle.iter().flatten().chain([&root]) {
+        explanation.waits[at].root = true;
+    }
+    explanation.hazard = node.hazard.or_else(|| scene.findings.first().map(|f| f.hazard));
+    explanation.headline = format!("{} {}", node.wait.agent, node.need.text);
+    explanation.missing = missing(scene, graph, root);
+    if let Some(resource) = node.need.resource {
+        let waiter = (
+            node.wait.agent,
+            node.wait.since.map_or(0, |since| since.0),
+            node.wait.pc.unwrap_or(0),
+            node.need.way,
+        );
+        explanation.ledger = pairs::ledgered(scene, resource, waiter);
+    }
+    if let Kind::Counter { noc, value } = node.need.kind {
+        explanation.missing = Some(counter(scene, noc, value, node.need.target));
+    }
+}
+
+/// The nearest missing action and why it cannot come.
+fn missing(scene: &Scene<'_>, graph: &Graph<'_>, root: usize) -> Option<String> {
+    let node = &graph.nodes[root];
+    let resource = node.need.resource?;
+    let action = needs::action(resource, node.need.way);
+    let mut reasons = Vec::new();
+    let done = graph::finished(graph, &node.need);
+    if !done.is_empty() {
+        let names: Vec<_> = done.iter().map(|core| core.name()).collect();
+        let verb = if names.len() == 1 { "has" } else { "have" };
+        reasons.push(format!("{} {verb} finished", names.join(", ")));
+    }
+    for &at in &node.to {
+        let other = &graph.nodes[at];
+        reasons.push(format!("{} {}", other.wait.agent, other.need.text));
+    }
+    let last = scene.ledger.history(resource).and_then(|history| history.last(node.need.way));
+    let last = match last {
+        Some(entry) => format!(
+            "; the last one came from {} in {} at cycle {}",
+            entry.agent,
+            scene.place(entry.agent, entry.pc),
+            entry.cycle
+        ),
+        None => "; there never was one".to_owned(),
+    };
+    let because =
+        if reasons.is_empty() { "nobody is left to do it".to_owned() } else { reasons.join("; ") };
+    Some(format!("{action}: {because}{last}"))
+}
+
+/// A NoC barrier: what the interface counts and what software expects.
+fn counter(scene: &Scene<'_>, noc: u8, value: u32, target: Option<u32>) -> String {
+    let mut issued = (0, 0);
+    for (resource, history) in scene.ledger.iter() {
+        if matches!(resource, Resource::Noc { noc: own, .. } if own == noc) {
+            issued.0 += history.given;
+            issued.1 += history.taken;
+        }
+    }
+    let target = target.map_or_else(String::new, |target| format!(", software expects {target}"));
+    format!(
+        "the counter shows {value}{target}; NoC {noc} has carried out {} of {} requests, so it \
+         will never move again",
+        issued.1, issued.0
+    )
+}

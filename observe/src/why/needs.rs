@@ -1,0 +1,341 @@
+//! What exactly ends a wait, and who has ever done that.
+
+use memory_map::{Target, lookup};
+use sim_core::{AgentId, CoreId, ThreadId, WaitReason, Width};
+use tile::AgentWait;
+
+use super::scene::Scene;
+use crate::describe::{reason_text, view_of};
+use crate::names::{is_go_signal, subordinate};
+use crate::resource::{ACKED, CREDIT_MASK, RECEIVED, Resource, Way, awaited};
+
+/// First byte of `subordinate_sync`, and the cores its bytes belong to `[spec: boot-and-sync 1.4]`.
+const SYNC: u32 = 0x68;
+const SYNC_ORDER: [CoreId; 4] = [CoreId::Ncrisc, CoreId::Trisc0, CoreId::Trisc1, CoreId::Trisc2];
+
+/// What kind of wait it is, beyond its resource.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// For a resource.
+    Resource,
+    /// For the core's own Tensix thread.
+    OwnThread,
+    /// For other cores to report done.
+    Done,
+    /// For a run message: the core has nothing to do.
+    Idle,
+    /// For a counter of a NoC interface.
+    Counter {
+        /// NoC 0 or 1.
+        noc: u8,
+        /// What the counter shows.
+        value: u32,
+    },
+    /// For a word of L1 without a meaning of its own.
+    Word,
+    /// For time or a unit.
+    Unit,
+    /// Its program is over.
+    Ended,
+    /// Halted or in reset.
+    Stopped,
+}
+
+/// What would end a wait.
+#[derive(Clone, Debug)]
+pub(super) struct Need {
+    pub(super) kind: Kind,
+    pub(super) resource: Option<Resource>,
+    pub(super) way: Way,
+    /// Who would have to act, most likely first.
+    pub(super) who: Vec<AgentId>,
+    /// The wait in words: `waits for a post of semaphore MATH_PACK (0, max 1)`.
+    pub(super) text: String,
+    /// The value a polling loop compares with.
+    pub(super) target: Option<u32>,
+}
+
+impl Need {
+    fn new(kind: Kind, text: String, who: Vec<AgentId>) -> Self {
+        Self { kind, resource: None, way: Way::Give, who, text, target: None }
+    }
+}
+
+/// The core that does what an agent does: a thread's instructions are pushed by its core.
+pub(super) fn core_behind(agent: AgentId) -> Option<CoreId> {
+    crate::describe::core_of(agent)
+}
+
+/// What would end that wait.
+pub(super) fn need(scene: &Scene<'_>, wait: &AgentWait) -> Need {
+    match wait.reason {
+        WaitReason::Spin => spin(scene, wait),
+        WaitReason::Ended => {
+            Need::new(Kind::Ended, "has ended in an endless loop".to_owned(), Vec::new())
+        }
+        WaitReason::Reset | WaitReason::Halted => {
+            Need::new(Kind::Stopped, reason_text(&wait.reason), wait.enders.clone())
+        }
+        WaitReason::CoprocessorBusy { thread }
+        | WaitReason::MopBusy { thread }
+        | WaitReason::InstructionFifoFull { thread } => {
+            let text = match wait.reason {
+                WaitReason::CoprocessorBusy { .. } => {
+                    format!("waits for Tensix {thread} to finish what was pushed (tensix_sync)")
+                }
+                WaitReason::MopBusy { .. } => format!("waits for the MOP expander of {thread}"),
+                _ => format!("waits for room in the instruction FIFO of Tensix {thread}"),
+            };
+            Need::new(Kind::OwnThread, text, vec![AgentId::Thread(thread)])
+        }
+        _ => resource_need(scene, wait),
+    }
+}
+
+fn resource_need(scene: &Scene<'_>, wait: &AgentWait) -> Need {
+    let wanted = awaited(&wait.reason);
+    let Some(&(resource, way)) = wanted.first() else {
+        let text = format!("waits: {}", reason_text(&wait.reason));
+        return Need::new(Kind::Unit, text, wait.enders.clone());
+    };
+    let text = format!("waits for {} ({})", action(resource, way), state(scene, resource));
+    let mut need = Need::new(Kind::Resource, text, who(scene, wait, resource, way));
+    (need.resource, need.way) = (Some(resource), way);
+    need
+}
+
+/// `a post of semaphore MATH_PACK`.
+pub(super) fn action(resource: Resource, way: Way) -> String {
+    let verb = if way == Way::Take { resource.take() } else { resource.give() };
+    let article = if verb.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {verb} of {resource}")
+}
+
+/// What is known about the state of a resource.
+pub(super) fn state(scene: &Scene<'_>, resource: Resource) -> String {
+    let history = scene.ledger.history(resource);
+    match (resource, history) {
+        (Resource::Semaphore(_), Some(history)) => format!("value {}", history.value),
+        (Resource::Semaphore(_), None) => "never touched".to_owned(),
+        (Resource::Mutex(_), Some(history)) => match history.last(Way::Take) {
+            Some(entry) if history.value == 0 => {
+                let place = scene.place(entry.agent, entry.pc);
+                format!("held by {}, taken in {place}", entry.agent)
+            }
+            _ => "free".to_owned(),
+        },
+        (Resource::Mutex(_), None) => "never taken".to_owned(),
+        (Resource::Src(_), history) => banks(history.map_or(0, |history| history.value)),
+        (Resource::Circular(index), Some(history)) => {
+            let pages = scene.buffer(index).map(|buffer| format!(" of {}", buffer.pages));
+            let held = history.given.wrapping_sub(history.taken);
+            format!(
+                "{} pushed, {} popped, {held}{} pages in it",
+                history.given,
+                history.taken,
+                pages.unwrap_or_default()
+            )
+        }
+        (Resource::Circular(_), None) => "never touched".to_owned(),
+        (_, Some(history)) => format!(
+            "{} {}, {} {}",
+            history.given,
+            plural(resource.give(), history.given),
+            history.taken,
+            plural(resource.take(), history.taken)
+        ),
+        (_, None) => "never used".to_owned(),
+    }
+}
+
+fn plural(word: &str, count: u64) -> String {
+    match (count, word.ends_with("sh")) {
+        (1, _) => word.to_owned(),
+        (_, true) => format!("{word}es"),
+        _ => format!("{word}s"),
+    }
+}
+
+fn banks(bits: u32) -> String {
+    let owner = |bank: u32| if bits >> bank & 1 == 1 { "matrix unit" } else { "unpacker" };
+    format!(
+        "bank 0 {}'s, bank 1 {}'s; unpacker is at bank {}, matrix unit at bank {}",
+        owner(0),
+        owner(1),
+        bits >> 2 & 1,
+        bits >> 3 & 1
+    )
+}
+
+/// Who would have to do that: who has done it before, else who could.
+fn who(scene: &Scene<'_>, wait: &AgentWait, resource: Resource, way: Way) -> Vec<AgentId> {
+    let history = scene.ledger.history(resource);
+    if let (Resource::Mutex(_), Some(history)) = (resource, history)
+        && let Some(holder) = history.last(Way::Take)
+        && history.value == 0
+    {
+        return vec![holder.agent];
+    }
+    let mut agents = history.map(|history| history.agents(way)).unwrap_or_default();
+    // A blocked thread cannot have meant itself.
+    agents.retain(|agent| *agent != wait.agent);
+    if !agents.is_empty() {
+        return agents;
+    }
+    match (resource, way) {
+        (Resource::Src(_), Way::Give) => vec![AgentId::Thread(ThreadId::T0)],
+        (Resource::Src(_), _) => vec![AgentId::Thread(ThreadId::T1)],
+        (Resource::Circular(_), _) => {
+            let others = CoreId::ALL.into_iter().filter(|core| AgentId::Core(*core) != wait.agent);
+            others.map(AgentId::Core).collect()
+        }
+        _ => wait.enders.clone(),
+    }
+}
+
+fn spin(scene: &Scene<'_>, wait: &AgentWait) -> Need {
+    let AgentId::Core(core) = wait.agent else {
+        return Need::new(Kind::Unit, "polls".to_owned(), Vec::new());
+    };
+    let device = wait.reads.iter().find(|load| load.device);
+    // Arguments and pointers are read in a loop too; what somebody else has written comes first.
+    let shared = |addr: u32| {
+        let history = scene.ledger.history(Resource::Word(addr));
+        history.is_some_and(|history| !history.agents(Way::Give).is_empty())
+    };
+    let words = || wait.reads.iter().filter(|load| !load.device);
+    let named = words().find(|load| scene.names.l1(load.addr).is_some());
+    let written = words().find(|load| shared(load.addr));
+    let Some(load) = device.or(named).or(written).or_else(|| words().next_back()) else {
+        return Need::new(Kind::Ended, "spins without reading anything".to_owned(), Vec::new());
+    };
+    let mut need = if load.device {
+        register(scene, wait, core, load.addr, load.value)
+    } else {
+        word(scene, wait, core, load.addr, load.value)
+    };
+    need.target = compared(scene, core, load.pc);
+    if let (Some(target), Kind::Word | Kind::Counter { .. }) = (need.target, need.kind) {
+        need.text = format!("{}, compared with {target:#x}", need.text);
+    }
+    need
+}
+
+/// The value that the branch behind a load compares with.
+fn compared(scene: &Scene<'_>, core: CoreId, pc: u32) -> Option<u32> {
+    let load = scene.machine.l1(pc, Width::Word);
+    let loaded = load >> 7 & 31;
+    for step in 1..8 {
+        let word = scene.machine.l1(pc.wrapping_add(4 * step), Width::Word);
+        let (left, right) = (word >> 15 & 31, word >> 20 & 31);
+        if word & 0x7F == 0x63 {
+            let other = if left == loaded { right } else { left };
+            // Compared with zero: nothing to tell.
+            return (other != 0).then(|| scene.machine.register(core, other as u8));
+        }
+    }
+    None
+}
+
+/// A polled word of L1.
+fn word(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32, value: u32) -> Need {
+    let name = scene.names.l1(addr).map(|place| place.name);
+    let field = name.as_deref().unwrap_or_default();
+    if is_go_signal(field) || field.starts_with("go_messages") {
+        let text = "waits for a run message".to_owned();
+        let host = vec![AgentId::Host];
+        let idle = !wait.pc.is_some_and(|pc| scene.names.is_kernel(core, pc));
+        return Need::new(if idle { Kind::Idle } else { Kind::Word }, text, host);
+    }
+    if subordinate(field).is_some() {
+        return sync(scene, wait, core, addr);
+    }
+    let resource = Resource::Word(addr);
+    let text = format!("polls {} = {value:#x}", scene.word_name(addr));
+    let history = scene.ledger.history(resource);
+    let mut writers = history.map(|history| history.agents(Way::Give)).unwrap_or_default();
+    writers.retain(|agent| *agent != wait.agent);
+    if writers.is_empty() {
+        writers.clone_from(&wait.enders);
+    }
+    let mut need = Need::new(Kind::Word, text, writers);
+    need.resource = Some(resource);
+    need
+}
+
+/// A polled byte or word of `subordinate_sync`.
+fn sync(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32) -> Need {
+    let byte = |index: u32| scene.machine.l1(SYNC + index, Width::Byte);
+    let own = SYNC_ORDER.iter().position(|other| *other == core);
+    if own == Some((addr - SYNC) as usize) {
+        let value = byte(addr - SYNC);
+        let text = format!("waits for GO in {} (is {value:#x})", scene.word_name(addr));
+        let in_kernel = wait.pc.is_some_and(|pc| scene.names.is_kernel(core, pc));
+        let kind = if in_kernel { Kind::Word } else { Kind::Idle };
+        let mut need = Need::new(kind, text, vec![AgentId::Core(CoreId::Brisc)]);
+        need.resource = Some(Resource::Word(addr));
+        return need;
+    }
+    let busy: Vec<_> =
+        (0..4).filter(|index| byte(*index) != 0).map(|index| SYNC_ORDER[index as usize]).collect();
+    let names: Vec<_> = busy.iter().map(|core| core.name()).collect();
+    let text = format!("waits for {} to report done", names.join(", "));
+    Need::new(Kind::Done, text, busy.into_iter().map(AgentId::Core).collect())
+}
+
+/// A polled register of a device.
+fn register(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32, value: u32) -> Need {
+    let hit = lookup(view_of(core), addr);
+    let name = memory_map::register_name(view_of(core), addr);
+    let name = name.unwrap_or_else(|| format!("{addr:#010x}"));
+    let (resource, way) = match hit.map(|hit| (hit.target, hit.offset)) {
+        Some((Target::Semaphores, offset)) => {
+            let way = if value == 0 { Way::Give } else { Way::Take };
+            (Resource::Semaphore(((offset / 4) & 7) as u8), way)
+        }
+        Some((Target::Overlay, offset)) => {
+            let stream = (offset >> 12) as u8;
+            match credit(wait, stream) {
+                Some(way) => (Resource::Circular(stream), way),
+                None => return other_register(&name, value, wait),
+            }
+        }
+        Some((Target::Mailbox, _)) => {
+            let from = CoreId::from_index((addr >> 12 & 3) as usize).unwrap_or(CoreId::Brisc);
+            (Resource::Mailbox { from, to: core }, Way::Give)
+        }
+        Some((target @ (Target::Noc0 | Target::Noc1), _)) => {
+            let noc = u8::from(target == Target::Noc1);
+            let text = format!("polls {name} = {value:#x}");
+            return Need::new(Kind::Counter { noc, value }, text, vec![AgentId::Noc(noc)]);
+        }
+        _ => return other_register(&name, value, wait),
+    };
+    let text = format!("polls for {} ({})", action(resource, way), state(scene, resource));
+    let mut need = Need::new(Kind::Resource, text, who(scene, wait, resource, way));
+    (need.resource, need.way) = (Some(resource), way);
+    need
+}
+
+fn other_register(name: &str, value: u32, wait: &AgentWait) -> Need {
+    Need::new(Kind::Unit, format!("polls {name} = {value:#x}"), wait.enders.clone())
+}
+
+/// Which way a loop on the credits of a circular buffer waits: one that reads only the received
+/// count waits for pages, one that reads only the acknowledged count for room; one that reads both
+/// says by their difference.
+fn credit(wait: &AgentWait, stream: u8) -> Option<Way> {
+    let read = |register: u16| {
+        let offset = u32::from(stream) * 0x1000 + u32::from(register) * 4;
+        wait.reads.iter().find(|load| load.device && load.addr & 0x3_FFFF == offset)
+    };
+    match (read(RECEIVED), read(ACKED)) {
+        (Some(received), Some(acked)) => {
+            let pages = received.value.wrapping_sub(acked.value) & CREDIT_MASK;
+            Some(if pages == 0 { Way::Give } else { Way::Take })
+        }
+        (Some(_), None) => Some(Way::Give),
+        (None, Some(_)) => Some(Way::Take),
+        (None, None) => None,
+    }
+}

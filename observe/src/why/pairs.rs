@@ -1,0 +1,188 @@
+//! The ledger of a resource as pairs: what was given and what was taken, unit by unit.
+
+use serde::Serialize;
+use sim_core::AgentId;
+
+use super::scene::Scene;
+use crate::describe::as_text;
+use crate::ledger::{Entry, History};
+use crate::names::CodeName;
+use crate::resource::{Resource, Way};
+
+/// Rows shown before the last one.
+const SHOWN: u64 = 6;
+
+/// One side of a pair.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Cell {
+    /// Who.
+    #[serde(serialize_with = "as_text")]
+    pub agent: AgentId,
+    /// When; for a wait, since when.
+    pub cycle: u64,
+    /// From where.
+    pub pc: u32,
+    /// Where that is in the source.
+    pub place: String,
+    /// Whether this is the operation that cannot happen.
+    pub waits: bool,
+}
+
+/// The *n*th unit given and the *n*th unit taken.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Pair {
+    /// Number of the unit, from 1.
+    pub number: u64,
+    /// Who gave it.
+    pub give: Option<Cell>,
+    /// Who took it.
+    pub take: Option<Cell>,
+}
+
+/// The books of the resource that the root waits for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Ledgered {
+    /// Which resource.
+    pub resource: Resource,
+    /// What giving and taking are called.
+    pub verbs: (&'static str, &'static str),
+    /// Units given and taken.
+    pub totals: (u64, u64),
+    /// The last pairs.
+    pub pairs: Vec<Pair>,
+    /// Number of the first pair that does not fit.
+    pub divergent: Option<u64>,
+    /// Why it does not fit.
+    pub why: String,
+    /// Operations without effect, at most four.
+    pub ignored: Vec<Cell>,
+    /// How many there were.
+    pub ignored_count: usize,
+    /// Call sites with their counts: `T2 pack.c:33: 19 posts`.
+    pub sites: Vec<String>,
+}
+
+/// `file:line`, or whatever else is known.
+fn short_place(scene: &Scene<'_>, agent: AgentId, pc: u32) -> String {
+    match scene.code(agent, pc) {
+        Some(CodeName { file: Some(file), line: Some(line), .. }) => format!("{file}:{line}"),
+        Some(code) => code.to_string(),
+        None => format!("pc {pc:#x}"),
+    }
+}
+
+fn cell(scene: &Scene<'_>, agent: AgentId, cycle: u64, pc: u32, waits: bool) -> Cell {
+    Cell { agent, cycle, pc, place: short_place(scene, agent, pc), waits }
+}
+
+/// The entry that moved unit `number` that way.
+fn unit(history: &History, way: Way, number: u64) -> Option<&Entry> {
+    history.recent.iter().rev().find(|entry| {
+        let amount = u64::from(entry.operation.amount);
+        entry.operation.way == way
+            && amount > 0
+            && entry.number >= number
+            && entry.number - amount < number
+    })
+}
+
+/// The pair of a number, and of the waiting operation if it is its turn.
+fn pair(
+    scene: &Scene<'_>,
+    history: &History,
+    number: u64,
+    waiter: Option<&(AgentId, u64, u32, Way)>,
+) -> Pair {
+    let side = |way: Way| {
+        let entry = unit(history, way, number);
+        entry.map(|entry| cell(scene, entry.agent, entry.cycle, entry.pc, false)).or_else(|| {
+            let (agent, since, pc, wanted) = waiter?;
+            // Who waits for a give is about to take, and the other way round.
+            let own = if *wanted == Way::Give { Way::Take } else { Way::Give };
+            (own == way).then(|| cell(scene, *agent, *since, *pc, true))
+        })
+    };
+    Pair { number, give: side(Way::Give), take: side(Way::Take) }
+}
+
+/// The first pair whose two call sites had other partners before.
+fn crossed(scene: &Scene<'_>, history: &History) -> Option<(u64, String)> {
+    let mut partners: Vec<((AgentId, u32), (AgentId, u32))> = Vec::new();
+    let last = history.given.min(history.taken);
+    for number in 1..=last {
+        let (Some(give), Some(take)) =
+            (unit(history, Way::Give, number), unit(history, Way::Take, number))
+        else {
+            continue;
+        };
+        let (from, to) = ((give.agent, give.pc), (take.agent, take.pc));
+        let known = partners.iter().find(|(_, other)| *other == to);
+        match known {
+            Some((partner, _)) if *partner != from => {
+                // A side with several call sites per partner has no fixed partners.
+                let fixed = partners.iter().any(|(other, _)| *other == from);
+                if fixed {
+                    let why = format!(
+                        "{} used to be matched with {}, now with {}",
+                        scene.place(to.0, to.1),
+                        scene.place(partner.0, partner.1),
+                        scene.place(from.0, from.1)
+                    );
+                    return Some((number, why));
+                }
+            }
+            Some(_) => {}
+            None => partners.push((from, to)),
+        }
+    }
+    None
+}
+
+/// The books of a resource, as seen by an agent that waits since a cycle at a pc for an operation.
+pub(super) fn ledgered(
+    scene: &Scene<'_>,
+    resource: Resource,
+    waiter: (AgentId, u64, u32, Way),
+) -> Option<Ledgered> {
+    let history = scene.ledger.history(resource)?;
+    let is_paired = !matches!(resource, Resource::Word(_) | Resource::Noc { .. });
+    let (given, taken) = (history.given, history.taken);
+    let open = given.min(taken) + 1;
+    let last = given.max(taken).max(open).min(open + 2);
+    let first = open.saturating_sub(SHOWN).max(1);
+    let range = if is_paired { first..=last } else { given.saturating_sub(SHOWN) + 1..=given };
+    let pairs: Vec<_> = range
+        .map(|number| {
+            let waits = is_paired && number == open;
+            pair(scene, history, number, waits.then_some(&waiter))
+        })
+        .filter(|pair| pair.give.is_some() || pair.take.is_some())
+        .collect();
+    let mut divergent = crossed(scene, history);
+    if divergent.is_none() && is_paired {
+        let verb = if waiter.3 == Way::Give { resource.give() } else { resource.take() };
+        divergent = Some((open, format!("no {verb} number {open} ever comes")));
+    }
+    let sites =
+        history.sites.iter().filter(|(site, _)| site.way != Way::Init).map(|(site, used)| {
+            let verb = if site.way == Way::Take { resource.take() } else { resource.give() };
+            let place = scene.place(site.agent, site.pc);
+            let ignored = match used.ignored {
+                0 => String::new(),
+                count => format!(", {count} without effect"),
+            };
+            format!("{} {place}: {} x {verb}{ignored}", site.agent, used.count)
+        });
+    let ignored = history.ignored.iter().take(4);
+    Some(Ledgered {
+        resource,
+        verbs: (resource.give(), resource.take()),
+        totals: (given, taken),
+        pairs,
+        divergent: divergent.as_ref().map(|(number, _)| *number),
+        why: divergent.map(|(_, why)| why).unwrap_or_default(),
+        ignored: ignored.map(|e| cell(scene, e.agent, e.cycle, e.pc, false)).collect(),
+        ignored_count: history.ignored.len(),
+        sites: sites.collect(),
+    })
+}

@@ -1,0 +1,135 @@
+//! What the analysis looks at: the waits, the books, the memory, the names.
+
+use sim_core::{AgentId, CoreId, Observer, Width};
+use tile::{AgentWait, Tile};
+
+use super::checks::Finding;
+use crate::ledger::Ledger;
+use crate::names::{CodeName, Names};
+use crate::resource::Resource;
+
+/// A circular buffer of the launch, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct CircularBuffer {
+    /// Its id.
+    pub index: u8,
+    /// L1 address.
+    pub address: u32,
+    /// Size in bytes.
+    pub size: u32,
+    /// Pages in it.
+    pub pages: u32,
+    /// Bytes per page.
+    pub page_bytes: u32,
+}
+
+/// The parts of a machine that the analysis reads.
+pub trait Machine {
+    /// A value in L1.
+    fn l1(&self, addr: u32, width: Width) -> u32;
+    /// A register of a core.
+    fn register(&self, core: CoreId, index: u8) -> u32;
+}
+
+impl<O: Observer> Machine for Tile<O> {
+    fn l1(&self, addr: u32, width: Width) -> u32 {
+        self.l1_value(addr, width)
+    }
+
+    fn register(&self, core: CoreId, index: u8) -> u32 {
+        self.core(core).register(index)
+    }
+}
+
+/// How a run ended, as far as the analysis cares.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+pub enum End {
+    /// It did what it should.
+    #[serde(rename = "DONE")]
+    Done,
+    /// Nothing can ever move again: proved.
+    #[serde(rename = "DEADLOCK")]
+    Deadlock,
+    /// Only the host can continue it.
+    #[serde(rename = "HOST-WAIT")]
+    HostWait,
+    /// A limit was reached first; nothing is proved.
+    #[serde(rename = "NO-PROGRESS")]
+    NoProgress,
+    /// A guest mistake stopped it.
+    #[serde(rename = "GUEST-ERROR")]
+    GuestError,
+    /// A core halted at `ebreak`.
+    #[serde(rename = "HALTED")]
+    Halted,
+}
+
+impl End {
+    /// The word that reports print.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Done => "DONE",
+            Self::Deadlock => "DEADLOCK",
+            Self::HostWait => "HOST-WAIT",
+            Self::NoProgress => "NO-PROGRESS",
+            Self::GuestError => "GUEST-ERROR",
+            Self::Halted => "HALTED",
+        }
+    }
+}
+
+/// Everything the analysis looks at.
+pub struct Scene<'a> {
+    /// How the run ended.
+    pub end: End,
+    /// When that was found.
+    pub found: u64,
+    /// When it became unavoidable, if that is known.
+    pub closed: Option<u64>,
+    /// Who waits for what.
+    pub waits: &'a [AgentWait],
+    /// The books.
+    pub ledger: &'a Ledger,
+    /// Contract violations that were seen on the way.
+    pub findings: &'a [Finding],
+    /// The machine.
+    pub machine: &'a dyn Machine,
+    /// Names.
+    pub names: &'a dyn Names,
+    /// Circular buffers of the launch.
+    pub circular: &'a [CircularBuffer],
+}
+
+impl std::fmt::Debug for Scene<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Scene")
+            .field("end", &self.end)
+            .field("waits", &self.waits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Scene<'_> {
+    /// Where a pc of an agent is.
+    pub(super) fn code(&self, agent: AgentId, pc: u32) -> Option<CodeName> {
+        crate::describe::core_of(agent).and_then(|core| self.names.site(core, pc))
+    }
+
+    /// ` at function file:line`, or the bare pc.
+    pub(super) fn place(&self, agent: AgentId, pc: u32) -> String {
+        match self.code(agent, pc) {
+            Some(code) => code.to_string(),
+            None => format!("pc {pc:#x}"),
+        }
+    }
+
+    /// Name of a word of L1.
+    pub(super) fn word_name(&self, addr: u32) -> String {
+        self.names.l1(addr).map_or_else(|| Resource::Word(addr).to_string(), |place| place.name)
+    }
+
+    pub(super) fn buffer(&self, index: u8) -> Option<&CircularBuffer> {
+        self.circular.iter().find(|buffer| buffer.index == index)
+    }
+}

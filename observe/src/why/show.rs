@@ -1,0 +1,141 @@
+//! The explanation as text: the cause first, then how it holds everybody else.
+
+use std::fmt::{self, Write as _};
+
+use super::{Cell, Explanation, Ledgered, Link};
+
+/// Width of a column of the ledger.
+const COLUMN: usize = 46;
+
+fn place(link: &Link) -> String {
+    match (&link.code, link.pc) {
+        (Some(code), Some(pc)) => format!("{code}, pc {pc:#x}"),
+        (None, Some(pc)) => format!("pc {pc:#x}"),
+        _ => String::new(),
+    }
+}
+
+fn link(f: &mut fmt::Formatter<'_>, link: &Link, mark: &str) -> fmt::Result {
+    let since = link.since.map_or_else(String::new, |since| format!(" since cycle {since}"));
+    writeln!(f, "  {mark} {} {}{since}", link.agent, link.text)?;
+    let place = place(link);
+    if !place.is_empty() {
+        match &link.instruction {
+            Some(instruction) => writeln!(f, "      holds back {instruction}, pushed in {place}")?,
+            None => writeln!(f, "      in {place}")?,
+        }
+    }
+    Ok(())
+}
+
+fn cell(cell: Option<&Cell>) -> String {
+    match cell {
+        Some(cell) if cell.waits => {
+            format!("WAITS {} {} since {}", cell.agent, cell.place, cell.cycle)
+        }
+        Some(cell) => format!("{} {} @{}", cell.agent, cell.place, cell.cycle),
+        None => "--".to_owned(),
+    }
+}
+
+fn clipped(text: &str) -> String {
+    if text.chars().count() <= COLUMN {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(COLUMN - 2).collect();
+    short.push_str("..");
+    short
+}
+
+fn ledger(f: &mut fmt::Formatter<'_>, ledger: &Ledgered) -> fmt::Result {
+    let (give, take) = ledger.verbs;
+    let (given, taken) = ledger.totals;
+    writeln!(f, "\nledger of {}: {given} x {give}, {taken} x {take}", ledger.resource)?;
+    if !ledger.pairs.is_empty() {
+        writeln!(f, "  {:>5}  {give:<COLUMN$}  {take}", "#")?;
+    }
+    for pair in &ledger.pairs {
+        let mark = if ledger.divergent == Some(pair.number) { "  <== here" } else { "" };
+        let (give, take) = (cell(pair.give.as_ref()), cell(pair.take.as_ref()));
+        let line = format!("{:<COLUMN$}  {}{mark}", clipped(&give), clipped(&take));
+        writeln!(f, "  {:>5}  {line}", pair.number)?;
+    }
+    if let Some(number) = ledger.divergent {
+        writeln!(f, "  first pair that does not fit: {number}; {}", ledger.why)?;
+    }
+    for lost in &ledger.ignored {
+        writeln!(f, "  without effect: {} {} @{}", lost.agent, lost.place, lost.cycle)?;
+    }
+    if ledger.ignored_count > ledger.ignored.len() {
+        writeln!(f, "  and {} more without effect", ledger.ignored_count - ledger.ignored.len())?;
+    }
+    for site in &ledger.sites {
+        writeln!(f, "  {site}")?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.hazard.map_or_else(String::new, |hazard| format!("[{}]", hazard.id));
+        let name = self.hazard.map_or_else(String::new, |hazard| format!(" {}:", hazard.name));
+        let mut head = format!("{}{id}:{name} {}", self.end.name(), self.headline);
+        if let Some(closed) = self.closed {
+            let _ = write!(head, "\n  --> closed at cycle {closed}, found at cycle {}", self.found);
+        }
+        writeln!(f, "{head}")?;
+        if let Some(hazard) = self.hazard {
+            writeln!(f, "   = {}", hazard.doc)?;
+        }
+        if let Some((root, rest)) = self.chain.split_last() {
+            writeln!(f, "\ncause{}", if self.circle { " (a circle)" } else { "" })?;
+            link(f, &self.waits[*root], "*")?;
+            let circle = (0..self.waits.len()).filter(|at| self.waits[*at].root && at != root);
+            for at in circle {
+                link(f, &self.waits[at], "*")?;
+            }
+            let held: Vec<_> = rest.iter().filter(|at| !self.waits[**at].root).collect();
+            if !held.is_empty() {
+                writeln!(f, "which holds")?;
+            }
+            for at in held.into_iter().rev() {
+                link(f, &self.waits[*at], "<")?;
+            }
+        }
+        if let Some(missing) = &self.missing {
+            writeln!(f, "\nmissing: {missing}")?;
+        }
+        if let Some(books) = &self.ledger {
+            ledger(f, books)?;
+        }
+        self.others(f)?;
+        for next in &self.next {
+            writeln!(f, "help: {next}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Explanation {
+    fn others(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told = |at: &usize| self.chain.contains(at) || self.waits[*at].root;
+        let others: Vec<_> = (0..self.waits.len()).filter(|at| !told(at)).collect();
+        if !others.is_empty() {
+            writeln!(f, "\nothers")?;
+        }
+        for at in others {
+            let link = &self.waits[at];
+            let mark = if link.stuck { '*' } else { ' ' };
+            writeln!(f, "  {mark} {} {} [{}]", link.agent, link.text, place(link))?;
+        }
+        for finding in &self.findings {
+            let hazard = finding.hazard;
+            writeln!(f, "\nwarning[{}]: {}: {}", hazard.id, hazard.name, finding.text)?;
+            writeln!(f, "  --> {}, cycle {}, {}", finding.agent, finding.cycle, finding.place)?;
+            if finding.count > 1 {
+                writeln!(f, "   = {} times", finding.count)?;
+            }
+        }
+        writeln!(f)
+    }
+}

@@ -1,0 +1,196 @@
+//! What a run is recorded into: JSON lines, a Perfetto trace, waves; all of it or the end of it.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context as _, Result};
+use loader::names::LoadedNames;
+use observe::{JsonLines, Perfetto, Waves};
+use sim_core::observer::ParkedSpan;
+use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Retire, Stamp};
+
+use super::machine::OutputArgs;
+
+type Out = Box<dyn Write>;
+
+/// Set by Ctrl-C while something is being recorded: the run stops and the files are completed.
+pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the user asked to stop.
+#[must_use]
+pub fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::SeqCst)
+}
+
+/// One call that a recorder would have got.
+#[derive(Clone, Copy, Debug)]
+enum Call {
+    Event(Stamp, Event),
+    Retire(CoreId, Retire),
+    Parked(CoreId, ParkedSpan),
+}
+
+/// The last calls, until the end says what to do with them.
+#[derive(Debug)]
+struct Ring {
+    calls: VecDeque<Call>,
+    room: usize,
+}
+
+impl Ring {
+    fn put(&mut self, call: Call) {
+        if self.calls.len() == self.room {
+            self.calls.pop_front();
+        }
+        self.calls.push_back(call);
+    }
+}
+
+/// The recorders of a run. Without any, events pass by.
+#[derive(Default)]
+pub struct Sinks {
+    jsonl: Option<JsonLines<Out, Rc<LoadedNames>>>,
+    perfetto: Option<Perfetto<Out, Rc<LoadedNames>>>,
+    waves: Option<Waves<BufWriter<File>>>,
+    ring: Option<Ring>,
+}
+
+impl std::fmt::Debug for Sinks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sinks").field("active", &self.is_active()).finish_non_exhaustive()
+    }
+}
+
+fn create(path: &Path) -> Result<Out> {
+    if path.as_os_str() == "-" {
+        return Ok(Box::new(BufWriter::new(io::stdout())));
+    }
+    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(Box::new(BufWriter::new(file)))
+}
+
+impl Sinks {
+    /// The recorders that were asked for.
+    ///
+    /// # Errors
+    /// A file cannot be created.
+    pub fn open(output: &OutputArgs, names: &Rc<LoadedNames>) -> Result<Self> {
+        let mut sinks = Self::default();
+        if let Some(path) = &output.jsonl {
+            sinks.jsonl = Some(JsonLines::new(create(path)?, Rc::clone(names)));
+        }
+        if let Some(path) = &output.perfetto {
+            let functions = !output.no_functions;
+            sinks.perfetto = Some(Perfetto::new(create(path)?, Rc::clone(names), functions));
+        }
+        if let Some(path) = &output.waves {
+            let fail = || format!("cannot write {}", path.display());
+            let file = File::create(path).with_context(fail)?;
+            sinks.waves = Some(Waves::new(BufWriter::new(file)).with_context(fail)?);
+        }
+        if let Some(room) = output.last {
+            sinks.ring = Some(Ring { calls: VecDeque::new(), room: room.max(1) });
+        }
+        if sinks.is_active() {
+            // With another handler in place, that one decides.
+            let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));
+        }
+        Ok(sinks)
+    }
+
+    /// Whether anything is recorded.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        self.jsonl.is_some() || self.perfetto.is_some() || self.waves.is_some()
+    }
+
+    /// Completes the files. `open` says what each agent still does at `now`.
+    ///
+    /// # Errors
+    /// Something could not be written; a reader that left is one too.
+    pub fn finish(
+        &mut self,
+        now: Cycle,
+        open: &[(AgentId, Option<Cycle>, String)],
+        end: &str,
+    ) -> Result<()> {
+        if let Some(ring) = self.ring.take() {
+            for call in ring.calls {
+                self.call(&call);
+            }
+        }
+        if let Some(jsonl) = self.jsonl.take() {
+            jsonl.finish(end).context("--jsonl")?;
+        }
+        if let Some(perfetto) = self.perfetto.take() {
+            perfetto.finish(now, open, end).context("--perfetto")?;
+        }
+        if let Some(waves) = self.waves.take() {
+            waves.finish(now).context("--waves")?;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, call: &Call) {
+        match *call {
+            Call::Event(stamp, ref event) => {
+                if let Some(sink) = &mut self.jsonl {
+                    sink.event(stamp, event);
+                }
+                if let Some(sink) = &mut self.perfetto {
+                    sink.event(stamp, event);
+                }
+                if let Some(sink) = &mut self.waves {
+                    sink.event(stamp, event);
+                }
+            }
+            Call::Retire(core, ref retire) => {
+                if let Some(sink) = &mut self.perfetto {
+                    sink.retire(core, retire);
+                }
+            }
+            Call::Parked(core, span) => {
+                if let Some(sink) = &mut self.perfetto {
+                    sink.parked(core, span);
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, call: Call) {
+        match &mut self.ring {
+            Some(ring) => ring.put(call),
+            None => self.call(&call),
+        }
+    }
+}
+
+impl Observer for Sinks {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        if self.is_active() {
+            self.take(Call::Event(stamp, *event));
+        }
+    }
+
+    fn wants_retires(&self, core: CoreId) -> bool {
+        self.perfetto.as_ref().is_some_and(|perfetto| perfetto.wants_retires(core))
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        self.take(Call::Retire(core, *retire));
+    }
+
+    fn parked(&mut self, core: CoreId, span: ParkedSpan) {
+        if self.perfetto.is_some() {
+            self.take(Call::Parked(core, span));
+        }
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        if self.is_active() { vec![observe::DEFAULT_L1] } else { Vec::new() }
+    }
+}

@@ -1,0 +1,132 @@
+//! `tilescope report`: where the cycles of a plan went.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use anyhow::Result;
+use clap::Args;
+use loader::firmware::BootOptions;
+use loader::names::LoadedNames;
+use loader::plan::LaunchPlan;
+use loader::session::{Outcome, Session};
+use observe::{Attribution, Stalls};
+use serde_json::json;
+use sim_core::{AgentId, WaitReason};
+
+use super::machine::MachineArgs;
+use super::report::wait_text;
+use super::run::choose_firmware;
+use crate::exit::Exit;
+
+const EXAMPLES: &str = "\
+Examples:
+  tilescope report KERNELS.toml              ten biggest shares per core and thread
+  tilescope report KERNELS.toml --top 30     more of them
+  tilescope report KERNELS.toml --json       for programs
+";
+
+/// Run a plan and say where the cycles went
+#[derive(Args, Clone, Debug)]
+#[command(after_long_help = EXAMPLES)]
+pub struct StallArgs {
+    /// The plan, a TOML file; without it only the boot is looked at
+    #[arg(value_name = "KERNELS.toml")]
+    pub plan: Option<PathBuf>,
+    /// Shares shown per core and thread
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// The tile.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    let share = (part * 100 + whole / 2).checked_div(whole);
+    share.map_or_else(|| "-".to_owned(), |share| format!("{share} %"))
+}
+
+fn text(rows: &[Attribution], out: &mut dyn Write) -> Result<()> {
+    for row in rows {
+        let share = |cycles| format!("{cycles} ({})", percent(cycles, row.cycles));
+        writeln!(
+            out,
+            "\n{}: {} cycles; works {}, waits {}, polls {}",
+            row.agent,
+            row.cycles,
+            share(row.works),
+            share(row.waits),
+            share(row.polls)
+        )?;
+        for item in &row.shares {
+            let culprit = item.culprit.as_ref().map(|name| format!(", let go by {name}"));
+            writeln!(
+                out,
+                "  {:>10} {:>6}  {}  [{}]{}",
+                item.cycles,
+                percent(item.cycles, row.cycles),
+                item.reason,
+                item.place,
+                culprit.unwrap_or_default()
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs and reports.
+///
+/// # Errors
+/// Host mistakes, each in one line.
+pub fn run(args: &StallArgs, out: &mut dyn Write) -> Result<Exit> {
+    let launches = match &args.plan {
+        Some(path) => LaunchPlan::read(path)?.launches,
+        None => Vec::new(),
+    };
+    let set = choose_firmware(&args.machine, out)?;
+    let names = Rc::new(LoadedNames::new(&set));
+    let options = BootOptions { logical: args.machine.logical, ..BootOptions::default() };
+    let stalls = Some(Stalls::new(Rc::clone(&names)));
+    let mut session = Session::stage(args.machine.tile_config(), &set, &options, stalls)?;
+    let limit = args.machine.max_cycles;
+    let mut exit = Exit::Ok;
+    if !matches!(session.run_to_done(limit), Outcome::Done) {
+        exit = Exit::NoProgress;
+    }
+    for launch in &launches {
+        if exit != Exit::Ok {
+            break;
+        }
+        names.set_kernels(&launch.kernels);
+        for _ in 0..launch.repeat {
+            if !matches!(session.launch(launch, limit)?, Outcome::Done) {
+                exit = Exit::NoProgress;
+                break;
+            }
+        }
+    }
+    let mut open = Vec::new();
+    for wait in session.tile.waits() {
+        if let (AgentId::Core(core), Some(since), WaitReason::Spin | WaitReason::Ended) =
+            (wait.agent, wait.since, wait.reason)
+        {
+            let text = wait_text(&*names, &wait);
+            let text = text.get(10..).and_then(|text| text.split(", since").next());
+            open.push((core, since, wait.pc.unwrap_or(0), text.unwrap_or_default().to_owned()));
+        }
+    }
+    let now = session.tile.now();
+    let stalls = session.tile.observer_mut().take();
+    let rows = stalls.map(|stalls| stalls.finish(now, args.top, &open)).unwrap_or_default();
+    if args.json {
+        let value = json!({ "cycles": now.0, "done": exit == Exit::Ok, "agents": rows });
+        writeln!(out, "{}", serde_json::to_string_pretty(&value)?)?;
+    } else {
+        writeln!(out, "{now} cycles{}", if exit == Exit::Ok { "" } else { "; it did not end" })?;
+        text(&rows, out)?;
+    }
+    Ok(exit)
+}

@@ -1,0 +1,156 @@
+//! `tilescope why`: run a plan until it ends or hangs, and say why.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+use loader::diagnose::{Diagnosis, Setup, diagnose};
+use loader::plan::LaunchPlan;
+use observe::why::{End, Explanation};
+use serde::Deserialize;
+
+use super::machine::MachineArgs;
+use super::run::choose_firmware;
+use crate::exit::Exit;
+
+const EXAMPLES: &str = "\
+Examples:
+  tilescope why KERNELS.toml                     why it hangs, in a screenful
+  tilescope why KERNELS.toml --html hang.html    the same as a page to attach to an issue
+  tilescope why KERNELS.toml --json              for programs
+  tilescope why KERNELS.toml --sarif hang.sarif  for code scanning
+  tilescope demo hang                            a kernel that hangs, to try it on
+";
+
+/// Run a plan and explain how it ends
+///
+/// Boots, launches the kernels of the plan and, when nothing moves any more, says who waits for what
+/// since when, who could have ended it and why that cannot happen, down to the source line.
+/// Contract violations on the way are reported as warnings.
+#[derive(Args, Clone, Debug)]
+#[command(after_long_help = EXAMPLES)]
+pub struct WhyArgs {
+    /// The plan, a TOML file (see `tilescope launch --help`); without it only the boot is looked at
+    #[arg(value_name = "KERNELS.toml")]
+    pub plan: Option<PathBuf>,
+    /// The tile.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// The output.
+    #[command(flatten)]
+    pub output: WhyOutput,
+}
+
+/// Forms of the explanation.
+#[derive(Args, Clone, Debug, Default)]
+pub struct WhyOutput {
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Write a SARIF 2.1.0 log
+    #[arg(long, value_name = "FILE")]
+    pub sarif: Option<PathBuf>,
+    /// Write the wait-for graph for Graphviz, the cause in red
+    #[arg(long, value_name = "FILE")]
+    pub dot: Option<PathBuf>,
+    /// Write a self-contained page: sequence of the handshake, timeline, graph
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Checks to suppress: a TOML file of [[allow]] with `id` and `reason`
+    #[arg(long, value_name = "FILE")]
+    pub allow: Option<PathBuf>,
+}
+
+/// One suppressed check.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct Allow {
+    id: String,
+    reason: String,
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct AllowFile {
+    #[serde(default)]
+    allow: Vec<Allow>,
+}
+
+fn suppressed(output: &WhyOutput) -> Result<Vec<String>> {
+    let Some(path) = &output.allow else { return Ok(Vec::new()) };
+    let name = path.display();
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+    let file: AllowFile = toml::from_str(&text).with_context(|| format!("{name}"))?;
+    for allow in &file.allow {
+        if observe::why::hazards::by_id(&allow.id).is_none() {
+            bail!("{name}: no check has the id {:?}", allow.id);
+        }
+        if allow.reason.trim().is_empty() {
+            bail!("{name}: {} needs a reason", allow.id);
+        }
+    }
+    Ok(file.allow.into_iter().map(|allow| allow.id).collect())
+}
+
+/// Writes the explanation in every form that was asked for.
+///
+/// # Errors
+/// Something cannot be written.
+pub fn show(explanation: &Explanation, output: &WhyOutput, out: &mut dyn Write) -> Result<()> {
+    let save = |path: &Option<PathBuf>, text: &dyn Fn() -> String| match path {
+        Some(path) => {
+            fs::write(path, text()).with_context(|| format!("cannot write {}", path.display()))
+        }
+        None => Ok(()),
+    };
+    save(&output.sarif, &|| format!("{:#}\n", explanation.sarif()))?;
+    save(&output.dot, &|| explanation.dot())?;
+    save(&output.html, &|| explanation.html())?;
+    if output.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(explanation)?)?;
+    } else {
+        write!(out, "{explanation}")?;
+    }
+    Ok(())
+}
+
+/// What a diagnosis needs to know of the command line.
+#[must_use]
+pub fn setup(machine: &MachineArgs, suppressed: Vec<String>) -> Setup {
+    Setup {
+        config: machine.tile_config(),
+        logical: machine.logical,
+        max_cycles: machine.max_cycles,
+        suppressed,
+    }
+}
+
+/// The exit status of an explained run.
+#[must_use]
+pub fn exit(diagnosis: &Diagnosis) -> Exit {
+    match diagnosis.explanation.end {
+        End::Done if diagnosis.wrong => Exit::WrongResult,
+        End::Done => Exit::Ok,
+        End::Deadlock => Exit::Deadlock,
+        End::HostWait | End::NoProgress | End::Halted => Exit::NoProgress,
+        End::GuestError => Exit::Guest,
+    }
+}
+
+/// Runs, explains, shows.
+///
+/// # Errors
+/// Host mistakes, each in one line.
+pub fn run(args: &WhyArgs, out: &mut dyn Write) -> Result<Exit> {
+    let launches = match &args.plan {
+        Some(path) => LaunchPlan::read(path)?.launches,
+        None => Vec::new(),
+    };
+    let suppressed = suppressed(&args.output)?;
+    let set = choose_firmware(&args.machine, out)?;
+    let diagnosis = diagnose(&set, &launches, &setup(&args.machine, suppressed))?;
+    show(&diagnosis.explanation, &args.output, out)?;
+    Ok(exit(&diagnosis))
+}
