@@ -35,6 +35,8 @@ pub struct Chip {
     pub(crate) timing: NocTiming,
     pub(crate) now: Cycle,
     pub(crate) reports: Reports,
+    /// The host has just asked the debug interface of some cores for something.
+    pub(crate) debugged: bool,
 }
 
 impl Chip {
@@ -57,6 +59,7 @@ impl Chip {
             timing: NocTiming::documented(),
             now: Cycle::ZERO,
             reports: Reports::default(),
+            debugged: false,
             config,
             grid,
         }
@@ -108,7 +111,17 @@ impl Chip {
     /// Nothing is there, or what is there refuses; nothing is written then, or a part.
     pub fn mem_write(&mut self, paddr: u64, bytes: &[u8]) -> Result<(), HostError> {
         let (pci, mut port) = self.split();
-        pci.write(paddr, bytes, &mut port)
+        let result = pci.write(paddr, bytes, &mut port);
+        self.let_debugger_see();
+        result
+    }
+
+    /// A debugger writes a command and, with nothing in between, looks at what came of it: memory,
+    /// or another core. Hardware has gone on meanwhile; so time passes here as with a read.
+    fn let_debugger_see(&mut self) {
+        if std::mem::take(&mut self.debugged) {
+            self.clock(1);
+        }
     }
 
     /// Reads from an endpoint by its translated coordinate, without a window.
@@ -136,7 +149,9 @@ impl Chip {
     /// As [`Chip::mem_write`].
     pub fn tile_write(&mut self, x: u32, y: u32, addr: u64, bytes: &[u8]) -> Result<(), HostError> {
         let at = coordinate(x, y, addr)?;
-        self.split().1.noc_write(0, at, addr, bytes)
+        let result = self.split().1.noc_write(0, at, addr, bytes);
+        self.let_debugger_see();
+        result
     }
 
     /// Lets time pass.

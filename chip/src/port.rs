@@ -15,14 +15,21 @@ pub(crate) struct Port<'a> {
     grid: &'a Grid,
     field: &'a mut Field,
     endpoints: &'a mut Endpoints,
+    debugged: &'a mut bool,
     now: Cycle,
+}
+
+/// Whether a host's write asks the debug interface of the cores for something.
+fn asks_debugger(addr: u32, bytes: &[u8]) -> bool {
+    const TRIGGER: u8 = 0x80;
+    addr == tile::DEBUG_CONTROL && bytes.get(3).is_some_and(|top| top & TRIGGER != 0)
 }
 
 impl Chip {
     /// The PCI front and what is behind it.
     pub(crate) fn split(&mut self) -> (&mut Pci, Port<'_>) {
-        let Self { pci, grid, field, endpoints, now, .. } = self;
-        (pci, Port { grid, field, endpoints, now: *now })
+        let Self { pci, grid, field, endpoints, debugged, now, .. } = self;
+        (pci, Port { grid, field, endpoints, debugged, now: *now })
     }
 }
 
@@ -74,6 +81,7 @@ impl NocPort for Port<'_> {
         match self.place(noc, at, addr)? {
             Place::Tensix(number) => {
                 let addr = tile_address(at, addr)?;
+                *self.debugged |= asks_debugger(addr, bytes);
                 let result = self.field.with(number, self.now, |tile| tile.host_write(addr, bytes));
                 result.map_err(|error| refused(at, &error))
             }

@@ -14,6 +14,9 @@ use riscv::{Status, Watchpoint};
 use crate::route::{Asker, fault, view};
 use crate::tile::Tile;
 
+/// The register whose top bit starts an access to a debug register.
+pub const DEBUG_CONTROL: u32 = memory_map::reg::tile_control::RISC_DBG_CNTL_0;
+
 /// Number of the pc among the registers.
 const PC: u32 = 32;
 

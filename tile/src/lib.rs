@@ -26,6 +26,7 @@ mod tensix_env;
 mod tile;
 
 pub use config::TileConfig;
+pub use debug::DEBUG_CONTROL;
 pub use epoch::{HostWait, Stop};
 pub use fabric::{Arrival, Departure, Message, Receivers, response_cycles};
 pub use quiesce::{AgentWait, Quiescence, Verdict};
