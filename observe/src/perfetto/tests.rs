@@ -123,7 +123,7 @@ fn waits_are_slices_and_open_ones_end_with_the_trace() {
     let found = events(&trace, track(&trace, "Tensix T0"));
     let kinds: Vec<_> = found.iter().map(|(time, event)| (*time, event.kind)).collect();
     assert_eq!(kinds, [(5, Some(1)), (9, Some(2)), (20, Some(1)), (1000, Some(2))]);
-    assert_eq!(found[0].1.name.as_deref(), Some("SEMWAIT on MATH_PACK while ZERO"));
+    assert_eq!(found[0].1.name.as_deref(), Some("SEMWAIT on MATH_PACK while ON_ZERO"));
 }
 
 #[test]
