@@ -228,19 +228,6 @@ pub enum Event {
         /// Initiator 0 to 3.
         initiator: u8,
     },
-    /// The tile carried out a request of another NoC endpoint.
-    NocServe {
-        /// NoC 0 or 1.
-        noc: u8,
-        /// Number of the endpoint that sent it.
-        source: u16,
-        /// NOC_CTRL of the sender.
-        control: u32,
-        /// Address in this tile.
-        addr: u64,
-        /// Bytes moved.
-        bytes: u32,
-    },
     /// An overlay stream register changed.
     Stream {
         /// Stream number.
@@ -264,6 +251,19 @@ pub enum Event {
         thread: ThreadId,
         /// The instruction.
         word: u32,
+    },
+    /// The tile carried out a request of another NoC endpoint.
+    NocServe {
+        /// NoC 0 or 1.
+        noc: u8,
+        /// Number of the endpoint that sent it.
+        source: u16,
+        /// NOC_CTRL of the sender.
+        control: u32,
+        /// Address in this tile.
+        addr: u64,
+        /// Bytes moved.
+        bytes: u32,
     },
     /// An instruction changed who owns a bank of SrcA or SrcB, or which bank a side uses
     /// next. `before` and `after`: bit 0 bank 0 belongs to the matrix unit, bit 1 bank 1 does, bit 2
