@@ -269,21 +269,15 @@ impl Core {
         self.pause(reason::EBREAK);
     }
 
-    /// Executes an instruction of the careful loop, under observation if there is reason to.
+    /// Whether every instruction has to be looked at. Such a core is not parked either.
     #[inline]
-    pub(crate) fn step_with_care(&mut self, slice: &mut Slice<'_>) -> bool {
-        if self.debug.is_attentive() { self.step_watched(slice) } else { self.step(slice) }
-    }
-
-    /// Whether polling loops may be looked for.
-    #[inline]
-    pub(crate) fn may_park(&self) -> bool {
-        !self.debug.is_attentive()
+    pub(crate) fn is_debugged(&self) -> bool {
+        self.debug.is_attentive()
     }
 
     /// As [`Core::step`], and pauses where the debugger wants it.
     #[cold]
-    fn step_watched(&mut self, slice: &mut Slice<'_>) -> bool {
+    pub(crate) fn step_watched(&mut self, slice: &mut Slice<'_>) -> bool {
         if !self.open_page(slice.shared) {
             return false;
         }

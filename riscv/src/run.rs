@@ -51,7 +51,7 @@ impl Core {
         while self.cycle < slice.until && self.is_running() {
             let gate = self.prober.gate();
             if self.cycle >= gate || self.always_careful {
-                if self.may_park() {
+                if !self.is_debugged() {
                     self.prober.begin(self.cycle);
                 }
                 self.careful(&mut slice, CAREFUL_CHUNK_CYCLES);
@@ -84,7 +84,11 @@ impl Core {
     #[inline(never)]
     fn careful(&mut self, slice: &mut Slice<'_>, cycles: u64) {
         let chunk = self.cycle.saturating_add(cycles);
-        while self.cycle < chunk.min(slice.until) && self.step_with_care(slice) {
+        if self.is_debugged() {
+            while self.cycle < chunk.min(slice.until) && self.step_watched(slice) {}
+            return;
+        }
+        while self.cycle < chunk.min(slice.until) && self.step(slice) {
             if !self.always_careful && !self.prober.is_active() {
                 return;
             }

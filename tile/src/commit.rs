@@ -89,6 +89,9 @@ impl<O: Observer> Tile<O> {
         self.now = end;
         if touched || stale || !settled {
             self.finish_cores(end);
+            if !self.debug_queue.is_empty() {
+                self.run_debug_queue();
+            }
         } else if posted {
             // Nobody got an answer, failed, halted or began to wait.
             for id in CoreId::ALL {
@@ -97,9 +100,6 @@ impl<O: Observer> Tile<O> {
                     core.clear_posted();
                 }
             }
-        }
-        if !self.debug_queue.is_empty() {
-            self.run_debug_queue();
         }
     }
 

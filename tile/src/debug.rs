@@ -58,11 +58,11 @@ impl<O: Observer> Tile<O> {
         self.devices_steady_since = self.now;
         self.watch_hit = false;
         for id in CoreId::ALL {
-            let core = &mut self.cores[id];
+            let core = &self.cores[id];
             if core.spin().is_some_and(riscv::Spin::watches_devices)
                 || !core.spin_holds(&self.shared.l1)
             {
-                core.wake(&self.shared, self.now);
+                self.wake_core(id, self.now);
             }
         }
     }
@@ -94,6 +94,7 @@ impl<O: Observer> Tile<O> {
         let paused = matches!(self.cores[id].status(), Status::Halted);
         match effect {
             DebugEffect::Halt => {
+                self.wake_core(id, now);
                 self.cores[id].halt(&self.shared, now);
                 self.note_pause(id);
             }
@@ -101,6 +102,7 @@ impl<O: Observer> Tile<O> {
             DebugEffect::Step => self.step_core(id),
             DebugEffect::Watch => {
                 let points = self.control.debug.watchpoints(id).map(watchpoint);
+                self.wake_core(id, now);
                 self.cores[id].set_watchpoints(&self.shared, points, now);
             }
             // Everything else needs a core that stands still.

@@ -55,7 +55,7 @@ impl<O: Observer> Tile<O> {
             Some((*core, group))
         })?;
         // Of a parked core the loop head would be shown; put it where it is.
-        self.cores[core].wake(&self.shared, now);
+        self.wake_core(core, now);
         Some((self.core_signals(core, group) >> (32 * word)) as u32)
     }
 

@@ -44,6 +44,11 @@ impl<O: Observer> Tile<O> {
     /// The next mistake to be returned.
     #[inline]
     pub(crate) fn next_fault(&mut self) -> Option<Box<GuestError>> {
-        (!self.faults.is_empty()).then(|| Box::new(self.faults.remove(0)))
+        if self.faults.is_empty() { None } else { self.take_fault() }
+    }
+
+    #[cold]
+    fn take_fault(&mut self) -> Option<Box<GuestError>> {
+        Some(Box::new(self.faults.remove(0)))
     }
 }
