@@ -17,6 +17,18 @@ pub struct Words {
     pub words: Vec<u32>,
 }
 
+/// What to find in L1 after a launch: words, or the bytes of a file beside the case.
+#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Expected {
+    /// L1 byte address, a multiple of four.
+    pub address: u32,
+    /// Consecutive 32-bit words.
+    pub words: Option<Vec<u32>>,
+    /// Name of a file with the bytes.
+    pub file: Option<String>,
+}
+
 /// Bytes to write before a run, in one of three spellings.
 #[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
@@ -122,9 +134,9 @@ pub struct Launch {
     /// L1 contents to write before the first launch.
     #[serde(default)]
     pub input: Vec<Input>,
-    /// L1 words to find after the last.
+    /// What to find in L1 after the last.
     #[serde(default)]
-    pub expect: Vec<Words>,
+    pub expect: Vec<Expected>,
 }
 
 fn default_config_base() -> u32 {

@@ -302,10 +302,11 @@ impl<O: Observer> Tile<O> {
         self.fabric.in_flight.push_back(entry, at);
     }
 
-    /// A message of another endpoint. It takes effect in its cycle, which must not have passed.
+    /// A message of another endpoint. It takes effect in its cycle, or now if the tile is past it.
     pub fn receive(&mut self, arrival: Arrival) {
         let Arrival { cycle, source, sequence, message } = arrival;
-        debug_assert!(cycle >= self.now, "a message from the past");
+        // A lone tile may stand up to an epoch beyond where it was asked to go.
+        let cycle = cycle.max(self.now);
         // Requests count in the sender's numbers, responses in the receiver's.
         let number = sequence << 1 | u64::from(matches!(message, Message::Response { .. }));
         self.fabric.inbox.insert((cycle, source, number), message);
