@@ -6,7 +6,7 @@
 use devices::NocTiming;
 use devices::niu::Coordinate;
 use sim_core::{Cycle, StateHasher};
-use tile::AgentWait;
+use tile::{AgentWait, HostWait, Quiescence};
 
 use crate::config::{ChipConfig, ClockStep};
 use crate::endpoint::{Endpoints, HostMemory};
@@ -196,6 +196,19 @@ impl Chip {
         let (grid, now) = (&self.grid, self.now);
         let mut all = Vec::new();
         self.field.for_each(now, |number, tile| all.push((grid.logical(number), tile.waits())));
+        all
+    }
+
+    /// What it means, tile by tile, that nothing moves; nothing while something can. `host` is what
+    /// the host waits for on each tile, if it does nothing before that.
+    pub fn verdicts(&mut self, host: Option<HostWait>) -> Vec<(Coordinate, Quiescence)> {
+        let mut all = Vec::new();
+        if self.is_quiet() {
+            let (grid, now) = (&self.grid, self.now);
+            self.field.for_each(now, |number, tile| {
+                all.extend(tile.verdict(host).map(|verdict| (grid.logical(number), verdict)));
+            });
+        }
         all
     }
 

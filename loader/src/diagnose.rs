@@ -66,11 +66,11 @@ struct Ended {
 }
 
 fn ended<O: Observer>(session: &Session<O>, stop: Stop, stage: usize) -> Ended {
-    let now = session.tile.now().0;
+    let mut found = session.tile.now().0;
     let (mut waits, mut closed, mut fault) = (session.tile.waits(), None, None);
     let end = match stop {
         Stop::Quiescent(quiescence) => {
-            closed = Some(quiescence.closed.0);
+            (closed, found) = (Some(quiescence.closed.0), quiescence.cycle.0);
             waits = quiescence.waits;
             if quiescence.verdict == Verdict::Deadlock { End::Deadlock } else { End::HostWait }
         }
@@ -81,7 +81,7 @@ fn ended<O: Observer>(session: &Session<O>, stop: Stop, stage: usize) -> Ended {
         Stop::Halted(_) => End::Halted,
         _ => End::NoProgress,
     };
-    Ended { end, waits, found: now, closed, fault, stage, wrong: false }
+    Ended { end, waits, found, closed, fault, stage, wrong: false }
 }
 
 /// All stages on one tile.

@@ -237,7 +237,7 @@ impl Core {
         self.reset_instructions = self.instructions;
         self.status = Status::Running;
         self.batch.request = None;
-        self.prober.restart(now.0);
+        self.prober.restart(now.0, false);
     }
 
     /// Enters soft reset at once. Posted effects that are still in the batch are dropped.
@@ -279,6 +279,7 @@ impl Core {
                 pc: request.pc,
                 device: true,
             };
+            self.prober.showed(load, request.cycle.0);
             self.prober.load(load, now.0);
         } else {
             self.prober.side_effect(now.0);
@@ -317,7 +318,20 @@ impl Core {
             self.cycle = spin.parked_at + rounds * spin.period_cycles;
             self.replay(shared, &spin, now.0);
         }
-        self.prober.restart(now.0);
+        self.prober.restart(now.0, spin.watches_devices());
+    }
+
+    /// The values it is parked on are those of that cycle too.
+    pub fn renew_spin(&mut self, now: Cycle) {
+        if let Status::Parked(spin) = &mut self.status {
+            spin.seen = spin.seen.max(now.0);
+        }
+    }
+
+    /// Nothing but cores is at work any more: a core that was woken because a device might have
+    /// changed may be parked again at once.
+    pub fn calm(&mut self) {
+        self.prober.calm();
     }
 
     /// Whether every L1 word the parked loop reads still has the value it had.

@@ -139,7 +139,7 @@ impl Core {
         self.wake(shared, now);
         self.debug.watchpoints = points;
         self.debug.armed = points.iter().any(|point| point.execute || point.read || point.write);
-        self.prober.restart(now.0);
+        self.prober.restart(now.0, false);
         self.update_care();
     }
 
@@ -189,7 +189,8 @@ impl Core {
         self.resume(now);
         self.debug.stepping = true;
         self.update_care();
-        let mut slice = Slice { shared, until: now.0 + 1, direct: false, replay: None };
+        let mut slice =
+            Slice { shared, until: now.0 + 1, direct: false, replay: None, foreseen: None };
         self.step_watched(&mut slice);
         true
     }
@@ -252,7 +253,7 @@ impl Core {
         self.debug.steps = 0;
         self.status = Status::Halted;
         // A probe under way would take a step for a round of a loop.
-        self.prober.restart(self.cycle);
+        self.prober.restart(self.cycle, false);
         self.update_care();
     }
 

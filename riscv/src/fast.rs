@@ -153,6 +153,7 @@ impl Core {
                 Kind::Sh => store!(op, Width::Half),
                 Kind::Sw => store!(op, Width::Word),
                 Kind::Undecoded
+                | Kind::Poll
                 | Kind::Illegal
                 | Kind::Ttinsn
                 | Kind::Csr

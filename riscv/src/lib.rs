@@ -32,6 +32,7 @@ mod fast;
 mod icache;
 pub mod op;
 pub mod park;
+mod poll;
 mod rare;
 mod run;
 

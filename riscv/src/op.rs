@@ -11,6 +11,8 @@ pub enum Kind {
     PageEnd,
     /// No instruction of these cores; `imm` is the word.
     Illegal,
+    /// A backward jump that closes a polling loop: `rd` says which jump it is.
+    Poll,
     /// `lui` and `auipc`: the result is in `imm`.
     LoadImmediate,
     Jal,

@@ -7,9 +7,15 @@
 //! commit changes one of them, the core is put where it would have been by spinning: whole rounds
 //! are counted, the rest of a round is executed again with the remembered load values.
 //!
+//! A core that takes a backward jump of a polling loop ([`crate::poll`]) is probed at once, so that
+//! it is parked as soon as a whole round has repeated; other loops are found by probing from time
+//! to time.
+//!
 //! A loop that loads from devices only repeats with the same timing if every round starts at the
 //! same offset within an epoch, because such a load waits for the end of its epoch; that is
 //! checked too.
+
+use std::collections::VecDeque;
 
 use sim_core::{Cycle, Width};
 
@@ -37,6 +43,10 @@ pub struct Spin {
     pub head: u32,
     /// Cycle at which the core was last at `head`.
     pub(crate) parked_at: u64,
+    /// When the first of the rounds began that are known to be the same.
+    pub(crate) began: u64,
+    /// No value in `loads` is older.
+    pub(crate) seen: u64,
     /// Cycles per round.
     pub period_cycles: u64,
     /// Instructions per round.
@@ -52,11 +62,17 @@ impl Spin {
         Cycle(self.parked_at)
     }
 
-    /// Cycle at which the recorded round began: none of its loads is older. The core may have been
-    /// polling for some rounds before, if it was not being looked at then.
+    /// When the first round began that is known to be like the others. It may have been polling for
+    /// some rounds before, if the loop is not one that is recognised in its first round.
     #[must_use]
     pub fn began(&self) -> Cycle {
-        Cycle(self.parked_at.saturating_sub(self.period_cycles))
+        Cycle(self.began)
+    }
+
+    /// The cycle of the oldest of the values it is parked on.
+    #[must_use]
+    pub fn seen(&self) -> Cycle {
+        Cycle(self.seen)
     }
 
     /// Whether a round reads a device register.
@@ -78,9 +94,19 @@ const FIRST_INTERVAL: u64 = 32;
 /// costs about as much as 150 instructions of the fast loop.
 const LONGEST_INTERVAL: u64 = 1024;
 
+/// Cycles in which the jump of a polling loop starts no probe after one that came to nothing: at
+/// first, and at most. Such loops read a clock, or a word that changes from round to round.
+const FIRST_BACKOFF: u64 = 8;
+const LONGEST_BACKOFF: u64 = 64;
+
+/// Places whose last look at a device is remembered.
+const SHOWN: usize = 8;
+
 /// An attempt to recognise a polling loop.
 #[derive(Clone, Debug)]
 pub(crate) struct Probe {
+    /// Where the jump is that started it, if that is what did.
+    tail: Option<u32>,
     /// Jump target at which the round began; `None` until the first jump.
     head: Option<u32>,
     registers: [u32; 32],
@@ -100,6 +126,12 @@ pub(crate) struct Prober {
     /// From this cycle on a probe is due or under way.
     gate: u64,
     interval: u64,
+    /// From these cycles on a poll's jump starts a probe: since it was woken, since one failed.
+    poll_after_wake: u64,
+    poll_after_failure: u64,
+    backoff: u64,
+    /// What devices showed last, by the place they were read from, the oldest first.
+    shown: VecDeque<(u64, WatchedLoad)>,
     probe: Box<Probe>,
 }
 
@@ -111,7 +143,12 @@ impl Prober {
             next_cycle: 0,
             gate: if enabled { 0 } else { u64::MAX },
             interval: FIRST_INTERVAL,
+            poll_after_wake: 0,
+            poll_after_failure: 0,
+            backoff: FIRST_BACKOFF,
+            shown: VecDeque::with_capacity(SHOWN),
             probe: Box::new(Probe {
+                tail: None,
                 head: None,
                 registers: [0; 32],
                 start_cycle: 0,
@@ -143,32 +180,81 @@ impl Prober {
         };
     }
 
+    /// Whether polling loops are looked for at all.
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
     /// Starts a probe if one is due.
     pub(crate) fn begin(&mut self, cycle: u64) {
         if self.enabled && !self.active && cycle >= self.next_cycle {
-            self.active = true;
-            self.probe.head = None;
-            self.probe.loads.clear();
-            self.probe.rounds = 0;
-            self.probe.began = cycle;
-            self.update_gate();
+            self.start(None, cycle);
+        }
+    }
+
+    fn start(&mut self, tail: Option<u32>, cycle: u64) {
+        self.active = true;
+        self.probe.tail = tail;
+        self.probe.head = None;
+        self.probe.loads.clear();
+        self.probe.rounds = 0;
+        self.probe.began = cycle;
+        self.update_gate();
+    }
+
+    /// The jump of a polling loop at `pc` is about to be taken, or not. One that is taken starts a
+    /// probe; one that is not ends the probe it started.
+    pub(crate) fn poll(&mut self, pc: u32, taken: bool, cycle: u64) {
+        if taken {
+            // One that was due anyway knows less.
+            let is_free = !self.active || self.probe.tail.is_none();
+            if is_free && cycle >= self.poll_after_wake.max(self.poll_after_failure) {
+                self.start(Some(pc), cycle);
+            }
+        } else if self.active && self.probe.tail == Some(pc) {
+            self.stop(cycle);
+        }
+    }
+
+    /// The polling loop was left.
+    fn stop(&mut self, cycle: u64) {
+        self.active = false;
+        self.next_cycle = self.next_cycle.max(cycle + FIRST_INTERVAL);
+        self.update_gate();
+    }
+
+    /// A probe that a polling loop started came to nothing.
+    fn back_off(&mut self, cycle: u64) {
+        if self.probe.tail.is_some() {
+            self.poll_after_failure = cycle + self.backoff;
+            self.backoff = (self.backoff * 2).min(LONGEST_BACKOFF);
         }
     }
 
     /// The loop computes; try again later, less and less often.
     fn give_up(&mut self, cycle: u64) {
         self.active = false;
+        self.back_off(cycle);
         self.next_cycle = cycle + self.interval;
         self.interval = (self.interval * 2).min(LONGEST_INTERVAL);
         self.update_gate();
     }
 
-    /// The situation changed (woken, reset): probe again soon, but not within this epoch.
-    pub(crate) fn restart(&mut self, cycle: u64) {
+    /// The situation changed (woken, reset): probe again soon, but not within this epoch. Nor does
+    /// a poll of `devices` start a probe by itself before [`Prober::calm`]: while devices change
+    /// in every epoch it would be parked and woken for nothing.
+    pub(crate) fn restart(&mut self, cycle: u64, devices: bool) {
         self.active = false;
         self.interval = FIRST_INTERVAL;
         self.next_cycle = cycle + FIRST_INTERVAL;
+        self.poll_after_wake = if devices { self.next_cycle } else { 0 };
         self.update_gate();
+    }
+
+    /// Nothing but cores is at work any more.
+    #[inline]
+    pub(crate) fn calm(&mut self) {
+        self.poll_after_wake = 0;
     }
 
     /// Something happened that a polling loop does not do.
@@ -176,9 +262,53 @@ impl Prober {
     pub(crate) fn side_effect(&mut self, cycle: u64) {
         if self.active {
             self.active = false;
+            self.back_off(cycle);
             self.next_cycle = cycle + SIDE_EFFECT_PAUSE;
             self.update_gate();
         }
+    }
+
+    /// The core is parked, or nearly was.
+    pub(crate) fn closed(&mut self, cycle: u64) {
+        self.active = false;
+        self.backoff = FIRST_BACKOFF;
+        self.next_cycle = cycle + SIDE_EFFECT_PAUSE;
+        self.update_gate();
+    }
+
+    /// Whether the jump that has just been taken starts a probe of a polling loop.
+    pub(crate) fn is_fresh_poll(&self) -> bool {
+        self.active && self.probe.tail.is_some() && self.probe.head.is_none()
+    }
+
+    /// A list for the loads of a round.
+    pub(crate) fn take_loads(&mut self) -> Vec<WatchedLoad> {
+        std::mem::take(&mut self.probe.loads)
+    }
+
+    /// Gives it back.
+    pub(crate) fn give_loads(&mut self, mut loads: Vec<WatchedLoad>) {
+        loads.clear();
+        self.probe.loads = loads;
+    }
+
+    /// A device was asked at `cycle` and showed something that stays until some device changes.
+    pub(crate) fn showed(&mut self, load: WatchedLoad, cycle: u64) {
+        if !self.enabled {
+            return;
+        }
+        if let Some(at) = self.shown.iter().position(|(_, old)| old.pc == load.pc) {
+            self.shown.remove(at);
+        } else if self.shown.len() == SHOWN {
+            self.shown.pop_front();
+        }
+        self.shown.push_back((cycle, load));
+    }
+
+    /// What that load showed last, and when.
+    pub(crate) fn last_shown(&self, pc: u32, addr: u32, width: Width) -> Option<(u64, u32)> {
+        let same = |load: &WatchedLoad| (load.pc, load.addr, load.width) == (pc, addr, width);
+        self.shown.iter().find(|(_, load)| same(load)).map(|(cycle, load)| (*cycle, load.value))
     }
 
     /// The core loaded from L1 or a device.
@@ -205,6 +335,12 @@ impl Prober {
             return None;
         }
         let probe = &mut *self.probe;
+        if let (Some(head), Some(tail)) = (probe.head, probe.tail)
+            && !(head..=tail).contains(&target)
+        {
+            self.stop(cycle);
+            return None;
+        }
         match probe.head {
             Some(head) if head != target => {
                 if cycle - probe.began > MAX_ROUND_CYCLES {
@@ -219,6 +355,8 @@ impl Prober {
                     return Some(Spin {
                         head: target,
                         parked_at: cycle,
+                        began: probe.start_cycle,
+                        seen: probe.start_cycle,
                         period_cycles,
                         period_instructions: instructions - probe.start_instructions,
                         loads: probe.loads.clone(),

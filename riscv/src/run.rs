@@ -16,6 +16,7 @@ use crate::fast::Exit;
 use crate::icache::IcacheModel;
 use crate::op::{Kind, Op, SINK};
 use crate::park::{Spin, WatchedLoad};
+use crate::poll::{self, Foreseen};
 
 /// How long the careful loop runs before the fast one gets another chance.
 const CAREFUL_CHUNK_CYCLES: u64 = 64;
@@ -42,12 +43,21 @@ pub(crate) struct Slice<'a> {
     pub(crate) direct: bool,
     /// Remembered loads while a woken core catches up.
     pub(crate) replay: Option<std::slice::Iter<'a, WatchedLoad>>,
+    /// Loads of a round that is only tried out.
+    pub(crate) foreseen: Option<Foreseen>,
+}
+
+impl Slice<'_> {
+    /// Whether what is executed happens now for the first time.
+    fn is_real(&self) -> bool {
+        self.replay.is_none() && self.foreseen.is_none()
+    }
 }
 
 impl Core {
     /// Executes to `until`, or to the first access only the commit phase can answer.
     pub(crate) fn run_slice(&mut self, shared: &Shared, until: u64, direct: bool) {
-        let mut slice = Slice { shared, until, direct, replay: None };
+        let mut slice = Slice { shared, until, direct, replay: None, foreseen: None };
         while self.cycle < slice.until && self.is_running() {
             let gate = self.prober.gate();
             if self.cycle >= gate || self.always_careful {
@@ -76,7 +86,8 @@ impl Core {
     /// Executes the rest of a round of `spin` up to `until` with the loads it had.
     pub(crate) fn replay(&mut self, shared: &Shared, spin: &Spin, until: u64) {
         self.pc = spin.head;
-        let mut slice = Slice { shared, until, direct: false, replay: Some(spin.loads.iter()) };
+        let replay = Some(spin.loads.iter());
+        let mut slice = Slice { shared, until, direct: false, replay, foreseen: None };
         while self.cycle < until && self.step(&mut slice) {}
     }
 
@@ -101,7 +112,15 @@ impl Core {
             return false;
         }
         let pc = self.pc;
-        let op = self.decoded(slice.shared, pc);
+        let mut op = self.decoded(slice.shared, pc);
+        let mut is_poll = op.kind == Kind::Poll;
+        if is_poll {
+            op = poll::original(op);
+            is_poll = slice.is_real() && !self.is_debugged();
+        }
+        if slice.foreseen.is_some() && !poll::is_harmless(op) {
+            return false;
+        }
         if self.icache.model == IcacheModel::Stale && !self.check_fresh(slice.shared) {
             return false;
         }
@@ -113,7 +132,7 @@ impl Core {
         }
         macro_rules! branch {
             ($taken:expr) => {
-                if $taken {
+                if self.takes(is_poll, $taken) {
                     return self.jumped(slice, op.imm, SINK);
                 }
             };
@@ -146,6 +165,7 @@ impl Core {
         }
         dispatch!(op, x, branch, {
             Kind::Jal => {
+                self.takes(is_poll, true);
                 x!(op.rd) = pc.wrapping_add(4);
                 return self.jumped(slice, op.imm, op.rd);
             }
@@ -176,6 +196,15 @@ impl Core {
         self.instructions += 1;
         // `ebreak` completes and pauses.
         self.is_running()
+    }
+
+    /// Whether the branch at the pc is taken, which a probe wants to know of a poll's.
+    #[inline]
+    fn takes(&mut self, is_poll: bool, taken: bool) -> bool {
+        if is_poll {
+            self.prober.poll(self.pc, taken, self.cycle);
+        }
+        taken
     }
 
     /// The instruction at the pc jumps. `false`: nowhere, or into a loop it is parked in.
@@ -225,7 +254,10 @@ impl Core {
     #[cold]
     fn decode_at(&mut self, shared: &Shared, pc: u32) -> Op {
         let word = self.read_l1(shared, pc, Width::Word);
-        let op = decode(word, pc);
+        let mut op = decode(word, pc);
+        if self.prober.is_enabled() {
+            op = poll::mark(op, pc, |at| decode(self.read_l1(shared, at, Width::Word), at));
+        }
         self.icache.set(pc, op, word);
         op
     }
@@ -250,7 +282,7 @@ impl Core {
 
     /// Instruction log.
     fn log(&mut self, slice: &Slice<'_>, cycle: u64, pc: u32, rd: u8) {
-        if self.trace && slice.replay.is_none() {
+        if self.trace && slice.is_real() {
             let word = self.read_l1(slice.shared, pc, Width::Word);
             self.batch.retired.push(Retire {
                 cycle: Cycle(cycle),
@@ -264,14 +296,15 @@ impl Core {
 
     /// A jump while probing: parks the core if a round closed that will repeat for ever.
     fn closes_round(&mut self, slice: &Slice<'_>, target: u32) -> bool {
-        if slice.replay.is_some() {
+        if !slice.is_real() {
             return false;
         }
         let (cycle, epoch) = (self.cycle, self.config.epoch.cycles());
-        let Some(spin) = self.prober.jump(target, &self.x, cycle, self.instructions, epoch) else {
-            return false;
-        };
-        self.prober.side_effect(cycle);
+        let is_fresh = self.prober.is_fresh_poll() && self.icache.model == IcacheModel::Coherent;
+        let spin = self.prober.jump(target, &self.x, cycle, self.instructions, epoch);
+        let foreseen = if is_fresh { self.foresee(slice.shared) } else { None };
+        let Some(spin) = spin.or(foreseen) else { return false };
+        self.prober.closed(cycle);
         let current = |load: &WatchedLoad| {
             load.device || slice.shared.l1.read(load.addr, load.width) == load.value
         };

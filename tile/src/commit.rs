@@ -1,37 +1,16 @@
 //! The commit phase: everything the cores did takes effect, in `(cycle, agent)` order,
 //! interleaved with the coprocessor and the NoC.
 
-use devices::ReadClass;
-use memory_map::{Target, lookup};
 use sim_core::agent::PAGE_OBSERVED;
-use sim_core::{
-    AgentId, Context, CoreId, Cycle, Event, Observer, Request, RequestKind, Stamp, Store, Width,
-};
+use sim_core::{AgentId, Context, CoreId, Cycle, Event, Observer, Request, Stamp, Store, Width};
 
 use riscv::Status;
 
-use crate::route::view;
 use crate::tile::Tile;
+use crate::watchers::is_pure_load;
 
 /// Posted stores of the five cores while they are being applied.
 type Posted = [Vec<Store>; CoreId::COUNT];
-
-/// Whether a request only looks at a device, which shows the same to the next who asks.
-fn is_pure_load(id: CoreId, request: &Request) -> bool {
-    if request.kind != RequestKind::Load {
-        return false;
-    }
-    let Some(hit) = lookup(view(id), request.addr) else { return false };
-    match hit.target {
-        Target::Overlay
-        | Target::Semaphores
-        | Target::TensixCfg
-        | Target::GprOwn
-        | Target::GprAll => true,
-        Target::Noc0 | Target::Noc1 => devices::Niu::read_class(hit.offset) == ReadClass::Pure,
-        _ => false,
-    }
-}
 
 impl<O: Observer> Tile<O> {
     /// Applies the epoch `[start, end)`.
@@ -56,7 +35,7 @@ impl<O: Observer> Tile<O> {
             match core.status() {
                 Status::Parked(spin) => {
                     parked = true;
-                    stale |= spin.watches_devices() && spin.began() < self.devices_steady_since;
+                    stale |= spin.watches_devices() && spin.seen() < self.devices_steady_since;
                 }
                 Status::Halted | Status::PushBlocked(_) => settled = false,
                 _ => {}
@@ -64,12 +43,18 @@ impl<O: Observer> Tile<O> {
         }
         // An atomic of the coprocessor may wait for one of these stores.
         stirred |= posted && self.tensix.watched_l1().is_some();
+        stale &= stirred || !self.renew_device_watchers(start, end);
         touched |= stirred | stale;
         if stirred | stale {
             self.rouse_device_watchers(start, end);
         }
         if touched {
             self.commit_cycles(start, end);
+            if self.tensix.is_asleep() {
+                for id in CoreId::ALL {
+                    self.cores[id].calm();
+                }
+            }
         } else if posted {
             // The words of cores that parked in this very epoch must be known; without such
             // cores there is only what the host watches.
@@ -99,18 +84,6 @@ impl<O: Observer> Tile<O> {
                 if !core.batch.stores.is_empty() {
                     core.clear_posted();
                 }
-            }
-        }
-    }
-
-    /// Cores parked on device registers run this epoch like everybody else: something that may
-    /// change those registers happens in it, or happened between their read and their parking.
-    fn rouse_device_watchers(&mut self, start: Cycle, end: Cycle) {
-        use sim_core::Agent as _;
-        for id in CoreId::ALL {
-            if self.cores[id].spin().is_some_and(riscv::Spin::watches_devices) {
-                self.wake_core(id, start);
-                self.cores[id].run(&self.shared, end);
             }
         }
     }
@@ -262,9 +235,7 @@ impl<O: Observer> Tile<O> {
                 }
                 changed |= self.try_request(id, cycle, end);
             }
-            if changed || !self.tensix.is_asleep() {
-                self.devices_steady_since = end;
-            }
+            changed |= !self.tensix.is_asleep();
             if self.tensix.watched_l1().is_some() {
                 self.tensix.wake();
             }
@@ -272,8 +243,12 @@ impl<O: Observer> Tile<O> {
                 cycle + 1
             } else {
                 let until = if self.is_drained(&posted, &next, end) { end } else { cycle + 1 };
+                changed = true;
                 self.run_tensix(cycle, until, end)
             };
+            if changed {
+                self.devices_steady_since = cycle;
+            }
         }
         self.retry_requests = self.device_change;
         self.credits_stale = true;

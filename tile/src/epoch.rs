@@ -118,6 +118,9 @@ impl<O: Observer> Tile<O> {
 
     /// Lets time pass up to `limit` although nothing moves.
     pub fn pass_time(&mut self, limit: Cycle) {
+        if !self.is_active() {
+            self.quiet_since.get_or_insert(self.now);
+        }
         self.now = self.now.max(self.config.epoch.round_up(limit));
     }
 
@@ -135,8 +138,10 @@ impl<O: Observer> Tile<O> {
             // Up to here nobody but the cores does anything.
             let calm = due.map_or(limit, |due| self.config.epoch.round_down(due).min(limit));
             if running.is_empty() && due.is_none() {
+                self.quiet_since.get_or_insert(self.now);
                 return false;
             }
+            self.quiet_since = None;
             if calm > self.now {
                 if running.is_empty() {
                     self.now = calm;
@@ -148,6 +153,7 @@ impl<O: Observer> Tile<O> {
                 }
             }
         }
+        self.quiet_since = None;
         // Time stands at an epoch boundary between epochs: no division needed.
         let (start, end) = (self.now, self.now + self.config.epoch.cycles());
         debug_assert_eq!(end, self.config.epoch.end_of_epoch(start));

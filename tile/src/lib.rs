@@ -24,6 +24,7 @@ mod registers;
 mod route;
 mod tensix_env;
 mod tile;
+mod watchers;
 
 pub use config::TileConfig;
 pub use debug::DEBUG_CONTROL;

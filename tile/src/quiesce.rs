@@ -68,10 +68,10 @@ impl fmt::Display for AgentWait {
 /// A machine in which nothing moves.
 #[derive(Clone, Debug)]
 pub struct Quiescence {
-    /// When it was found: polling is recognised some rounds after it begins.
+    /// When it was found: a core that polls is recognised when a round of its loop has repeated.
     pub cycle: Cycle,
     /// When the last of the waits began that hold everything: from then on nothing could happen any
-    /// more. For a polling core the first round that is known to repeat counts.
+    /// more. For a polling core the beginning of the round counts that repeats the one before.
     pub closed: Cycle,
     /// What it means.
     pub verdict: Verdict,
@@ -105,6 +105,13 @@ impl<O: Observer> Tile<O> {
         waits
     }
 
+    /// What it means that nothing moves here, if nothing can without anybody else's doing; `host` is
+    /// what the host waits for, if it does nothing before that.
+    #[must_use]
+    pub fn verdict(&self, host: Option<HostWait>) -> Option<Quiescence> {
+        (!self.is_active()).then(|| self.quiescence(host))
+    }
+
     pub(crate) fn quiescence(&self, host: Option<HostWait>) -> Quiescence {
         let mut waits = self.waits();
         mark_stuck(&mut waits, host.is_none());
@@ -112,7 +119,8 @@ impl<O: Observer> Tile<O> {
         // A bound host waits for somebody of the machine, and nobody moves.
         let verdict = if stuck || host.is_some() { Verdict::Deadlock } else { Verdict::HostWait };
         let closed = waits.iter().filter_map(|wait| wait.since).max().unwrap_or(self.now);
-        Quiescence { cycle: self.now, closed, verdict, waits, host }
+        let cycle = self.quiet_since.unwrap_or(self.now);
+        Quiescence { cycle, closed, verdict, waits, host }
     }
 
     fn core_wait(&self, id: CoreId) -> Option<AgentWait> {

@@ -36,6 +36,8 @@ pub struct Tile<O: Observer = NullObserver> {
     pub(crate) engine: Engine<Core>,
     pub(crate) observer: O,
     pub(crate) now: Cycle,
+    /// Since when nothing can move, if nothing can.
+    pub(crate) quiet_since: Option<Cycle>,
 
     pub(crate) mailboxes: Mailboxes,
     pub(crate) pcbufs: PcBufs,
@@ -55,8 +57,8 @@ pub struct Tile<O: Observer = NullObserver> {
     pub(crate) push_waits: [Option<Since>; CoreId::COUNT],
     /// Something changed in the current cycle that could answer a blocked request.
     pub(crate) device_change: bool,
-    /// End of the last epoch in which a device may have changed. Asking for a value that stays is
-    /// no change.
+    /// Behind the last cycle in which a device may have changed. Asking for a value that stays is no
+    /// change.
     pub(crate) devices_steady_since: Cycle,
     /// `device_change` of the last cycle of the last epoch.
     pub(crate) retry_requests: bool,
@@ -100,6 +102,7 @@ impl<O: Observer> Tile<O> {
             cores,
             observer,
             now: Cycle::ZERO,
+            quiet_since: None,
             mailboxes: Mailboxes::new(),
             pcbufs: PcBufs::new(),
             control: TileControl::new(),
