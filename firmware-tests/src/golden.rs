@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use memory_map::reg::tile_control as reg;
 use serde::Deserialize;
-use sim_core::{CoreId, Cycle, Width};
+use sim_core::{CoreId, Cycle, Observer, Width};
 use tile::{Stop, Tile, TileConfig};
 
 /// L1 layout of every vector.
@@ -165,10 +165,14 @@ const CORES: [(&str, u32, u32); 5] = [
 ];
 
 /// Puts a vector on a fresh tile and releases its cores.
-fn stage(group: &Group, vector: &Vector, config: TileConfig) -> Result<Tile, String> {
-    let mut tile: Tile =
-        Tile::new(config, sim_core::NullObserver).map_err(|error| error.to_string())?;
-    let put = |tile: &mut Tile, address: u32, bytes: &[u8]| {
+fn stage<O: Observer>(
+    group: &Group,
+    vector: &Vector,
+    config: TileConfig,
+    observer: O,
+) -> Result<Tile<O>, String> {
+    let mut tile = Tile::new(config, observer).map_err(|error| error.to_string())?;
+    let put = |tile: &mut Tile<O>, address: u32, bytes: &[u8]| {
         tile.host_write(address, bytes).map_err(|error| error.to_string())
     };
     for (address, hex) in group.code.iter().chain(&vector.l1_init) {
@@ -210,12 +214,31 @@ fn stage(group: &Group, vector: &Vector, config: TileConfig) -> Result<Tile, Str
 /// Runs one vector.
 #[must_use]
 pub fn run(group: &Group, vector: &Vector, config: TileConfig) -> Outcome {
-    let mut tile = match stage(group, vector, config) {
-        Ok(tile) => tile,
-        Err(reason) => return Outcome::Stuck(reason),
-    };
-    let stop = tile.run(Cycle(CYCLE_LIMIT), None);
-    if let Stop::Fault(fault) = &stop {
+    match stage(group, vector, config, sim_core::NullObserver) {
+        Ok(mut tile) => {
+            let stop = tile.run(Cycle(CYCLE_LIMIT), None);
+            outcome(&tile, &stop, vector)
+        }
+        Err(reason) => Outcome::Stuck(reason),
+    }
+}
+
+/// Runs one vector with somebody who watches. Gives how it stopped, and the tile.
+///
+/// # Errors
+/// It cannot be put on a tile.
+pub fn watch<O: Observer>(
+    group: &Group,
+    vector: &Vector,
+    config: TileConfig,
+    observer: O,
+) -> Result<(Stop, Tile<O>), String> {
+    let mut tile = stage(group, vector, config, observer)?;
+    Ok((tile.run(Cycle(CYCLE_LIMIT), None), tile))
+}
+
+fn outcome(tile: &Tile, stop: &Stop, vector: &Vector) -> Outcome {
+    if let Stop::Fault(fault) = stop {
         return match &vector.expect_error {
             Some(error) => Outcome::BothRefuse {
                 ours: format!("{} [{}]", fault.category, fault.id),
@@ -236,7 +259,7 @@ pub fn run(group: &Group, vector: &Vector, config: TileConfig) -> Outcome {
             return Outcome::Stuck(format!("core {name} at {pc:#x}; {}", waits.join("; ")));
         }
     }
-    compare(&tile, vector)
+    compare(tile, vector)
 }
 
 fn compare(tile: &Tile, vector: &Vector) -> Outcome {

@@ -5,12 +5,19 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use chip::ChipConfig;
 use loader::diagnose::{Diagnosis, Setup, diagnose};
 use loader::firmware::FirmwareSet;
 use loader::plan::LaunchPlan;
-use observe::why::End;
+use observe::BuiltInNames;
 use observe::why::hazards::{Hazard, by_id};
+use observe::why::{Checks, End, Regions};
+use replay::{Options, OwnChip, Plan};
+use tile::{Stop, TileConfig};
+
+use crate::golden;
 
 /// What became of a pair of kernels.
 #[derive(Clone, Debug)]
@@ -74,6 +81,58 @@ pub fn run(folder: &Path, set: &FirmwareSet, setup: &Setup) -> Result<Outcome, S
     Ok(Outcome { folder: name, hazard, buggy, clean })
 }
 
+/// What is said about programs that have no bug, in words; and how many there are. Programs that
+/// are made to be refused are left out.
+///
+/// # Errors
+/// The vectors cannot be read or run.
+pub fn noise_of_vectors(dir: &Path) -> Result<(Vec<String>, usize), String> {
+    let groups = golden::load(dir).map_err(|error| error.to_string())?;
+    let (mut noise, mut count) = (Vec::new(), 0);
+    for group in &groups {
+        for vector in group.vectors.iter().filter(|vector| vector.expect_error.is_none()) {
+            let checks = Checks::new(BuiltInNames, Regions::default(), Vec::new());
+            let (stop, tile) = golden::watch(group, vector, TileConfig::default(), checks)?;
+            count += 1;
+            let name = &vector.name;
+            if let Stop::Quiescent(quiescence) = &stop {
+                let stuck = quiescence.waits.iter().filter(|wait| wait.stuck);
+                noise.extend(stuck.map(|wait| format!("{name}: DEADLOCK: {wait}")));
+            } else {
+                noise.push(format!("{name}: {stop:?}"));
+            }
+            let findings = tile.observer().findings().iter();
+            noise.extend(findings.map(|one| format!("{name}: {}: {}", one.hazard.id, one.text)));
+        }
+    }
+    Ok((noise, count))
+}
+
+/// The same of recorded host sessions: what a replay on our own chip reports, and how many
+/// recordings there are.
+///
+/// # Errors
+/// A recording cannot be read or replayed.
+pub fn noise_of_recordings(dir: &Path) -> Result<(Vec<String>, usize), String> {
+    let entries = std::fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| path.to_string_lossy().ends_with(".rec.xz"));
+    files.sort();
+    let mut noise = Vec::new();
+    for file in &files {
+        let recording = Arc::new(replay::read(file).map_err(|error| error.to_string())?);
+        let plan = Plan::of(&recording);
+        let mut chip = OwnChip::new(ChipConfig::default());
+        let outcome = replay::replay(&mut chip, &recording, &plan, &Options::default())?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        noise.extend(outcome.reports.iter().map(|report| format!("{name}: {report}")));
+        if !outcome.passed() {
+            noise.push(format!("{name}: reads differ"));
+        }
+    }
+    Ok((noise, files.len()))
+}
+
 /// What stands above the table.
 const PREFACE: &str = "\
 # Hazards that are named
@@ -82,8 +141,10 @@ Written by `cargo run --release -p firmware-tests --bin hazards -- --table docs/
 [firmware-tests/hazards/](../firmware-tests/hazards) has the bug of its class and a clean twin, made from one source, that nothing is said about.
 `DEADLOCK` is a proof; the rest of a report says why. A class without `DEADLOCK` is a contract violation that is reported although the run ends.
 
+Nothing is said about the reference vectors (`--vectors DIR`) and the recorded host sessions (`--recordings DIR`) either.
+
 Not covered: A16 (the L0 data cache is not modelled), A20 and A21 (silicon only), the B classes (they need the order of accesses of two
-agents), C5 (uninitialised reads), C9 (runtime arguments), C10 (rows are diagnosed, but no kernel here shows it).
+agents). C5 is about L1: reads of Dst, SrcA, SrcB, LReg and semaphores that nobody has set are not found.
 
 | id | name | kernel | verdict | what the report says first |
 |---|---|---|---|---|

@@ -7,12 +7,13 @@ use std::rc::Rc;
 
 use observe::Ledger;
 use observe::why::{
-    Checks, CircularBuffer, End, Explanation, Finding, Regions, Scene, explain, layout,
+    Accesses, Arguments, Checks, CircularBuffer, End, Explanation, Finding, Regions, Scene,
+    explain, layout,
 };
 use sim_core::{GuestError, NullObserver, Observer};
 use tile::{AgentWait, Stop, TileConfig, Verdict};
 
-use crate::firmware::{BootOptions, FirmwareSet};
+use crate::firmware::{BootOptions, FirmwareSet, ZERO_UNTIL};
 use crate::names::LoadedNames;
 use crate::plan::Launch;
 use crate::session::{Outcome, Session, SessionError};
@@ -139,6 +140,11 @@ fn regions(launches: &[Launch], own: (u8, u8)) -> Regions {
     }
 }
 
+fn arguments(launches: &[Launch]) -> Vec<Arguments> {
+    let all = launches.iter().flat_map(|launch| &launch.arguments);
+    all.map(|(core, range)| Arguments { core: *core, range: range.clone() }).collect()
+}
+
 fn circular(launch: &Launch) -> Vec<CircularBuffer> {
     let buffer = |cb: &crate::plan::CircularBuffer| CircularBuffer {
         index: cb.index,
@@ -169,12 +175,17 @@ pub fn diagnose(
 
     let places = regions(launches, config.coordinates);
     let checks = Checks::new(Rc::clone(&names), places.clone(), suppressed.clone());
-    let mut session = Session::stage(config, set, &options, (Ledger::new(words), checks))?;
+    let accesses =
+        Accesses::new(Rc::clone(&names), arguments(launches), ZERO_UNTIL, suppressed.clone());
+    let observer = ((Ledger::new(words), checks), accesses);
+    let mut session = Session::stage(config, set, &options, observer)?;
     let end = run_stages(&mut session, launches, &names, max_cycles)?;
-    let (ledger, checks) = session.tile.observer();
+    let ((ledger, checks), accesses) = session.tile.observer();
     let mut findings: Vec<Finding> = layout(&places.circular);
     findings.retain(|finding| !suppressed.iter().any(|id| id == finding.hazard.id));
     findings.extend_from_slice(checks.findings());
+    findings.extend_from_slice(accesses.findings());
+    findings.sort_by_key(|finding| finding.cycle);
     let buffers = match end.stage {
         0 => Vec::new(),
         stage => circular(&launches[stage - 1]),

@@ -26,6 +26,18 @@ impl<O: Observer> Tile<O> {
         Register::group("tile", parts.chain([self.tensix.registers()]))
     }
 
+    /// What lies in the mailbox from one core to another, the oldest word first.
+    #[must_use]
+    pub fn mailbox_values(&self, from: CoreId, to: CoreId) -> Vec<u32> {
+        self.mailboxes.values(from, to).collect()
+    }
+
+    /// A register of a NoC stream, as far as streams have them.
+    #[must_use]
+    pub fn stream_register(&self, stream: u8, register: u16) -> Option<u32> {
+        self.overlay.read(stream, register).ok()
+    }
+
     fn core_registers(&self, id: CoreId) -> Register {
         let core = &self.cores[id];
         let status = format!("{:?}", core.status()).to_lowercase();

@@ -21,6 +21,21 @@ struct Args {
     /// Write the table in Markdown
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
+    /// Nothing may be said about the reference vectors in this folder
+    #[arg(long, value_name = "DIR")]
+    vectors: Option<PathBuf>,
+    /// Nothing may be said about the recorded host sessions in this folder
+    #[arg(long, value_name = "DIR")]
+    recordings: Option<PathBuf>,
+}
+
+/// Prints what was said where nothing should be. Gives whether there was nothing.
+fn is_silent(what: &str, (noise, count): &(Vec<String>, usize)) -> bool {
+    for line in noise {
+        println!("FAILED: {line}");
+    }
+    println!("{count} {what}, {} remarks", noise.len());
+    noise.is_empty() && *count > 0
 }
 
 fn run(args: &Args) -> Result<bool, String> {
@@ -46,7 +61,14 @@ fn run(args: &Args) -> Result<bool, String> {
     if let Some(path) = &args.table {
         std::fs::write(path, hazards::table(&outcomes)).map_err(|error| error.to_string())?;
     }
-    Ok(bad == 0 && !outcomes.is_empty())
+    let mut good = bad == 0 && !outcomes.is_empty();
+    if let Some(dir) = &args.vectors {
+        good &= is_silent("vectors", &hazards::noise_of_vectors(dir)?);
+    }
+    if let Some(dir) = &args.recordings {
+        good &= is_silent("recordings", &hazards::noise_of_recordings(dir)?);
+    }
+    Ok(good)
 }
 
 fn main() -> ExitCode {

@@ -81,6 +81,9 @@ pub struct BootOptions {
     pub tables: Option<BankTables>,
 }
 
+/// L1 below it is zero when firmware starts: the host clears it `[spec: boot-and-sync 1.3]`.
+pub const ZERO_UNTIL: u32 = 0x1_4000;
+
 /// Everything that must be in L1 before BRISC starts at address 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BootImage {
@@ -134,7 +137,7 @@ impl BootImage {
         }
         check_disjoint(&mut staged)?;
         let writes = staged.into_iter().map(|write| (write.address, write.bytes)).collect();
-        Ok(Self { writes, entries: info.entries, info, zero_until: 0x1_4000 })
+        Ok(Self { writes, entries: info.entries, info, zero_until: ZERO_UNTIL })
     }
 }
 

@@ -16,7 +16,7 @@ use sim_core::CoreId;
 use crate::image::{Image, ImageError};
 use crate::layout::{MESSAGE_ORDER, key, message_index};
 
-pub use boot::{BankTables, BootImage, BootOptions, Write};
+pub use boot::{BankTables, BootImage, BootOptions, Write, ZERO_UNTIL};
 pub use info::{FirmwareInfo, identify};
 
 /// A firmware set that cannot be used, and why, in one line.

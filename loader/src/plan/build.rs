@@ -1,5 +1,6 @@
 //! From keys to bytes: lays out the kernel-config block and checks every address.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,6 +19,9 @@ const CB_COUNT: u8 = 64;
 /// Bytes of one circular buffer's configuration, and from one semaphore to the next
 /// `[hdr: hw/inc/api/dataflow/dataflow_api.h]`.
 const ENTRY_BYTES: usize = 16;
+
+/// Runtime arguments in L1 and the cores they belong to.
+type ArgumentRanges = Vec<(CoreId, Range<u32>)>;
 
 /// A write and what it is, for overlap messages.
 struct Claim {
@@ -40,7 +44,7 @@ pub(super) fn launch(raw: RawLaunch, index: usize, dir: &Path) -> Result<Launch,
         preload: raw.preload,
         ..Fields::default()
     };
-    let block = config_block(&raw, &mut fields)?;
+    let (block, arguments) = config_block(&raw, &mut fields)?;
     let mut claims = Vec::new();
     if !block.is_empty() {
         let what = "the kernel-config block".to_owned();
@@ -69,6 +73,7 @@ pub(super) fn launch(raw: RawLaunch, index: usize, dir: &Path) -> Result<Launch,
         message: encode(&fields, mode),
         go_word: go_word(raw.dispatch.unwrap_or_default()),
         kernels,
+        arguments,
         circular: raw.cb.iter().map(circular).collect(),
         expects,
         name: raw.name,
@@ -167,8 +172,12 @@ fn enables(raw: &RawLaunch, kernels: &[Kernel]) -> Result<u32, String> {
 }
 
 /// Semaphores, circular buffers, then the arguments of each core; 16-byte aligned parts.
-fn config_block(raw: &RawLaunch, fields: &mut Fields) -> Result<Vec<u8>, String> {
-    let mut block = Vec::new();
+fn config_block(raw: &RawLaunch, fields: &mut Fields) -> Result<(Vec<u8>, ArgumentRanges), String> {
+    let (mut block, mut arguments) = (Vec::new(), ArgumentRanges::new());
+    let base = fields.config_base;
+    let range = |start: u16, block: &[u8]| {
+        base + u32::from(start)..base + u32::try_from(block.len()).unwrap_or(u32::MAX)
+    };
     fields.sem_offset = offset(&block, "semaphores")?;
     for &value in &raw.semaphores {
         block.extend(value.to_le_bytes());
@@ -198,10 +207,12 @@ fn config_block(raw: &RawLaunch, fields: &mut Fields) -> Result<Vec<u8>, String>
         let what = format!("kernel.{}.args", key(core));
         let args = offset(&block, &what)?;
         block.extend(words(&kernel.args, &what)?);
+        arguments.push((core, range(args, &block)));
         pad(&mut block);
         let what = format!("kernel.{}.common_args", key(core));
         let common = offset(&block, &what)?;
         block.extend(words(&kernel.common_args, &what)?);
+        arguments.push((core, range(common, &block)));
         pad(&mut block);
         fields.rta_offset[message_index(core)] = (args, common);
     }
@@ -209,7 +220,7 @@ fn config_block(raw: &RawLaunch, fields: &mut Fields) -> Result<Vec<u8>, String>
     if !in_l1(fields.config_base, size) {
         return Err(format!("kernel_config_base: {size} bytes at it reach beyond the end of L1"));
     }
-    Ok(block)
+    Ok((block, arguments))
 }
 
 fn pad(block: &mut Vec<u8>) {

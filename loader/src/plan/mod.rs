@@ -11,6 +11,7 @@ mod build;
 mod file;
 mod message;
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -109,6 +110,9 @@ pub struct Launch {
     pub go_word: u32,
     /// Kernels, for symbols.
     pub kernels: Vec<Kernel>,
+    /// Where the runtime arguments of each core lie, first its own, then its common ones; empty
+    /// ranges where it has none.
+    pub arguments: Vec<(CoreId, Range<u32>)>,
     /// Circular buffers, for names and checks.
     pub circular: Vec<CircularBuffer>,
     /// What must hold afterwards.

@@ -11,14 +11,13 @@ use sim_core::observer::SemaphoreOp;
 use sim_core::{AgentId, CoreId, Event, Observer, Stamp};
 
 use super::hazards::{self as h, Hazard};
+use super::report::Report;
 use super::scene::CircularBuffer;
-use crate::describe::{as_text, core_of, semaphore_name};
+use crate::describe::{as_text, semaphore_name};
 use crate::names::{CodeName, Names, is_go_signal, subordinate};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
 use crate::words;
 
-/// Findings kept.
-const LIMIT: usize = 100;
 /// End of the vendor firmware's text in L1 `[spec: boot-and-sync 1.2]`.
 const FIRMWARE_END: u32 = 0x84E0;
 
@@ -97,10 +96,8 @@ type Request = Option<(CoreId, u32)>;
 /// Listens for contract violations.
 #[derive(Clone, Debug)]
 pub struct Checks<N> {
-    names: N,
+    report: Report<N>,
     regions: Regions,
-    suppressed: Vec<String>,
-    findings: Vec<Finding>,
     /// Requests of kernels that want an answer and have none, by initiator, oldest first.
     in_flight: BTreeMap<(u8, u8), VecDeque<Request>>,
 }
@@ -108,42 +105,13 @@ pub struct Checks<N> {
 impl<N: Names> Checks<N> {
     /// Checks with names and regions; ids in `suppressed` are not reported.
     pub fn new(names: N, regions: Regions, suppressed: Vec<String>) -> Self {
-        Self { names, regions, suppressed, findings: Vec::new(), in_flight: BTreeMap::new() }
+        Self { report: Report::new(names, suppressed), regions, in_flight: BTreeMap::new() }
     }
 
     /// What was found, in order.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
-        &self.findings
-    }
-
-    fn report(&mut self, stamp: Stamp, hazard: Hazard, text: String) {
-        if self.suppressed.iter().any(|id| id.eq_ignore_ascii_case(hazard.id)) {
-            return;
-        }
-        let same = |old: &&mut Finding| {
-            (old.hazard.id, old.agent, old.pc) == (hazard.id, stamp.agent, stamp.pc)
-        };
-        if let Some(old) = self.findings.iter_mut().find(same) {
-            old.count += 1;
-            return;
-        }
-        if self.findings.len() == LIMIT {
-            return;
-        }
-        let code = core_of(stamp.agent).and_then(|core| self.names.site(core, stamp.pc));
-        let place =
-            code.as_ref().map_or_else(|| format!("pc {:#x}", stamp.pc), ToString::to_string);
-        self.findings.push(Finding {
-            hazard,
-            cycle: stamp.cycle.0,
-            agent: stamp.agent,
-            pc: stamp.pc,
-            place,
-            code,
-            text,
-            count: 1,
-        });
+        self.report.findings()
     }
 
     fn semaphore(&mut self, stamp: Stamp, index: u8, op: SemaphoreOp, value: u8) {
@@ -151,11 +119,11 @@ impl<N: Names> Checks<N> {
         match op {
             SemaphoreOp::Get => {
                 let text = format!("a get of semaphore {name} found it at 0 and was lost");
-                self.report(stamp, h::A4, text);
+                self.report.add(stamp, h::A4, text);
             }
             SemaphoreOp::Post => {
                 let text = format!("a post of semaphore {name} found it at {value} and was lost");
-                self.report(stamp, h::A5, text);
+                self.report.add(stamp, h::A5, text);
             }
             SemaphoreOp::Init => {}
         }
@@ -168,17 +136,18 @@ impl<N: Names> Checks<N> {
                 "store of {value:#x} to {addr:#x}, the code of a kernel ({:#x}..{:#x})",
                 range.start, range.end
             );
-            self.report(stamp, h::C7, text);
+            self.report.add(stamp, h::C7, text);
             return;
         }
         let AgentId::Core(core) = stamp.agent else { return };
-        let kernel = self.names.is_kernel(core, stamp.pc);
+        let kernel = self.report.names.is_kernel(core, stamp.pc);
         if kernel && addr < FIRMWARE_END && !self.kernel_may_write(addr) {
-            let place = self.names.l1(addr).map_or_else(String::new, |p| format!(" ({})", p.name));
+            let place =
+                self.report.names.l1(addr).map_or_else(String::new, |p| format!(" ({})", p.name));
             let text = format!("kernel stores {value:#x} to {addr:#x}{place}");
-            self.report(stamp, h::C8, text);
+            self.report.add(stamp, h::C8, text);
         }
-        for part in words::parts(addr, value, bytes, &self.names) {
+        for part in words::parts(addr, value, bytes, &self.report.names) {
             let done = part.value == 0
                 && (is_go_signal(&part.name) || subordinate(&part.name) == Some(core));
             if done && !kernel {
@@ -189,7 +158,7 @@ impl<N: Names> Checks<N> {
 
     /// Debug structures in the mailbox belong to kernels too.
     fn kernel_may_write(&self, addr: u32) -> bool {
-        let Some(place) = self.names.l1(addr) else { return false };
+        let Some(place) = self.report.names.l1(addr) else { return false };
         ["watcher.", "dprint", "profiler", "core_info"]
             .iter()
             .any(|own| place.name.starts_with(own))
@@ -209,7 +178,7 @@ impl<N: Names> Checks<N> {
              initiator {initiator})",
             open.len()
         );
-        self.report(Stamp { pc, ..stamp }, h::A14, text);
+        self.report.add(Stamp { pc, ..stamp }, h::A14, text);
     }
 
     fn noc(&mut self, stamp: Stamp, event: &Event) {
@@ -218,7 +187,7 @@ impl<N: Names> Checks<N> {
                 let AgentId::Core(core) = stamp.agent else { return };
                 // Reads are always answered; others if NOC_CTRL bit 4 asks for it.
                 let answered = control & 3 == 0 || control >> 4 & 1 == 1;
-                let kernel = self.names.is_kernel(core, stamp.pc);
+                let kernel = self.report.names.is_kernel(core, stamp.pc);
                 let entry = (answered && kernel).then_some((core, stamp.pc));
                 self.in_flight.entry((noc, initiator)).or_default().push_back(entry);
                 if self.regions.own.contains(&coordinate) {
@@ -246,7 +215,7 @@ impl<N: Names> Checks<N> {
                 "transfer of {bytes} bytes at {addr:#x} leaves CB {} ({:#x}..{end:#x})",
                 buffer.index, buffer.address
             );
-            self.report(stamp, h::C2, text);
+            self.report.add(stamp, h::C2, text);
         }
     }
 
@@ -263,7 +232,7 @@ impl<N: Names> Checks<N> {
                 "{amount} pages at page {at} of the {} of CB {stream} wrap in the middle",
                 buffer.pages
             );
-            self.report(stamp, h::C3, text);
+            self.report.add(stamp, h::C3, text);
         }
     }
 }
@@ -278,7 +247,7 @@ impl<N: Names> Observer for Checks<N> {
                 let name = crate::describe::mutex_name(index);
                 let text =
                     format!("a release of mutex {name} came from a thread that does not hold it");
-                self.report(stamp, h::A10, text);
+                self.report.add(stamp, h::A10, text);
             }
             Event::SrcBanks { operand, before, after } => {
                 let own = before >> (before >> 3 & 1) & 1;
@@ -287,7 +256,7 @@ impl<N: Names> Observer for Checks<N> {
                     let text = format!(
                         "a clear of {name} turned the matrix unit away from a bank that was not filled"
                     );
-                    self.report(stamp, h::A9, text);
+                    self.report.add(stamp, h::A9, text);
                 }
             }
             Event::L1Store { addr, value, width } => {

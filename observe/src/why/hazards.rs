@@ -100,6 +100,9 @@ hazards! {
     C4 = "l1-overlap",
         "two things claim the same bytes of L1",
         "move or shrink one of them";
+    C5 = "uninitialised-read",
+        "a kernel read L1 that nobody has written since power-on",
+        "write the word before it is read, from the host or the kernel: L1 is not cleared in hardware";
     C6 = "noc-command",
         "a NoC command that the hardware does not carry out: alignment, length, coordinate or transaction id",
         "fix the command; the registers as written stand above";
@@ -109,6 +112,9 @@ hazards! {
     C8 = "firmware-overwritten",
         "a kernel stored to L1[0], the mailbox or firmware",
         "look at the pointer of that store; kernels may write only what belongs to them";
+    C9 = "argument-out-of-bounds",
+        "a kernel read a runtime argument that it was not given",
+        "compare the index with the arguments that the host sets for this core";
     C10 = "row-out-of-range",
         "a row of SrcA, SrcB or Dst that does not exist",
         "look at the counters (RWC, ADC) and the base that make up the row";

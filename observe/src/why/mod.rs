@@ -5,6 +5,7 @@
 //! turns into SARIF, a Graphviz graph and a page of HTML. The proof itself (who can never move again)
 //! is the tile's; here it is put into an order that a person can follow.
 
+mod accesses;
 mod checks;
 mod classify;
 mod export;
@@ -13,6 +14,7 @@ pub mod hazards;
 mod html;
 mod needs;
 mod pairs;
+mod report;
 mod scene;
 mod show;
 
@@ -22,6 +24,7 @@ use sim_core::{AgentId, GuestError};
 use crate::describe::as_text;
 use crate::names::CodeName;
 use crate::resource::Resource;
+pub use accesses::{Accesses, Arguments};
 pub use checks::{Checks, Finding, Regions, layout};
 use graph::Graph;
 use hazards::Hazard;

@@ -296,6 +296,10 @@ fn register(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32, value:
         Some((Target::Overlay, offset)) => {
             let stream = (offset >> 12) as u8;
             match credit(wait, stream) {
+                // Who alone pushes waits for room, however much there is.
+                Some(Way::Give) if only_giver(scene, wait, stream) => {
+                    (Resource::Circular(stream), Way::Take)
+                }
                 Some(way) => (Resource::Circular(stream), way),
                 None => return other_register(&name, value, wait),
             }
@@ -315,6 +319,14 @@ fn register(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32, value:
     let mut need = Need::new(Kind::Resource, text, who(scene, wait, resource, way));
     (need.resource, need.way) = (Some(resource), way);
     need
+}
+
+/// Whether the waiting core is the only one that has pushed into a buffer, and has popped nothing.
+fn only_giver(scene: &Scene<'_>, wait: &AgentWait, stream: u8) -> bool {
+    scene.ledger.history(Resource::Circular(stream)).is_some_and(|history| {
+        history.agents(Way::Give) == [wait.agent]
+            && !history.agents(Way::Take).contains(&wait.agent)
+    })
 }
 
 fn other_register(name: &str, value: u32, wait: &AgentWait) -> Need {

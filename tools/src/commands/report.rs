@@ -34,10 +34,9 @@ fn l1_name(names: &dyn Names, addr: u32) -> String {
     }
 }
 
-/// What an agent waits for, in words.
-pub(super) fn wait_text(names: &dyn Names, wait: &AgentWait) -> String {
-    let mut text = format!("{:<9} ", wait.agent.to_string());
-    if wait.reason == WaitReason::Spin {
+/// What an agent waits for and since when, in words.
+pub(super) fn wait_words(names: &dyn Names, wait: &AgentWait) -> String {
+    let mut text = if wait.reason == WaitReason::Spin {
         let mut reads: Vec<String> = Vec::new();
         for load in &wait.reads {
             let what = if load.device {
@@ -54,13 +53,19 @@ pub(super) fn wait_text(names: &dyn Names, wait: &AgentWait) -> String {
                 reads.push(read);
             }
         }
-        text.push_str(&format!("polls {}", reads.join(", ")));
+        format!("polls {}", reads.join(", "))
     } else {
-        text.push_str(&wait.reason.to_string());
-    }
+        wait.reason.to_string()
+    };
     if let Some(since) = wait.since {
         text.push_str(&format!(", since cycle {since}"));
     }
+    text
+}
+
+/// The same with the agent in front and the place behind.
+pub(super) fn wait_text(names: &dyn Names, wait: &AgentWait) -> String {
+    let mut text = format!("{:<9} {}", wait.agent.to_string(), wait_words(names, wait));
     text.push_str(&place(names, wait.agent, wait.pc));
     if let Some(word) = wait.word {
         text.push_str(&format!(": {}", isa::disasm::tensix(word)));

@@ -1,0 +1,191 @@
+//! What kernels read: words of L1 that nobody has ever written, and arguments that were not given.
+//!
+//! Hardware does not clear L1 `[isa-bh: TensixTile/L1.md]`, so such a read is a different value on
+//! every board; here it is zero. There are no events for loads: addresses are worked out from the
+//! log of executed instructions, whose results are the registers of the next ones. Rounds of a
+//! parked loop are not in the log; what was computed shortly before is taken as unknown then.
+
+use std::ops::Range;
+
+use sim_core::l1::L1_BYTES;
+use sim_core::observer::ParkedSpan;
+use sim_core::{AgentId, CoreId, Event, Observer, Retire, Stamp};
+
+use super::checks::Finding;
+use super::hazards as h;
+use super::report::Report;
+use crate::names::Names;
+
+/// Most arguments that firmware has room for `[hdr: hw/inc/hostdev/dev_msgs.h]`.
+const ARGUMENT_BYTES: u32 = 341 * 4;
+/// Instructions of the longest loop that a core is parked in, with room to spare.
+const FORGOTTEN: u64 = 1100;
+
+/// Arguments of a kernel in L1.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Arguments {
+    /// Whose.
+    pub core: CoreId,
+    /// Where they lie; empty if there are none.
+    pub range: Range<u32>,
+}
+
+/// Registers of a core as far as the log tells.
+#[derive(Clone, Debug)]
+struct Registers {
+    values: [u32; 32],
+    /// When each was written, counted in instructions; `u64::MAX` if its value is not known.
+    written: [u64; 32],
+    count: u64,
+}
+
+impl Registers {
+    const fn reset() -> Self {
+        Self { values: [0; 32], written: [0; 32], count: FORGOTTEN + 1 }
+    }
+
+    fn known(&self, register: u32) -> Option<u32> {
+        let index = (register & 31) as usize;
+        (self.written[index] != u64::MAX).then_some(self.values[index])
+    }
+
+    fn retire(&mut self, retire: &Retire) {
+        self.count += 1;
+        if retire.rd != 0 {
+            let index = usize::from(retire.rd & 31);
+            (self.values[index], self.written[index]) = (retire.value, self.count);
+        }
+    }
+
+    fn forget_recent(&mut self) {
+        for written in &mut self.written[1..] {
+            if *written != u64::MAX && *written + FORGOTTEN > self.count {
+                *written = u64::MAX;
+            }
+        }
+    }
+}
+
+/// Listens for such reads.
+#[derive(Clone, Debug)]
+pub struct Accesses<N> {
+    report: Report<N>,
+    arguments: Vec<Arguments>,
+    /// A bit per word of L1 that has been written since power-on.
+    written: Vec<u64>,
+    cores: [Registers; CoreId::COUNT],
+}
+
+impl<N: Names> Accesses<N> {
+    /// Checks with names and the arguments of the launches; L1 below `cleared` is cleared by the
+    /// host before it boots. Ids in `suppressed` are not reported.
+    pub fn new(names: N, arguments: Vec<Arguments>, cleared: u32, suppressed: Vec<String>) -> Self {
+        let mut own = Self {
+            report: Report::new(names, suppressed),
+            arguments,
+            written: vec![0; (L1_BYTES / 4).div_ceil(64) as usize],
+            cores: std::array::from_fn(|_| Registers::reset()),
+        };
+        own.write(0, cleared);
+        own
+    }
+
+    /// What was found, in order.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        self.report.findings()
+    }
+
+    fn write(&mut self, addr: u32, bytes: u32) {
+        let end = addr.saturating_add(bytes).min(L1_BYTES);
+        for word in addr / 4..end.div_ceil(4) {
+            self.written[(word / 64) as usize] |= 1 << (word % 64);
+        }
+    }
+
+    fn is_written(&self, addr: u32) -> bool {
+        let word = addr / 4;
+        self.written.get((word / 64) as usize).is_none_or(|bits| bits >> (word % 64) & 1 == 1)
+    }
+
+    /// A kernel loaded `value` from `addr` of L1.
+    fn loaded(&mut self, core: CoreId, retire: &Retire, addr: u32) {
+        let stamp = Stamp { cycle: retire.cycle, agent: AgentId::Core(core), pc: retire.pc };
+        let mut own = self.arguments.iter().filter(|arguments| arguments.core == core);
+        if own.clone().any(|arguments| arguments.range.contains(&addr)) {
+            return;
+        }
+        let behind = own.find_map(|arguments| {
+            let given = &arguments.range;
+            let room = given.start..given.start.saturating_add(ARGUMENT_BYTES);
+            // What fills a line up belongs to nobody, though the host writes it.
+            let fills = addr < given.end.next_multiple_of(16);
+            room.contains(&addr).then(|| ((addr - given.start) / 4, given.len() / 4, fills))
+        });
+        let other = self.arguments.iter().find(|arguments| arguments.range.contains(&addr));
+        match (behind, other) {
+            (Some((index, given, _)), Some(other)) => {
+                let whose = other.core;
+                let text = format!(
+                    "reads argument {index}, but {core} was given {given}; {addr:#x} belongs to {whose}"
+                );
+                self.report.add(stamp, h::C9, text);
+            }
+            (Some((index, given, fills)), None) if fills || !self.is_written(addr) => {
+                let text = format!("reads argument {index}, but {core} was given {given}");
+                self.report.add(stamp, h::C9, text);
+            }
+            _ if !self.is_written(addr) && retire.value == 0 => {
+                let text = format!("reads L1 word {:#x}, which nobody has ever written", addr & !3);
+                self.report.add(stamp, h::C5, text);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The address that a load reads, if its word is one: `lb` to `lhu`
+/// `[riscv-unprivileged: 2.6]`.
+fn load_address(word: u32, registers: &Registers) -> Option<u32> {
+    if word & 0x7F != 0x03 {
+        return None;
+    }
+    let offset = (word.cast_signed() >> 20).cast_unsigned();
+    registers.known(word >> 15 & 31).map(|base| base.wrapping_add(offset))
+}
+
+impl<N: Names> Observer for Accesses<N> {
+    fn event(&mut self, _: Stamp, event: &Event) {
+        match *event {
+            Event::L1Store { addr, width, .. } => self.write(addr, width.bytes()),
+            Event::L1Atomic { addr, .. } => self.write(addr, 4),
+            Event::HostWrite { addr, bytes, .. } if addr < L1_BYTES => self.write(addr, bytes),
+            Event::Reset { core, asserted: false, .. } => {
+                self.cores[core.index()] = Registers::reset();
+            }
+            _ => {}
+        }
+    }
+
+    fn wants_retires(&self, _: CoreId) -> bool {
+        true
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        let addr = load_address(retire.word, &self.cores[core.index()]);
+        self.cores[core.index()].retire(retire);
+        if let Some(addr) = addr.filter(|addr| *addr < L1_BYTES)
+            && self.report.is_kernel(core, retire.pc)
+        {
+            self.loaded(core, retire, addr);
+        }
+    }
+
+    fn parked(&mut self, core: CoreId, _: ParkedSpan) {
+        self.cores[core.index()].forget_recent();
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        vec![(0, L1_BYTES)]
+    }
+}

@@ -1,0 +1,63 @@
+//! A list of findings, each call site once.
+
+use sim_core::{CoreId, Stamp};
+
+use super::checks::Finding;
+use super::hazards::Hazard;
+use crate::describe::core_of;
+use crate::names::Names;
+
+/// Findings kept.
+const LIMIT: usize = 100;
+
+/// Findings of one kind of check.
+#[derive(Clone, Debug)]
+pub(super) struct Report<N> {
+    pub(super) names: N,
+    suppressed: Vec<String>,
+    findings: Vec<Finding>,
+}
+
+impl<N: Names> Report<N> {
+    pub(super) fn new(names: N, suppressed: Vec<String>) -> Self {
+        Self { names, suppressed, findings: Vec::new() }
+    }
+
+    pub(super) fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    pub(super) fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
+        self.names.is_kernel(core, pc)
+    }
+
+    /// Notes a violation; another one from the same place only counts.
+    pub(super) fn add(&mut self, stamp: Stamp, hazard: Hazard, text: String) {
+        if self.suppressed.iter().any(|id| id.eq_ignore_ascii_case(hazard.id)) {
+            return;
+        }
+        let same = |old: &&mut Finding| {
+            (old.hazard.id, old.agent, old.pc) == (hazard.id, stamp.agent, stamp.pc)
+        };
+        if let Some(old) = self.findings.iter_mut().find(same) {
+            old.count += 1;
+            return;
+        }
+        if self.findings.len() == LIMIT {
+            return;
+        }
+        let code = core_of(stamp.agent).and_then(|core| self.names.site(core, stamp.pc));
+        let place =
+            code.as_ref().map_or_else(|| format!("pc {:#x}", stamp.pc), ToString::to_string);
+        self.findings.push(Finding {
+            hazard,
+            cycle: stamp.cycle.0,
+            agent: stamp.agent,
+            pc: stamp.pc,
+            place,
+            code,
+            text,
+            count: 1,
+        });
+    }
+}
