@@ -321,19 +321,6 @@ impl Core {
         self.prober.restart(now.0, spin.watches_devices());
     }
 
-    /// The values it is parked on are those of that cycle too.
-    pub fn renew_spin(&mut self, now: Cycle) {
-        if let Status::Parked(spin) = &mut self.status {
-            spin.seen = spin.seen.max(now.0);
-        }
-    }
-
-    /// Nothing but cores is at work any more: a core that was woken because a device might have
-    /// changed may be parked again at once.
-    pub fn calm(&mut self) {
-        self.prober.calm();
-    }
-
     /// Whether every L1 word the parked loop reads still has the value it had.
     #[must_use]
     pub fn spin_holds(&self, l1: &L1) -> bool {

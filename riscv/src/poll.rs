@@ -9,9 +9,9 @@
 //! taken back. If it ends where it began, the core is parked ([`crate::park`]). Whether a loop is
 //! marked is only a hint: branches inside the body are taken to fall through.
 
-use sim_core::Shared;
+use sim_core::{Cycle, Shared};
 
-use crate::core::Core;
+use crate::core::{Core, Status};
 use crate::op::{Kind, Op, SINK};
 use crate::park::{Spin, WatchedLoad};
 use crate::run::Slice;
@@ -68,6 +68,19 @@ pub(crate) struct Foreseen {
 }
 
 impl Core {
+    /// The values it is parked on are those of that cycle too.
+    pub fn renew_spin(&mut self, now: Cycle) {
+        if let Status::Parked(spin) = &mut self.status {
+            spin.seen = spin.seen.max(now.0);
+        }
+    }
+
+    /// Nothing but cores is at work any more: a core that was woken because a device might have
+    /// changed may be parked again at once.
+    pub fn calm(&mut self) {
+        self.prober.calm();
+    }
+
     /// The round that begins at the pc, if it leads back there with equal registers as long as the
     /// registers of devices show what they showed when they were last read from the same place.
     pub(crate) fn foresee(&mut self, shared: &Shared) -> Option<Spin> {

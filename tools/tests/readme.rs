@@ -3,7 +3,8 @@
 use std::process::Command;
 
 fn printed(args: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_tilescope")).args(args).output().expect("it runs");
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_tilescope")).args(args).output().expect("it runs");
     String::from_utf8(output.stdout).expect("text")
 }
 
@@ -19,6 +20,9 @@ fn readme_shows_the_report_of_the_hang_demo() {
     let report = printed(&["demo", "hang"]);
     let mut lines = report.lines();
     for line in block(include_str!("../../README.md"), "DEADLOCK[A4]") {
-        assert!(lines.any(|printed| printed == line), "not printed, or not there: {line}\n{report}");
+        assert!(
+            lines.any(|printed| printed == line),
+            "not printed, or not there: {line}\n{report}"
+        );
     }
 }
