@@ -48,7 +48,7 @@ impl Chip {
     /// A chip as its own firmware leaves it after power-on: all Tensix cores in reset.
     #[must_use]
     pub fn new(config: ChipConfig) -> Self {
-        let grid = Grid::new(config.product);
+        let grid = Grid::new(config.product, config.harvest());
         let tiles = grid
             .tensix()
             .map(|tile| {
@@ -168,9 +168,10 @@ impl Chip {
                 self.advance(target);
             }
             ClockStep::Auto => {
+                let clocks = u64::from(clocks);
                 let (least, most) = (u64::from(ClockStep::LEAST), u64::from(ClockStep::MOST));
-                let target = ahead(self.now, u64::from(clocks) * least);
-                let latest = ahead(self.now, u64::from(clocks) * most);
+                let target = ahead(self.now, clocks.max(least));
+                let latest = ahead(self.now, clocks.max(most));
                 self.advance(target);
                 while self.now < latest && self.field.is_computing() {
                     let target = latest.min(self.config.epoch.round_up(self.now + least));

@@ -6,7 +6,7 @@ use tensix::TimingModel;
 use tile::TileConfig;
 
 use crate::error::HostError;
-use crate::grid::Product;
+use crate::grid::{Harvest, Product};
 
 /// What a host clock stands for.
 ///
@@ -17,23 +17,29 @@ use crate::grid::Product;
 pub enum ClockStep {
     /// So many cycles, rounded up to whole epochs.
     Cycles(u32),
-    /// [`ClockStep::LEAST`] cycles, and more while somebody computes: a tile's coprocessor, or
-    /// more than one core; at most [`ClockStep::MOST`].
+    /// One cycle, but a call lets at least [`ClockStep::LEAST`] cycles pass, and up to
+    /// [`ClockStep::MOST`] while somebody computes: a tile's coprocessor, or more than one core.
+    /// A host that polls asks for one clock at a time; who asks for many means cycles.
     Auto,
 }
 
 impl ClockStep {
-    /// Cycles that `Auto` always lets pass.
+    /// Cycles that a call lets pass at least with `Auto`.
     pub const LEAST: u32 = 64;
-    /// Cycles that `Auto` lets pass at most.
+    /// Cycles up to which `Auto` goes on while somebody computes.
     pub const MOST: u32 = 2048;
 }
+
+/// The mask of all Tensix columns.
+const ALL_COLUMNS: u16 = (1 << 14) - 1;
 
 /// What of a chip can be chosen. Neither threads nor parking changes a result.
 #[derive(Clone, Copy, Debug)]
 pub struct ChipConfig {
     /// Which tiles are there.
     pub product: Product,
+    /// Instead of the product's: Tensix columns that are fused off, as [`Harvest::columns`].
+    pub columns_off: Option<u16>,
     /// Host threads that advance tiles, the calling one included.
     pub threads: usize,
     /// Cycles that pass with one host clock.
@@ -50,6 +56,7 @@ impl Default for ChipConfig {
     fn default() -> Self {
         Self {
             product: Product::Full,
+            columns_off: None,
             threads: sim_core::sync::host_cpus(),
             clock: ClockStep::Auto,
             epoch: EpochLength::default(),
@@ -60,7 +67,14 @@ impl Default for ChipConfig {
 }
 
 impl ChipConfig {
-    /// The defaults, changed by `TILESCOPE_PRODUCT`, `TILESCOPE_THREADS`,
+    /// What is fused off.
+    #[must_use]
+    pub fn harvest(&self) -> Harvest {
+        let harvest = self.product.harvest();
+        Harvest { columns: self.columns_off.unwrap_or(harvest.columns), ..harvest }
+    }
+
+    /// The defaults, changed by `TILESCOPE_PRODUCT`, `TILESCOPE_COLUMNS_OFF`, `TILESCOPE_THREADS`,
     /// `TILESCOPE_CYCLES_PER_CLOCK`, `TILESCOPE_EPOCH`, `TILESCOPE_PARKING` and `TILESCOPE_TIMING`.
     ///
     /// # Errors
@@ -118,6 +132,13 @@ impl ChipConfig {
         if let Some(text) = get("TILESCOPE_PRODUCT") {
             config.product = Product::from_name(&text)
                 .ok_or_else(|| bad("TILESCOPE_PRODUCT", &text, "full, p150 or p100a"))?;
+        }
+        if let Some(text) = get("TILESCOPE_COLUMNS_OFF") {
+            let digits = text.strip_prefix("0x").unwrap_or(&text);
+            let mask = u16::from_str_radix(digits, 16).ok().filter(|&mask| mask < ALL_COLUMNS);
+            let wanted = "a hexadecimal mask of Tensix columns, not of all 14";
+            config.columns_off =
+                Some(mask.ok_or_else(|| bad("TILESCOPE_COLUMNS_OFF", &text, wanted))?);
         }
         Ok(config)
     }

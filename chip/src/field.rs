@@ -1,11 +1,12 @@
 //! All Tensix tiles of a chip, and who of them has anything to do.
 //!
-//! A tile comes into being when somebody touches it, and is left alone while nothing can happen
-//! in it: a tile whose cores are all parked costs nothing, not even a look.
+//! A tile comes into being when somebody touches more than its L1, and is left alone while nothing
+//! can happen in it: a tile whose cores are all parked costs nothing, not even a look.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
+use sim_core::l1::{L1, L1_BYTES};
 use sim_core::sync::{Crew, Mutex};
 use sim_core::{Cycle, GuestError};
 use tile::{Arrival, Tile, TileConfig};
@@ -19,6 +20,8 @@ const PIECES_PER_THREAD: usize = 4;
 #[derive(Debug, Default)]
 struct Slot {
     tile: Option<Box<Tile>>,
+    /// Of a tile that is not there yet: what the host has put into it.
+    l1: Option<L1>,
     errors: Vec<GuestError>,
 }
 
@@ -35,6 +38,17 @@ struct Common {
     limit: AtomicU64,
     /// Tiles that have messages or mistakes to collect, or went to sleep.
     attention: Mutex<Vec<u16>>,
+}
+
+impl Slot {
+    /// The tile, made if need be.
+    fn tile(&mut self, config: &TileConfig) -> &mut Tile {
+        self.tile.get_or_insert_with(|| {
+            let l1 = self.l1.take().unwrap_or_default();
+            let tile = Tile::with_l1(*config, sim_core::NullObserver, l1);
+            Box::new(tile.expect("an inline tile starts no threads"))
+        })
+    }
 }
 
 impl Common {
@@ -63,6 +77,11 @@ impl Common {
         }
         !slot.errors.is_empty() || tile.has_departures() || !tile.is_active()
     }
+}
+
+/// Whether an access stays in L1.
+fn is_in_l1(addr: u32, bytes: &[u8]) -> bool {
+    u64::from(addr) + bytes.len() as u64 <= u64::from(L1_BYTES)
 }
 
 /// The tiles.
@@ -113,14 +132,7 @@ impl Field {
         act: impl FnOnce(&mut Tile) -> R,
     ) -> R {
         let slot = &mut *self.common.slots[usize::from(number)].lock();
-        let tile = match &mut slot.tile {
-            Some(tile) => tile,
-            empty => {
-                let config = self.configs[usize::from(number)];
-                let tile = Tile::new(config, sim_core::NullObserver);
-                empty.insert(Box::new(tile.expect("an inline tile starts no threads")))
-            }
-        };
+        let tile = slot.tile(&self.configs[usize::from(number)]);
         if tile.now() < now {
             tile.pass_time(now);
         }
@@ -131,6 +143,31 @@ impl Field {
             self.active.insert(at, number);
         }
         result
+    }
+
+    /// Reads L1, which is nothing to the tile. `false` if some of it is not L1: nothing is done.
+    pub(crate) fn read_l1(&self, number: u16, addr: u32, bytes: &mut [u8]) -> bool {
+        if !is_in_l1(addr, bytes) {
+            return false;
+        }
+        let slot = self.common.slots[usize::from(number)].lock();
+        match (&slot.tile, &slot.l1) {
+            (Some(tile), _) => tile.l1().read_bytes(addr, bytes),
+            (None, Some(l1)) => l1.read_bytes(addr, bytes),
+            (None, None) => bytes.fill(0),
+        }
+        true
+    }
+
+    /// Writes L1 of a tile of which nothing else has been touched. `false` if it is not such a
+    /// one, or this is not L1: nothing is done.
+    pub(crate) fn write_untouched(&self, number: u16, addr: u32, bytes: &[u8]) -> bool {
+        let slot = &mut *self.common.slots[usize::from(number)].lock();
+        let alone = slot.tile.is_none() && is_in_l1(addr, bytes);
+        if alone {
+            slot.l1.get_or_insert_with(L1::new).write_bytes(addr, bytes);
+        }
+        alone
     }
 
     /// Gives a tile a message.
@@ -225,13 +262,16 @@ impl Field {
 
     /// Does something with every tile that has been touched, in order.
     pub(crate) fn for_each(&mut self, now: Cycle, mut act: impl FnMut(u16, &mut Tile)) {
-        for (number, slot) in (0..).zip(&self.common.slots) {
-            if let Some(tile) = &mut slot.lock().tile {
-                if tile.now() < now {
-                    tile.pass_time(now);
-                }
-                act(number, tile);
+        for ((number, slot), config) in (0..).zip(&self.common.slots).zip(&self.configs) {
+            let slot = &mut *slot.lock();
+            if slot.tile.is_none() && slot.l1.is_none() {
+                continue;
             }
+            let tile = slot.tile(config);
+            if tile.now() < now {
+                tile.pass_time(now);
+            }
+            act(number, tile);
         }
     }
 }

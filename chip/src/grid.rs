@@ -37,7 +37,18 @@ const PCIE: (Coordinate, Coordinate) = (Coordinate { x: 2, y: 0 }, Coordinate { 
 /// Translated row of ethernet tiles; columns from 20 on.
 const ETH_TRANSLATED: (u8, u8) = (20, 25);
 
-/// Which columns of Tensix tiles are usable.
+/// What of a chip is fused off. A bit that is set: not usable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Harvest {
+    /// Tensix columns, counted from left to right over the 14.
+    pub columns: u16,
+    /// DRAM channels; one of the right column at most.
+    pub dram: u8,
+    /// Ethernet channels.
+    pub eth: u16,
+}
+
+/// What is sold under one name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Product {
     /// All 140 tiles.
@@ -45,7 +56,8 @@ pub enum Product {
     Full,
     /// 140 tiles as sold `[umd: blackhole_arch]`.
     P150,
-    /// 120 tiles: two columns are fused off.
+    /// 120 tiles: two columns are fused off, as are a DRAM channel and all of ethernet
+    /// `[umd: device/api/umd/device/types/cluster_descriptor_types.hpp]`.
     P100a,
 }
 
@@ -71,14 +83,21 @@ impl Product {
         }
     }
 
-    /// Bit *i*: Tensix column *i* (counted over the 14) is fused off.
+    /// What of it is fused off. Which columns and which channel is different from chip to chip;
+    /// the last ones leave the NoC 0 and the translated coordinates of all others equal.
     #[must_use]
-    pub const fn fused_off(self) -> u16 {
+    pub const fn harvest(self) -> Harvest {
         match self {
-            Self::Full | Self::P150 => 0,
-            // Which two is different from chip to chip; the last ones leave the NoC 0 and the
-            // translated coordinates of all others equal.
-            Self::P100a => 0b11 << 12,
+            Self::Full | Self::P150 => Harvest { columns: 0, dram: 0, eth: 0 },
+            Self::P100a => Harvest { columns: 0b11 << 12, dram: 1 << 7, eth: 0xFFF },
+        }
+    }
+
+    /// High half of the board id: bits 4 and up say which board.
+    pub(crate) const fn board(self) -> u32 {
+        match self {
+            Self::Full | Self::P150 => 0x400,
+            Self::P100a => 0x430,
         }
     }
 }
@@ -117,10 +136,13 @@ pub struct TensixTile {
 /// All places.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    fused_off: u16,
+    product: Product,
+    harvest: Harvest,
     tiles: Vec<TensixTile>,
     /// By `y * WIDTH + x` in NoC 0 coordinates.
     places: Vec<Option<Place>>,
+    /// By `y << 6 | x` in translated coordinates: hosts look here with every access.
+    translated: Vec<Option<Place>>,
 }
 
 impl Other {
@@ -137,17 +159,19 @@ impl Other {
 }
 
 impl Grid {
-    /// The grid of a product. Tiles are numbered row by row.
+    /// The grid of a product of which that is fused off. Tiles are numbered row by row.
     #[must_use]
-    pub fn new(product: Product) -> Self {
+    pub fn new(product: Product, harvest: Harvest) -> Self {
         let mut grid = Self {
-            fused_off: product.fused_off(),
+            product,
+            harvest,
             tiles: Vec::new(),
             places: vec![None; usize::from(WIDTH) * usize::from(HEIGHT)],
+            translated: Vec::new(),
         };
         let usable: Vec<u8> = (0..)
             .zip(TENSIX_COLUMNS)
-            .filter(|&(index, _)| product.fused_off() >> index & 1 == 0)
+            .filter(|&(index, _)| harvest.columns >> index & 1 == 0)
             .map(|(_, x)| x)
             .collect();
         for y in TENSIX_ROWS {
@@ -160,22 +184,34 @@ impl Grid {
         }
         for (side, (x, _)) in (0..).zip(DRAM_COLUMNS) {
             for (index, rows) in (0..).zip(CHANNEL_ROWS) {
-                let channel = Place::Endpoint(Other::Dram(4 * side + index));
-                rows.iter().for_each(|&y| grid.put(Coordinate { x, y }, channel));
+                let channel = 4 * side + index;
+                if harvest.dram >> channel & 1 == 0 {
+                    let place = Place::Endpoint(Other::Dram(channel));
+                    rows.iter().for_each(|&y| grid.put(Coordinate { x, y }, place));
+                }
             }
         }
-        for channel in 0..ETH_CHANNELS {
+        for channel in (0..ETH_CHANNELS).filter(|channel| harvest.eth >> channel & 1 == 0) {
             grid.put(eth_position(channel), Place::Endpoint(Other::Eth(channel)));
         }
         grid.put(ARC, Place::Endpoint(Other::Arc));
         grid.put(PCIE.0, Place::Endpoint(Other::Pcie));
+        let all = (0..1u16 << 12).map(|index| (index as u8 & 63, (index >> 6) as u8));
+        grid.translated =
+            all.map(|(x, y)| grid.at_noc0(grid.untranslate(Coordinate { x, y })?)).collect();
         grid
     }
 
-    /// Bit *i*: Tensix column *i* is fused off.
+    /// Which product it is of.
     #[must_use]
-    pub fn fused_off(&self) -> u16 {
-        self.fused_off
+    pub fn product(&self) -> Product {
+        self.product
+    }
+
+    /// What is fused off.
+    #[must_use]
+    pub fn harvest(&self) -> Harvest {
+        self.harvest
     }
 
     fn put(&mut self, at: Coordinate, place: Place) {
@@ -213,7 +249,8 @@ impl Grid {
     #[must_use]
     pub fn locate(&self, noc: u8, at: Coordinate, translated: bool) -> Option<Place> {
         if translated {
-            return self.at_noc0(self.untranslate(at)?);
+            let index = usize::from(at.y) << 6 | usize::from(at.x);
+            return if at.x < 64 { *self.translated.get(index)? } else { None };
         }
         if noc & 1 == 0 {
             return self.at_noc0(at);
@@ -256,13 +293,17 @@ fn eth_position(channel: u16) -> Coordinate {
 mod tests {
     use super::*;
 
+    fn full() -> Grid {
+        Grid::new(Product::Full, Harvest::default())
+    }
+
     const fn at(x: u8, y: u8) -> Coordinate {
         Coordinate { x, y }
     }
 
     #[test]
     fn full_chip_has_140_tiles_at_their_coordinates() {
-        let grid = Grid::new(Product::Full);
+        let grid = full();
         assert_eq!(grid.tensix().len(), 140);
         assert_eq!(grid.position(0), at(1, 2));
         assert_eq!(grid.position(139), at(16, 11));
@@ -275,7 +316,7 @@ mod tests {
     /// `[spec: host-abi 2.6]`: x = 0 has {0, 1, 11}, {2, 3, 10}, {4, 8, 9}, {5, 6, 7}.
     #[test]
     fn dram_ports_belong_to_the_channels_of_the_sheet() {
-        let grid = Grid::new(Product::Full);
+        let grid = full();
         let rows: [&[u8]; 4] = [&[0, 1, 11], &[2, 3, 10], &[4, 8, 9], &[5, 6, 7]];
         for (side, x) in [(0, 0), (4, 9)] {
             for (channel, rows) in (0..).zip(rows) {
@@ -299,7 +340,7 @@ mod tests {
 
     #[test]
     fn other_endpoints_are_found_by_either_coordinate() {
-        let grid = Grid::new(Product::Full);
+        let grid = full();
         assert_eq!(grid.locate(0, at(20, 25), true), Some(Place::Endpoint(Other::Eth(0))));
         assert_eq!(grid.locate(0, at(31, 25), true), Some(Place::Endpoint(Other::Eth(11))));
         assert_eq!(grid.at_noc0(at(11, 1)), Some(Place::Endpoint(Other::Eth(11))));
@@ -310,7 +351,25 @@ mod tests {
     }
 
     #[test]
-    fn p100a_has_120_tiles() {
-        assert_eq!(Grid::new(Product::P100a).tensix().len(), 120);
+    fn p100a_has_what_its_board_has() {
+        let grid = Grid::new(Product::P100a, Product::P100a.harvest());
+        assert_eq!(grid.tensix().len(), 120);
+        assert_eq!(grid.locate(0, at(14, 5), true), grid.at_noc0(at(14, 5)));
+        assert_eq!(grid.locate(0, at(15, 5), true), None);
+        // The last triple of the right column is gone, ethernet altogether.
+        assert!(grid.locate(0, at(17, 21), true).is_some());
+        assert!(grid.locate(0, at(18, 20), true).is_some());
+        assert_eq!(grid.locate(0, at(18, 21), true), None);
+        assert!((20..32).all(|x| grid.locate(0, at(x, 25), true).is_none()));
+    }
+
+    /// Usable columns move together in translated coordinates.
+    #[test]
+    fn columns_in_the_middle_can_be_fused_off() {
+        let grid = Grid::new(Product::Full, Harvest { columns: 1 << 2, ..Harvest::default() });
+        assert_eq!(grid.tensix().len(), 130);
+        assert_eq!(grid.at_noc0(at(3, 2)), None);
+        assert_eq!(grid.locate(0, at(3, 2), true), grid.at_noc0(at(4, 2)));
+        assert_eq!(grid.locate(0, at(16, 2), true), None);
     }
 }

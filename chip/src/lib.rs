@@ -21,4 +21,4 @@ pub use chip::{Chip, LOOKAHEAD};
 pub use config::{ChipConfig, ClockStep};
 pub use endpoint::HostMemory;
 pub use error::HostError;
-pub use grid::{Grid, Other, Place, Product, TensixTile};
+pub use grid::{Grid, Harvest, Other, Place, Product, TensixTile};

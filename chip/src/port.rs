@@ -61,6 +61,9 @@ impl NocPort for Port<'_> {
         match self.place(noc, at, addr)? {
             Place::Tensix(number) => {
                 let addr = tile_address(at, addr)?;
+                if self.field.read_l1(number, addr, bytes) {
+                    return Ok(());
+                }
                 let result = self.field.with(number, self.now, |tile| tile.host_read(addr, bytes));
                 result.map_err(|error| refused(at, &error))
             }
@@ -82,6 +85,9 @@ impl NocPort for Port<'_> {
             Place::Tensix(number) => {
                 let addr = tile_address(at, addr)?;
                 *self.debugged |= asks_debugger(addr, bytes);
+                if self.field.write_untouched(number, addr, bytes) {
+                    return Ok(());
+                }
                 let result = self.field.with(number, self.now, |tile| tile.host_write(addr, bytes));
                 result.map_err(|error| refused(at, &error))
             }
@@ -108,6 +114,9 @@ impl NocPort for Port<'_> {
             if (first.x..=last.x).contains(&at.x) && (first.y..=last.y).contains(&at.y) {
                 reached = true;
                 let addr = tile_address(at, addr)?;
+                if self.field.write_untouched(number, addr, bytes) {
+                    continue;
+                }
                 let result = self.field.with(number, self.now, |tile| tile.host_write(addr, bytes));
                 result.map_err(|error| refused(at, &error))?;
             }

@@ -43,8 +43,14 @@ impl Shared {
     /// Zeroed L1 with no page of interest.
     #[must_use]
     pub fn new() -> Self {
+        Self::with_l1(L1::new())
+    }
+
+    /// L1 with that content, and no page of interest.
+    #[must_use]
+    pub fn with_l1(l1: L1) -> Self {
         Self {
-            l1: L1::new(),
+            l1,
             page_flags: Box::new([const { AtomicU8::new(0) }; PAGE_COUNT]),
             watched_words: AtomicU64::new(0),
         }

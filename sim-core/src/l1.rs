@@ -117,8 +117,21 @@ impl L1 {
 
     /// Copies bytes out. Bytes beyond the end read as zero.
     pub fn read_bytes(&self, addr: u32, into: &mut [u8]) {
-        for (offset, byte) in (0u32..).zip(into.iter_mut()) {
-            *byte = self.read(addr.wrapping_add(offset), Width::Byte) as u8;
+        let head = (addr.wrapping_neg() & 3).min(into.len() as u32);
+        let (first, rest) = into.split_at_mut(head as usize);
+        let mut at = addr;
+        for byte in first {
+            *byte = self.read(at, Width::Byte) as u8;
+            at = at.wrapping_add(1);
+        }
+        let mut words = rest.chunks_exact_mut(4);
+        for chunk in &mut words {
+            chunk.copy_from_slice(&self.word(at).to_le_bytes());
+            at = at.wrapping_add(4);
+        }
+        for byte in words.into_remainder() {
+            *byte = self.read(at, Width::Byte) as u8;
+            at = at.wrapping_add(1);
         }
     }
 

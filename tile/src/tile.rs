@@ -85,7 +85,15 @@ impl<O: Observer> Tile<O> {
     /// # Errors
     /// The host cannot start the engine's threads.
     pub fn new(config: TileConfig, observer: O) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared::new());
+        Self::with_l1(config, observer, L1::new())
+    }
+
+    /// A tile at power-on whose L1 somebody has already written.
+    ///
+    /// # Errors
+    /// As [`Tile::new`].
+    pub fn with_l1(config: TileConfig, observer: O, l1: L1) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared::with_l1(l1));
         for (start, end) in observer.observed_l1() {
             shared.observe_range(start, end, true);
         }

@@ -7,6 +7,7 @@ use devices::DeviceFault;
 use sim_core::StateHasher;
 
 use super::{Endpoint, Ram, unmapped};
+use crate::grid::{Harvest, Product};
 
 const CSM: u64 = 0x1000_0000;
 const CSM_BYTES: usize = 512 << 10;
@@ -41,8 +42,8 @@ const RESPONSE_WRITTEN: u64 = 0x14;
 
 /// Telemetry: tag, value. What a healthy chip reports.
 const TELEMETRY: &[(u16, u32)] = &[
-    // Board id, high half: says which board.
-    (1, 0x400),
+    // Board id, high half: see `BOARD`.
+    (BOARD, 0),
     (2, 1),
     // ASIC id.
     (3, 1),
@@ -65,10 +66,16 @@ const TELEMETRY: &[(u16, u32)] = &[
     (52, 0),
     // PCIe usage, enabled ethernet channels.
     (38, 1),
-    (35, 0xFFF),
+    (ENABLED_ETH, 0xFFF),
     (61, 0),
     (62, 1),
 ];
+/// Tag of the high half of the board id.
+const BOARD: u16 = 1;
+/// Tag of the mask of usable ethernet channels.
+const ENABLED_ETH: u16 = 35;
+/// Tag of the mask of usable DRAM channels.
+const ENABLED_DRAM: u16 = 36;
 /// Tag of the mask of fused-off Tensix columns.
 const HARVESTING: u16 = 4;
 
@@ -79,7 +86,7 @@ const ENABLED_COLUMNS: u16 = 34;
 const COLUMN_OF_BIT: [u8; 14] = [1, 16, 2, 15, 3, 14, 4, 13, 5, 12, 6, 11, 7, 10];
 
 /// The mask for columns that are counted from left to right.
-fn enabled_columns(fused_off: u16) -> u32 {
+fn enabled(fused_off: u16) -> u32 {
     let usable = |x: &u8| {
         let index = if *x > 9 { x - 3 } else { x - 1 };
         fused_off >> index & 1 == 0
@@ -103,8 +110,8 @@ pub(super) struct Arc {
 }
 
 impl Arc {
-    /// `fused_off`: bit *i* = Tensix column *i* is not usable.
-    pub(super) fn new(fused_off: u16) -> Self {
+    /// Of a chip with that grid.
+    pub(super) fn new(product: Product, harvest: Harvest) -> Self {
         let mut csm = Ram::new(CSM, CSM_BYTES);
         let mut reset_unit = Ram::new(RESET_UNIT, RESET_UNIT_BYTES);
         // Boot status: ready and started.
@@ -112,12 +119,19 @@ impl Arc {
         reset_unit.set_word(SCRATCH_RAM + 11 * 4, QUEUE_CONTROL as u32);
         reset_unit.set_word(SCRATCH_RAM + 12 * 4, TELEMETRY_VALUES as u32);
         reset_unit.set_word(SCRATCH_RAM + 13 * 4, TELEMETRY_TABLE as u32);
-        // A whole chip's firmware does not tell which columns are enabled: all.
-        let enabled = (fused_off != 0).then(|| (ENABLED_COLUMNS, enabled_columns(fused_off)));
-        let telemetry: Vec<(u16, u32)> = TELEMETRY.iter().copied().chain(enabled).collect();
+        // A whole chip's firmware does not tell which are enabled: all.
+        let columns = (harvest.columns != 0).then(|| (ENABLED_COLUMNS, enabled(harvest.columns)));
+        let dram = (harvest.dram != 0).then(|| (ENABLED_DRAM, u32::from(!harvest.dram)));
+        let telemetry: Vec<(u16, u32)> =
+            TELEMETRY.iter().copied().chain(columns).chain(dram).collect();
         csm.set_word(TELEMETRY_TABLE + 4, telemetry.len() as u32);
         for (index, (tag, value)) in (0..).zip(telemetry) {
-            let value = if tag == HARVESTING { u32::from(fused_off) } else { value };
+            let value = match tag {
+                BOARD => product.board(),
+                HARVESTING => u32::from(harvest.columns),
+                ENABLED_ETH => value & !u32::from(harvest.eth),
+                _ => value,
+            };
             csm.set_word(TELEMETRY_TABLE + 8 + 4 * index, u32::from(tag) | (index as u32) << 16);
             csm.set_word(TELEMETRY_VALUES + 4 * index, value);
         }
@@ -220,7 +234,7 @@ mod tests {
     /// The values and the order of the sheet.
     #[test]
     fn start_up_reads_are_those_of_the_sheet() {
-        let mut arc = Arc::new(0);
+        let mut arc = Arc::new(Product::Full, Harvest::default());
         assert_eq!(word(&mut arc, 0x8003_0060), 0);
         assert_eq!(word(&mut arc, 0x8003_0408), 5);
         assert_eq!(word(&mut arc, 0x8003_042C), 0x1000_0300);
@@ -234,16 +248,25 @@ mod tests {
     /// Columns 15 and 16 are bits 3 and 1.
     #[test]
     fn fused_off_columns_are_told_to_the_driver() {
-        assert_eq!(enabled_columns(0b11 << 12), 0x3FF5);
-        let mut arc = Arc::new(0b11 << 12);
-        assert_eq!(word(&mut arc, 0x1000_0104), 0x13);
-        assert_eq!(word(&mut arc, 0x1000_0108 + 4 * 18), 34 | 18 << 16);
-        assert_eq!(word(&mut arc, 0x1000_0200 + 4 * 18), 0x3FF5);
+        assert_eq!(enabled(0b11 << 12), 0x3FF5);
+        let mut arc = Arc::new(Product::P100a, Product::P100a.harvest());
+        let count = word(&mut arc, 0x1000_0104);
+        let entries: Vec<(u32, u32)> = (0..u64::from(count))
+            .map(|index| {
+                let entry = word(&mut arc, 0x1000_0108 + 4 * index);
+                let value = word(&mut arc, 0x1000_0200 + 4 * u64::from(entry >> 16));
+                (entry & 0xFFFF, value)
+            })
+            .collect();
+        // The driver takes bits 36 and up of the board id: 0x43 is a p100a.
+        for expected in [(34, 0x3FF5), (36, 0x7F), (35, 0), (1, 0x43 << 4)] {
+            assert!(entries.contains(&expected), "{expected:x?} in {entries:x?}");
+        }
     }
 
     #[test]
     fn message_is_answered_when_the_firmware_is_asked_to_look() {
-        let mut arc = Arc::new(0);
+        let mut arc = Arc::new(Product::Full, Harvest::default());
         let queue = 0x1000_0400;
         for (code, status) in [(0x90u32, 0), (0x77, 0xFF)] {
             let slot = word(&mut arc, queue);

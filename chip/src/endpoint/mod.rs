@@ -76,7 +76,7 @@ impl Endpoints {
         Self {
             dram: (0..DRAM_CHANNELS).map(|_| Dram::new()).collect(),
             eth: (0..ETH_CHANNELS).map(|_| Eth::new()).collect(),
-            arc: Arc::new(grid.fused_off()),
+            arc: Arc::new(grid.product(), grid.harvest()),
             pcie: Pcie::new(),
         }
     }

@@ -38,6 +38,8 @@ pub(super) struct Window {
 #[derive(Clone, Debug)]
 pub(super) struct Tlbs {
     words: Vec<[u32; 3]>,
+    /// The same, decoded.
+    entries: Vec<Entry>,
 }
 
 /// Where the fields behind the address begin. Static virtual channel, ordering and linkage say
@@ -62,7 +64,8 @@ fn decode(words: [u32; 3], large: bool) -> Entry {
 
 impl Tlbs {
     pub(super) fn new() -> Self {
-        Self { words: vec![[0; 3]; (SMALL + LARGE) as usize] }
+        let count = (SMALL + LARGE) as usize;
+        Self { words: vec![[0; 3]; count], entries: vec![decode([0; 3], false); count] }
     }
 
     /// The window that a place in a BAR belongs to.
@@ -78,7 +81,7 @@ impl Tlbs {
         }
         let number = (first + index) as usize;
         let inside = offset & ((1 << shift) - 1);
-        let entry = decode(self.words[number], bar == 4);
+        let entry = self.entries[number];
         Some(Window { number, entry, addr: entry.base | inside, left: (1 << shift) - inside })
     }
 
@@ -96,6 +99,7 @@ impl Tlbs {
     pub(super) fn write(&mut self, offset: u64, value: u32) -> bool {
         let Some((number, word)) = Self::slot(offset) else { return false };
         self.words[number][word] = value;
+        self.entries[number] = decode(self.words[number], number as u64 >= SMALL);
         true
     }
 

@@ -3,7 +3,8 @@
 //! Rounds are short (tens of microseconds), so that waking a sleeping thread for each would cost
 //! more than the round: workers spin for a while before they sleep. Whoever is late misses the
 //! round; nobody waits for a worker that holds no piece. Which thread does which piece must not
-//! matter.
+//! matter to the result. It does to the caches: every thread begins with the share it had in the
+//! last round, and only then helps the others with theirs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -15,28 +16,45 @@ use super::Worker;
 /// Looks at the ticket before a worker goes to sleep; some tens of microseconds.
 const SPINS: u32 = 20_000;
 
-/// Round, number of pieces and next piece in one word, so that taking a piece of a round that is
-/// over is impossible: bits 63:32, 31:16, 15:0.
+/// Round, end of a thread's share and its next piece in one word, so that taking a piece of a round
+/// that is over is impossible: bits 63:32, 31:16, 15:0.
 #[derive(Clone, Copy)]
 struct Ticket(u64);
 
 impl Ticket {
-    fn new(round: u32, pieces: u16) -> Self {
-        Self(u64::from(round) << 32 | u64::from(pieces) << 16)
-    }
-
-    fn round(self) -> u32 {
-        (self.0 >> 32) as u32
+    fn new(round: u32, share: std::ops::Range<u16>) -> Self {
+        Self(u64::from(round) << 32 | u64::from(share.end) << 16 | u64::from(share.start))
     }
 
     fn next(self) -> Option<u16> {
-        let (next, pieces) = (self.0 as u16, (self.0 >> 16) as u16);
-        (next < pieces).then_some(next)
+        let (next, end) = (self.0 as u16, (self.0 >> 16) as u16);
+        (next < end).then_some(next)
+    }
+}
+
+/// The ticket of one thread, on a cache line of its own.
+#[repr(align(64))]
+struct Share(AtomicU64);
+
+impl Share {
+    /// Takes the next piece.
+    fn take(&self) -> Option<u16> {
+        let mut seen = self.0.load(Ordering::Acquire);
+        loop {
+            let piece = Ticket(seen).next()?;
+            match self.0.compare_exchange_weak(seen, seen + 1, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => return Some(piece),
+                Err(now) => seen = now,
+            }
+        }
     }
 }
 
 struct Board {
-    ticket: AtomicU64,
+    /// Of the threads, the calling one first.
+    shares: Box<[Share]>,
+    round: AtomicU32,
     /// Pieces of this round that are finished.
     done: AtomicU32,
     stop: AtomicBool,
@@ -48,36 +66,22 @@ struct Board {
 }
 
 impl Board {
-    /// Takes the next piece of the current round.
-    fn take(&self) -> Option<u16> {
-        let mut seen = self.ticket.load(Ordering::Acquire);
-        loop {
-            let piece = Ticket(seen).next()?;
-            match self.ticket.compare_exchange_weak(
-                seen,
-                seen + 1,
-                Ordering::AcqRel,
-                Ordering::Acquire,
-            ) {
-                Ok(_) => return Some(piece),
-                Err(now) => seen = now,
+    /// Does pieces until there are no more: those of thread `me`, then what is left of the others'.
+    fn help(&self, me: usize) {
+        let (before, from_me) = self.shares.split_at(me);
+        for share in from_me.iter().chain(before) {
+            while let Some(piece) = share.take() {
+                let finished = Finished(self);
+                (self.work)(piece);
+                drop(finished);
             }
-        }
-    }
-
-    /// Does pieces until there are no more.
-    fn help(&self) {
-        while let Some(piece) = self.take() {
-            let finished = Finished(self);
-            (self.work)(piece);
-            drop(finished);
         }
     }
 
     /// Waits for a round other than `last`; gives `None` when the crew is dismissed.
     fn await_round(&self, last: u32) -> Option<u32> {
         let news = || {
-            let round = Ticket(self.ticket.load(Ordering::Acquire)).round();
+            let round = self.round.load(Ordering::Acquire);
             (round != last).then_some(round)
         };
         for _ in 0..SPINS {
@@ -136,7 +140,8 @@ impl Crew {
         work: impl Fn(u16) + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let board = Arc::new(Board {
-            ticket: AtomicU64::new(0),
+            shares: (0..threads.max(1)).map(|_| Share(AtomicU64::new(0))).collect(),
+            round: AtomicU32::new(0),
             done: AtomicU32::new(0),
             stop: AtomicBool::new(false),
             broken: AtomicBool::new(false),
@@ -151,7 +156,7 @@ impl Crew {
                 let mut last = 0;
                 while let Some(round) = board.await_round(last) {
                     last = round;
-                    board.help();
+                    board.help(index);
                 }
             };
             // On failure the threads that did start are dismissed as the crew is dropped.
@@ -173,11 +178,17 @@ impl Crew {
     pub fn run(&mut self, pieces: u16) {
         self.round = self.round.wrapping_add(1);
         self.board.done.store(0, Ordering::Relaxed);
-        self.board.ticket.store(Ticket::new(self.round, pieces).0, Ordering::Release);
+        let (threads, all) = (self.board.shares.len() as u32, u32::from(pieces));
+        let start = |index: u32| (all * index / threads) as u16;
+        for (index, share) in (0..).zip(&self.board.shares) {
+            let ticket = Ticket::new(self.round, start(index)..start(index + 1));
+            share.0.store(ticket.0, Ordering::Release);
+        }
+        self.board.round.store(self.round, Ordering::Release);
         if *self.board.sleepers.lock() != 0 {
             self.board.wake.notify_all();
         }
-        self.board.help();
+        self.board.help(0);
         while self.board.done.load(Ordering::Acquire) < u32::from(pieces) {
             std::hint::spin_loop();
         }

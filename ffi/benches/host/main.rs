@@ -1,0 +1,176 @@
+//! Speed as a host sees it, beside another library with the libttsim ABI.
+//!
+//!     cargo bench -p ffi --bench host
+//!     TILESCOPE_RIVAL=OTHER.so cargo bench -p ffi --bench host              # with ratios
+//!     TILESCOPE_RECORDING=FILE.rec ... cargo bench -p ffi --bench host -- replay
+//!
+//! Every figure is taken in a process of its own, the libraries by turns, the median of several
+//! rounds; `--rounds N` and `--seconds S` change how many and how long. A name selects figures.
+//! Steps are clocks times cores out of reset: both libraries execute an instruction per clock.
+//! Not a test: nothing depends on what it prints.
+
+mod device;
+mod guest;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use device::{Figure, Unit};
+
+/// What is measured: a name, the unit, whether less is better.
+const FIGURES: &[Figure] = &[
+    Figure { name: "init", unit: Unit::Milliseconds, run: device::init },
+    Figure { name: "memory-after-init", unit: Unit::Megabytes, run: device::memory_after_init },
+    Figure { name: "memory-all-l1", unit: Unit::Megabytes, run: device::memory_all_l1 },
+    Figure { name: "empty-clock", unit: Unit::PerSecond, run: device::empty_clock },
+    Figure {
+        name: "one-core-alu",
+        unit: Unit::PerSecond,
+        run: |b| device::steps(b, guest::ALU, 1, 1),
+    },
+    Figure {
+        name: "one-core-load-store",
+        unit: Unit::PerSecond,
+        run: |b| device::steps(b, guest::LOAD_STORE, 1, 1),
+    },
+    Figure {
+        name: "five-cores-alu",
+        unit: Unit::PerSecond,
+        run: |b| device::steps(b, guest::ALU, 1, 5),
+    },
+    Figure {
+        name: "16-tiles-alu",
+        unit: Unit::PerSecond,
+        run: |b| device::steps(b, guest::ALU, 16, 5),
+    },
+    Figure {
+        name: "700-cores-alu",
+        unit: Unit::PerSecond,
+        run: |b| device::steps(b, guest::ALU, 140, 5),
+    },
+    Figure {
+        name: "700-cores-load-store",
+        unit: Unit::PerSecond,
+        run: |b| device::steps(b, guest::LOAD_STORE, 140, 5),
+    },
+    Figure {
+        name: "700-cores-polling",
+        unit: Unit::PerSecond,
+        run: |b| device::steps(b, guest::POLL, 140, 5),
+    },
+    Figure { name: "host-poll-1-core", unit: Unit::PerSecond, run: |b| device::polls(b, 1, 1) },
+    Figure {
+        name: "host-poll-700-cores",
+        unit: Unit::PerSecond,
+        run: |b| device::polls(b, 140, 5),
+    },
+    Figure { name: "host-write-64k", unit: Unit::PerSecond, run: device::block_writes },
+    Figure { name: "noc-write-1k", unit: Unit::PerSecond, run: device::noc_writes },
+    Figure { name: "replay", unit: Unit::Milliseconds, run: device::replay },
+];
+
+/// What was asked for.
+struct Options {
+    rounds: usize,
+    seconds: f64,
+    selected: Vec<String>,
+    /// Set in a child process: the library to measure.
+    library: Option<PathBuf>,
+}
+
+fn options() -> Result<Options, String> {
+    let mut options = Options { rounds: 5, seconds: 0.3, selected: Vec::new(), library: None };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("{argument} wants a value"));
+        let number = |text: String| text.parse::<f64>().map_err(|_| format!("{text}: no number"));
+        match argument.as_str() {
+            "--rounds" => options.rounds = number(value()?)?.max(1.0) as usize,
+            "--seconds" => options.seconds = number(value()?)?.clamp(0.001, 60.0),
+            "--library" => options.library = Some(value()?.into()),
+            // What cargo passes.
+            "--bench" | "--test" => {}
+            name if FIGURES.iter().any(|figure| figure.name == name) => {
+                options.selected.push(name.to_owned());
+            }
+            other => return Err(format!("{other}: no option and no figure")),
+        }
+    }
+    Ok(options)
+}
+
+/// The library that was built with this program: beside it.
+fn own_library() -> Result<PathBuf, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let name = "libtilescope_bh.so";
+    let places = program.ancestors().skip(1).take(2).map(|place| place.join(name));
+    places.into_iter().find(|path| path.exists()).ok_or(format!("no {name} beside this program"))
+}
+
+/// One figure of one library, in a process of its own.
+fn measure(library: &Path, name: &str, seconds: f64) -> Option<f64> {
+    let program = std::env::current_exe().ok()?;
+    let seconds = seconds.to_string();
+    let child = Command::new(program)
+        .args(["--seconds", &seconds, name, "--library"])
+        .arg(library)
+        .output()
+        .ok()?;
+    let said = String::from_utf8_lossy(&child.stdout);
+    let figure = said.lines().find_map(|line| line.strip_prefix("FIGURE "))?.parse().ok();
+    figure.filter(|_| child.status.success())
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+fn run() -> Result<(), String> {
+    // `cargo test --benches` only wants to know that it starts.
+    let only_test = std::env::args().any(|argument| argument == "--test");
+    let options = options()?;
+    if let Some(library) = &options.library {
+        let figure = options.selected.first().ok_or("--library wants a figure")?;
+        let figure = FIGURES.iter().find(|known| known.name == figure).ok_or("no such figure")?;
+        let value = (figure.run)(&device::Bench::open(library, options.seconds)?)?;
+        println!("FIGURE {value}");
+        return Ok(());
+    }
+    let own = own_library()?;
+    let rival = std::env::var_os("TILESCOPE_RIVAL").map(PathBuf::from);
+    let (rounds, seconds) = if only_test { (1, 0.001) } else { (options.rounds, options.seconds) };
+    println!("{:22} {:>16} {:>16} {:>10}", "figure", "ours", "rival", "times");
+    for figure in FIGURES {
+        let wanted =
+            options.selected.is_empty() || options.selected.iter().any(|n| n == figure.name);
+        if !wanted || figure.name == "replay" && std::env::var_os("TILESCOPE_RECORDING").is_none() {
+            continue;
+        }
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for _ in 0..rounds {
+            ours.extend(measure(&own, figure.name, seconds));
+            theirs.extend(rival.as_deref().and_then(|rival| measure(rival, figure.name, seconds)));
+        }
+        let (ours, theirs) = (median(ours), median(theirs));
+        let text =
+            |value: Option<f64>| value.map_or("-".to_owned(), |value| figure.unit.text(value));
+        let times = ours.zip(theirs).map(|(ours, theirs)| figure.unit.advantage(ours, theirs));
+        let times = times.map_or("-".to_owned(), |times| format!("{times:.1}"));
+        println!("{:22} {:>16} {:>16} {times:>10}", figure.name, text(ours), text(theirs));
+        if only_test && ours.is_none() {
+            return Err(format!("{} gives no figure", figure.name));
+        }
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
