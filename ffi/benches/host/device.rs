@@ -244,7 +244,7 @@ pub(crate) fn replay(bench: &Bench) -> Result<f64, String> {
             Op::Init => library.init(),
             Op::Exit => library.exit(),
             Op::ConfigRead => {
-                library.config_read(record.a0 as u32, record.a1 as u32);
+                let _ = library.config_read(record.a0 as u32, record.a1 as u32);
             }
             Op::ConfigWrite => {
                 library.config_write(record.a0 as u32, record.a1 as u32, record.word());
