@@ -18,6 +18,7 @@ use crate::units::sync::{SyncUnit, ops};
 use crate::units::unpacker::Unpackers;
 use crate::units::vector::VectorUnit;
 use crate::units::{Fault, Issued};
+use crate::warnings::Warnings;
 use isa::op::{Opcode, Unit};
 
 /// Units with state of their own in the arrays below; `Unit` as an index.
@@ -77,6 +78,8 @@ pub(crate) struct Backend {
     pub(crate) restricted: bool,
     /// Empty in the unit timing model.
     pub(crate) in_flight: Vec<InFlight>,
+    /// Assumptions that programs relied on; no part of the state.
+    pub(crate) warnings: Warnings,
 }
 
 impl Backend {
@@ -99,6 +102,7 @@ impl Backend {
             thread_free: [Cycle::ZERO; 3],
             last_served: [2; UNITS],
             in_flight: Vec::new(),
+            warnings: Warnings::default(),
         }
     }
 

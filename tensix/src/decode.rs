@@ -56,11 +56,22 @@ const fn table() -> [Option<Decoded>; 256] {
 }
 
 /// Source operands that an instruction waits for `[spec: boot-and-sync 5.8]`; MOVB2A waits for
-/// SrcB only `[llk: llk_math_transpose_dest.h]`.
+/// SrcB only `[llk: llk_math_transpose_dest.h]`; those without a page, for what the vendor's list
+/// gives as `src_mask` `[llk: instructions/assembly.yaml]`.
 const fn needs(opcode: Opcode) -> u8 {
     match opcode {
-        Opcode::Mova2d | Opcode::Shiftxa => 1,
-        Opcode::Movb2d | Opcode::Movb2a | Opcode::Trnspsrcb | Opcode::Shiftxb => 2,
+        Opcode::Mova2d
+        | Opcode::Shiftxa
+        | Opcode::Trnspsrca
+        | Opcode::Setashrmh
+        | Opcode::Setashrmh0
+        | Opcode::Setashrmh1
+        | Opcode::Setashrmv => 1,
+        Opcode::Movb2d
+        | Opcode::Movb2a
+        | Opcode::Trnspsrcb
+        | Opcode::Shiftxb
+        | Opcode::Rareb => 2,
         Opcode::Mvmul
         | Opcode::Dotpv
         | Opcode::Gapool

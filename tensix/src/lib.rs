@@ -13,13 +13,13 @@
 //! `frontend` FIFOs and expanders; `gate` the latched wait instruction; `decode` what the gate has
 //! to know about a word; `backend` the units together and what is in flight; `units` one folder per
 //! execution unit, with `units/execute.rs` holding one arm per opcode; `timing` what instructions
-//! cost; `doors` MMIO and reset lines; `status` questions and the state hash.
+//! cost; `warnings` what was assumed; `doors` MMIO and reset lines; `status` questions and the state hash.
 //!
 //! # Limits of the model
 //!
-//! * What an opcode or mode without a public description would do stops the run with its name
-//!   (`tensix-unimplemented`, `tensix-unspecified`, ...), as does switching Auto TTSync on
-//!   (`tensix-auto-ttsync`). Nothing is skipped silently; each unit's module says what it leaves out.
+//! * An opcode or mode that exists without a public description does what is most plausible and
+//!   leaves a warning ([`Coprocessor::warnings`]); what is declared undefined or reserved stops the
+//!   run with its name. Nothing is skipped silently; each unit's module says what it leaves out.
 //! * Loads and stores of the scalar unit reach L1 in the cycle of issue, tile registers after it.
 //! * Function is atomic: an instruction has its whole effect in the cycle in which it issues, except
 //!   what SFPLOADMACRO schedules.
@@ -54,6 +54,7 @@ mod status;
 mod stop;
 mod timing;
 mod units;
+mod warnings;
 
 pub use coprocessor::Coprocessor;
 pub use env::Env;

@@ -164,6 +164,7 @@ impl Coprocessor {
             hasher.bytes(&rwc.dst.to_le_bytes());
             hasher.bytes(&rwc.dst_cr.to_le_bytes());
             hasher.bytes(&[rwc.src_a, rwc.src_a_cr, rwc.src_b, rwc.src_b_cr, rwc.fidelity]);
+            hasher.bytes(&[rwc.bias, rwc.bias_cr]);
         }
         backend.packer.hash_state(hasher);
         backend.vector.hash_state(hasher);

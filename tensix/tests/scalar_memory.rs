@@ -242,6 +242,23 @@ fn xmov_copies_as_configured() {
     }
     bench.run(&[isa::encode::xmov(0, 0)]).expect("modelled");
     assert_eq!(words(&bench, 0x800), [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(bench.tensix.warnings(), []);
+}
+
+#[test]
+fn xmov_of_block_1_reads_the_second_section_and_warns() {
+    // [llk: instructions/assembly.yaml] bit 23 "Select between two move blocks"; the fields of
+    // section 1 are words 136 to 138 [hdr: cfg_defines.h, THCON_SEC1_REG6].
+    let mut bench = bench();
+    fill(&bench, 0x400, &[1, 2, 3, 4]);
+    let at = bench.stamp();
+    for (word, value) in [(136, 0x40), (137, 0x90), (138, 1 | 3 << 30)] {
+        bench.tensix.write_config(word, value, at, &mut bench.env).expect("there is such a word");
+    }
+    bench.run(&[isa::encode::xmov(1, 0)]).expect("modelled");
+    assert_eq!(words(&bench, 0x900)[..4], [1, 2, 3, 4]);
+    let warnings: Vec<_> = bench.tensix.warnings().iter().map(|warning| warning.id).collect();
+    assert_eq!(warnings, ["tensix-xmov-block"]);
 }
 
 #[test]

@@ -169,6 +169,13 @@ impl<O: Observer> Tile<O> {
         &self.tensix
     }
 
+    /// Where programs relied on something that no public source describes, so that the outcome is
+    /// the model's choice: at most one per check and Tensix thread.
+    #[must_use]
+    pub fn warnings(&self) -> &[GuestError] {
+        self.tensix.warnings()
+    }
+
     /// The consumer of events.
     #[must_use]
     pub fn observer(&self) -> &O {

@@ -267,5 +267,7 @@ pub(super) fn rwcs(rwc: &Rwc) -> Vec<Register> {
         Register::number("dst", rwc.dst),
         Register::number("dst_cr", rwc.dst_cr),
         Register::number("fidelity_phase", rwc.fidelity),
+        Register::number("bias", rwc.bias),
+        Register::number("bias_cr", rwc.bias_cr),
     ]
 }

@@ -12,6 +12,9 @@ pub(crate) struct Rwc {
     pub(crate) src_b: u8,
     pub(crate) src_b_cr: u8,
     pub(crate) fidelity: u8,
+    /// Moved by `SETIBRWC`, read by nothing [unknown: U-073].
+    pub(crate) bias: u8,
+    pub(crate) bias_cr: u8,
 }
 
 impl Rwc {

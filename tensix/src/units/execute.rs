@@ -22,8 +22,8 @@ impl Backend {
     /// Executes an instruction that has passed `gate`, where a wait instruction is latched.
     ///
     /// # Errors
-    /// `Unimplemented` for an opcode or mode that is not modelled; `UndefinedBehavior` for words
-    /// that the documents give no meaning.
+    /// `UndefinedBehavior` for words that the documents give no meaning; `MissingSpecification` for
+    /// modes of which there is nothing that could be done.
     #[inline]
     pub(crate) fn execute<E: Env>(
         &mut self,
@@ -93,7 +93,8 @@ impl Backend {
             Opcode::Atcas | Opcode::Atincgetptr | Opcode::Flushdma => {
                 self.begin_blocking(opcode, issued, SrcStore::default(), env)?;
             }
-            Opcode::Rstdma | Opcode::Tbufcmd => return Err(unspecified(opcode, issued)),
+            Opcode::Rstdma => self.rstdma(issued),
+            Opcode::Tbufcmd => return Err(reserved(opcode, issued)),
             Opcode::Xmov => self.xmov(issued, env)?,
 
             Opcode::Zeroacc
@@ -248,6 +249,17 @@ impl Backend {
         }
     }
 
+    /// RSTDMA: "Soft reset of TDMA engine" `[hdr: hw/inc/internal/tt-1xx/blackhole/tensix.h]`. Taken
+    /// to be what the packers' reset line does; that of the unpackers resets nothing either
+    /// `[isa-bh: TensixTile/SoftReset.md]` [unknown: U-076].
+    #[cold]
+    fn rstdma(&mut self, issued: &Issued) {
+        self.packer.enter_reset();
+        self.packer.leave_reset();
+        let text = "RSTDMA is taken to empty the packer's buffers, as its soft reset does (U-076)";
+        self.warnings.note(issued, "tensix-rstdma", text);
+    }
+
     fn rmwcib<E: Env>(&mut self, issued: &Issued, byte: u32, env: &mut E) -> Result<(), Fault> {
         let effects = self.config.rmwcib(issued, byte, env)?;
         self.apply(effects);
@@ -368,12 +380,11 @@ impl Backend {
     }
 }
 
-/// Opcodes of the vendor's list of which nothing more is public `[llk: assembly.yaml]`,
-/// `[unknown: U-001]`.
+/// An opcode that is "reserved for future use" `[llk: instructions/assembly.yaml]`.
 #[cold]
-fn unspecified(opcode: Opcode, issued: &Issued) -> Fault {
-    let text = format!("{}: what it does is not public", opcode.mnemonic());
-    issued.error(Category::MissingSpecification, "tensix-unspecified", text)
+fn reserved(opcode: Opcode, issued: &Issued) -> Fault {
+    let text = format!("{} is reserved", opcode.mnemonic());
+    issued.error(Category::UndefinedBehavior, "tensix-reserved", text)
 }
 
 #[cold]

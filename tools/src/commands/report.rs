@@ -187,6 +187,11 @@ pub fn text(run: &mut Run, out: &mut dyn Write) -> Result<()> {
     for stage in &run.stages {
         stage_text(run, stage, out)?;
     }
+    for warning in run.tile().warnings() {
+        let at = place(&*run.names, warning.at.agent, warning.at.pc);
+        writeln!(out, "warning[{}]: {}", warning.id, warning.message)?;
+        writeln!(out, "  --> {}, cycle {}{at}", warning.at.agent, warning.at.cycle)?;
+    }
     let waits = run.tile().waits();
     writeln!(out)?;
     write!(out, "{}", run.tile().observer().1.0)?;
@@ -317,6 +322,14 @@ pub fn json(run: &mut Run, out: &mut dyn Write) -> Result<()> {
             "l1_banks": info.l1_banks,
         },
         "stages": run.stages.iter().map(|stage| stage_json(run, stage)).collect::<Vec<_>>(),
+        "warnings": tile.warnings().iter().map(|warning| json!({
+            "id": warning.id,
+            "message": warning.message,
+            "cycle": warning.at.cycle.0,
+            "agent": warning.at.agent.to_string(),
+            "pc": warning.at.pc,
+            "word": warning.at.word,
+        })).collect::<Vec<_>>(),
         "summary": tile.observer().1.0.report(),
         "host_seconds": run.seconds,
     });

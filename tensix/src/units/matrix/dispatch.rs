@@ -1,7 +1,7 @@
 //! The matrix unit's door: its gate rule, and one arm per opcode.
 
 use isa::op::Opcode;
-use sim_core::{Category, WaitReason};
+use sim_core::WaitReason;
 
 use super::counters::cleardvalid;
 use super::moves::Blocked;
@@ -68,7 +68,13 @@ impl Backend {
             }
             Opcode::Dotpv => unit.product(issued, Product::Eight, ADDR_MODE, config, src),
             Opcode::Gapool => unit.product(issued, Product::Four, POOL_ADDR_MODE, config, src),
-            Opcode::Gmpool => unit.gmpool(issued, config, src),
+            Opcode::Gmpool => {
+                if issued.field(19, 1) == 0 {
+                    let text = "GMPOOL without bit 19 is taken to compare one row of SrcA (U-075)";
+                    self.warnings.note(issued, "tensix-gmpool-shape", text);
+                }
+                unit.gmpool(issued, config, src)
+            }
             Opcode::Elwadd => unit.elementwise(issued, Operation::Add, config, src),
             Opcode::Elwsub => unit.elementwise(issued, Operation::Subtract, config, src),
             Opcode::Elwmul => unit.elementwise(issued, Operation::Multiply, config, src),
@@ -99,19 +105,8 @@ impl Backend {
             // The operand cache is not modelled.
             Opcode::Gatesrcrst => {}
             Opcode::Clrexphist => self.packer.clear_histogram(),
-            _ => return Err(undocumented(opcode, issued)),
+            _ => return self.matrix_op_assumed(opcode, issued),
         }
         Ok(())
     }
-}
-
-/// TRNSPSRCA, RAREB, SETASHRM*, SETPKEDGOF, SETIBRWC and MPOOL*: the public sources name operands
-/// at most.
-#[cold]
-fn undocumented(opcode: Opcode, issued: &Issued) -> Fault {
-    issued.error(
-        Category::MissingSpecification,
-        "tensix-fpu-undocumented",
-        format!("the public documents do not say what {} does", opcode.mnemonic()),
-    )
 }

@@ -2,7 +2,8 @@
 //! register files, and the register window counters.
 //!
 //! `setup` reads formats and rows; `accumulate` is the adder; `multiply`, `elementwise`, `integer`
-//! and `pool` compute; `moves` copies; `zero` and `counters` need no operands; `window` is the
+//! and `pool` compute; `moves` copies; `zero` and `counters` need no operands;
+//! `undocumented` does what is most plausible; `window` is the
 //! cores' view of Dst.
 //!
 //! Sources: `[isa-wh: TensixCoprocessor/MatrixUnit.md]`, which the Blackhole page refers to, and
@@ -24,6 +25,7 @@ mod pool;
 mod setup;
 #[cfg(test)]
 mod tests;
+mod undocumented;
 mod window;
 mod zero;
 
@@ -155,20 +157,17 @@ impl MatrixUnit {
         config: &ConfigUnit,
         src: Sources<'_>,
     ) -> Result<(), Fault> {
-        if issued.field(19, 1) == 0 {
-            return Err(issued.error(
-                Category::MissingSpecification,
-                "tensix-gmpool-shape",
-                "GMPOOL without bit 19: the documents describe 16x16 blocks only",
-            ));
-        }
         let mut setup = Setup::new(self, issued, config, src);
-        setup.src_a_row &= 0x30;
+        // "0 - single row wide; 1 - 16x16 wide" [llk: instructions/assembly.yaml]; the page has
+        // the latter only. A single row needs no alignment [unknown: U-075].
+        let rows = if issued.field(19, 1) == 0 { 1 } else { pool::ROWS };
+        setup.src_a_row &= if rows == 1 { 0x3F } else { 0x30 };
         setup.src_b_row &= 0x38;
         setup.dst_row &= 0x3FC;
         self.last_src_a_row = setup.src_a_row as u8;
         let (a, b) = (src[0].matrix_side().0, src[1].matrix_side().0);
-        pool::maximum(&mut self.dst, a, b, &setup, issued.field(14, 1) != 0);
+        let shape = pool::Shape { rows, argmax: issued.field(14, 1) != 0 };
+        pool::maximum(&mut self.dst, a, b, &setup, shape);
         self.finish(issued, issued.field(15, 3), config, src);
         Ok(())
     }

@@ -8,10 +8,19 @@ use super::setup::{Setup, Style, TF32};
 use crate::state::dst::{DST_COLUMNS, Dst};
 use crate::state::src::{SRC_ROWS, SrcCells};
 
-/// Rows compared.
-const ROWS: usize = 16;
+/// Rows compared, as documented.
+pub(crate) const ROWS: usize = 16;
 /// What the index of a row is returned as.
 const INDEX_CODES: [u32; 8] = [0, 3, 6, 1, 4, 7, 2, 5];
+
+/// What an instruction compares and returns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Shape {
+    /// Rows of SrcA, at most [`ROWS`].
+    pub(crate) rows: usize,
+    /// The index of the largest is wanted.
+    pub(crate) argmax: bool,
+}
 
 /// How a datum lies in a word as Dst stores it; half-words are the high half.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,16 +126,17 @@ fn store(dst: &mut Dst, setup: &Setup, row: u32, values: &[u32; DST_COLUMNS]) {
 }
 
 /// The reduction. Rows in `setup` are aligned by the caller.
-pub(crate) fn maximum(dst: &mut Dst, a: &SrcCells, b: &SrcCells, setup: &Setup, argmax: bool) {
+pub(crate) fn maximum(dst: &mut Dst, a: &SrcCells, b: &SrcCells, setup: &Setup, shape: Shape) {
+    let Shape { rows, argmax } = shape;
     let layout = layout(setup, argmax);
     let scale = &b[setup.src_b_row as usize % SRC_ROWS];
     let mut values = load(dst, setup, setup.dst_row);
     for (column, value) in values.iter_mut().enumerate() {
         let mut largest = Datum::read(*value, layout);
         let (mut index, phase) = (*value & 0xFF, value.wrapping_add(0x100) & 0xF00);
-        for step in 0..ROWS {
+        for step in 0..rows {
             // The order matters only where the index of equal values is asked for.
-            let i = if step < 8 { step ^ 4 } else { step };
+            let i = if step < 8 && rows == ROWS { step ^ 4 } else { step };
             let cell = a[(setup.src_a_row as usize + i) % SRC_ROWS][column];
             let datum = scaled(cell, scale[i], setup);
             if datum.key() >= largest.key() {

@@ -125,20 +125,26 @@ fn fault(at: Stamp, category: Category, id: &'static str, text: String) -> Fault
 impl Backend {
     /// XMOV: a move as the configuration describes it. The gate waits until the mover is free.
     pub(crate) fn xmov<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
-        if issued.field(23, 1) != 0 {
-            return Err(issued.error(
-                Category::MissingSpecification,
-                "tensix-xmov-block",
-                "XMOV of move block 1: only block 0 is documented",
-            ));
-        }
         let get = |field| self.config.state_field(issued.thread.index(), field);
-        let task = Move::of_units(
-            get(&field::THCON_SEC0_REG6_Destination_address),
-            get(&field::THCON_SEC0_REG6_Source_address),
-            get(&field::THCON_SEC0_REG6_Buffer_size),
-            get(&field::THCON_SEC0_REG6_Transfer_direction),
-        );
+        let task = if issued.field(23, 1) == 0 {
+            Move::of_units(
+                get(&field::THCON_SEC0_REG6_Destination_address),
+                get(&field::THCON_SEC0_REG6_Source_address),
+                get(&field::THCON_SEC0_REG6_Buffer_size),
+                get(&field::THCON_SEC0_REG6_Transfer_direction),
+            )
+        } else {
+            // "Select between two move blocks" [llk: instructions/assembly.yaml]: the fields have
+            // a second set, in THCON's section 1 [unknown: U-078].
+            let text = "XMOV of move block 1 is taken to read section 1 of THCON (U-078)";
+            self.warnings.note(issued, "tensix-xmov-block", text);
+            Move::of_units(
+                get(&field::THCON_SEC1_REG6_Destination_address),
+                get(&field::THCON_SEC1_REG6_Source_address),
+                get(&field::THCON_SEC1_REG6_Buffer_size),
+                get(&field::THCON_SEC1_REG6_Transfer_direction),
+            )
+        };
         self.start_move(task, issued.now, issued.stamp(), env)
     }
 

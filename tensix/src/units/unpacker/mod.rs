@@ -13,7 +13,10 @@
 //!   bank. Hardware would take it and wait later, so that other instructions of the thread pass.
 //! * The cache of row starts is not modelled: flushing it does nothing, stale entries do not exist.
 //! * Throttle modes change speed only, and are ignored.
-//! * Metadata unpacking (`Metadata_*` fields) and SrcB row broadcast are not documented.
+//! * Metadata unpacking (`Metadata_*` fields) is not documented and does not happen.
+//! * Of SrcB row broadcast there is one line, "Will broadcast starting row into adjacent 8 rows on
+//!   SrcB" `[llk: instructions/assembly.yaml]`: each row that would be written is written to eight,
+//!   the next one to the eight behind them [unknown: U-077]. Unpacker 0 ignores the bit.
 //!
 //! Sources: `[isa-wh: TensixCoprocessor/UNPACR_Regular.md]` and its sister pages,
 //! `[llk: instructions/assembly.yaml]` for the Blackhole encodings, `[spec: numerics 1.2, 2]`.
@@ -28,7 +31,7 @@ mod sink;
 mod tests;
 
 use isa::config::field;
-use sim_core::{Category, StateHasher, ThreadId, WaitReason};
+use sim_core::{StateHasher, ThreadId, WaitReason};
 
 use self::run::Run;
 use self::settings::{Section, Settings, Word, select_context, undefined};
@@ -151,12 +154,9 @@ impl Backend {
                 section.next_context(u32::from(counter));
             return Ok(());
         }
-        if word.row_broadcast() {
-            return Err(issued.error(
-                Category::MissingSpecification,
-                "tensix-unpack-broadcast",
-                "UNPACR with srcb_bcast set: the public documents do not describe it",
-            ));
+        if word.row_broadcast() && unpacker == 1 {
+            let text = "UNPACR with srcb_bcast is taken to write each row to eight of SrcB (U-077)";
+            self.warnings.note(issued, "tensix-unpack-broadcast", text);
         }
         let (context, adc) = select_context(issued, &self.config, counter)?;
         let settings = Settings::read(issued, &self.config, (context, adc))?;
@@ -188,7 +188,8 @@ impl Backend {
         let row = u32::from(self.unpackers.0[settings.unpacker].src_row[thread]);
         let cells = self.src[settings.unpacker].unpacker_side_mut();
         if settings.unpacker == 1 {
-            return Ok(Sink::SrcB { cells, row });
+            let copies = if Word(issued.word).row_broadcast() { 8 } else { 1 };
+            return Ok(Sink::SrcB { cells, row, copies });
         }
         let shape = SrcAShape {
             set_row: (!by_address).then_some(row),

@@ -40,6 +40,8 @@ pub(crate) enum Sink<'a> {
     SrcB {
         cells: &'a mut SrcCells,
         row: u32,
+        /// Rows of SrcB that each row goes to: 1, or 8 to broadcast.
+        copies: u32,
     },
     /// With `wide`, two half-words per datum.
     Dst {
@@ -72,9 +74,12 @@ impl Sink<'_> {
     fn write_in_row(&mut self, row: u32, column: usize, datums: &[u32]) -> Result<(), RowOutside> {
         match self {
             Self::SrcA { cells, shape } => write_src_a(cells, *shape, row, column, datums),
-            Self::SrcB { cells, row: set_row } => {
-                let row = row.wrapping_add(*set_row) as usize % SRC_ROWS;
-                copy(&mut cells[row], column, datums);
+            Self::SrcB { cells, row: set_row, copies } => {
+                let first = row.wrapping_mul(*copies).wrapping_add(*set_row);
+                for row in 0..*copies {
+                    let row = first.wrapping_add(row) as usize % SRC_ROWS;
+                    copy(&mut cells[row], column, datums);
+                }
                 Ok(())
             }
             Self::Dst { dst, map, wide } => {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::super::run::Run;
 use super::super::settings::Settings;
 use super::super::sink::Sink;
-use super::{Fixture, UNPACR_A, UNPACR_B, setc16};
+use super::{TILE, Fixture, UNPACR_A, UNPACR_B, setc16};
 use crate::queue::{Origin, Queued};
 use crate::state::src::SrcCells;
 use crate::units::Issued;
@@ -25,7 +25,6 @@ fn undefined_uses_are_diagnosed() {
     assert_eq!(error(&formats, UNPACR_A), "tensix-unpack-formats");
     assert_eq!(error(&|_| {}, UNPACR_B | 2 << 10), "tensix-unpack-context");
     assert_eq!(error(&|_| {}, UNPACR_A | 3 << 8), "tensix-unpack-adc");
-    assert_eq!(error(&|_| {}, UNPACR_B | 1 << 5), "tensix-unpack-broadcast");
     assert_eq!(error(&|f| f.extent(0, 9, 3), UNPACR_A), "tensix-unpack-count");
     let outside = |f: &mut Fixture| f.set(&field::THCON_SEC0_REG3_Base_address, 0x17FFF);
     assert_eq!(error(&outside, UNPACR_A), "tensix-unpack-address");
@@ -45,6 +44,26 @@ fn undefined_uses_are_diagnosed() {
     assert_eq!(error(&halo_dst, UNPACR_A), "tensix-unpack-modes");
 }
 
+#[test]
+fn row_broadcast_writes_eight_rows_of_src_b_and_warns() {
+    // [llk: instructions/assembly.yaml] "Will broadcast starting row into adjacent 8 rows on SrcB".
+    let mut fixture = Fixture::new();
+    fixture.extent(1, 0, 15);
+    for word in 0..8 {
+        fixture.memory.l1.set_word(TILE + 4 * word, 0x3F80_0000 | word);
+    }
+    fixture.run(&[UNPACR_B | 1 << 5]);
+    let backend = &fixture.tensix.backend;
+    let cells = &backend.src[1].cells[0];
+    for row in &cells[..8] {
+        // Pairs of BF16: the word's number as low half, 1.0 as high half; cells have three bits more.
+        let expected = std::array::from_fn(|j| if j % 2 == 0 { j as u32 / 2 } else { 0x3F80 } << 3);
+        assert_eq!(row, &expected);
+    }
+    assert_eq!(cells[8], [0; 16]);
+    assert!(fixture.tensix.has_warned(ThreadId::T0, "tensix-unpack-broadcast"));
+}
+
 /// One `UNPACR` by rows or datum by datum, into SrcB; `None` if it is diagnosed.
 fn run(fixture: &Fixture, by_rows: bool) -> Option<SrcCells> {
     let origin = Origin { core: CoreId::Trisc0, pc: 0 };
@@ -54,7 +73,7 @@ fn run(fixture: &Fixture, by_rows: bool) -> Option<SrcCells> {
     let outcome = Settings::read(&issued, &backend.config, (0, 0)).and_then(|settings| {
         let input = settings.input(&issued, false, &backend.adcs, &fixture.memory)?;
         let position = settings.output(&issued, &backend.adcs)?;
-        let mut sink = Sink::SrcB { cells: &mut cells, row: 3 };
+        let mut sink = Sink::SrcB { cells: &mut cells, row: 3, copies: 1 };
         let run =
             Run { issued: &issued, settings: &settings, env: &fixture.memory, all_zero: false };
         if by_rows {
