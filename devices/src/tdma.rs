@@ -3,23 +3,46 @@
 //! Source: `[isa-wh: TensixTile/TDMA-RISC.md]`; the Blackhole page is not public
 //! `[unknown: U-003]`. Configuration registers hold their values; a command comes back as a
 //! [`MoverCommand`] for the command processor, which lives with the mover in the coprocessor, as
-//! does the state that the status register shows. The packers' metadata stops with a fault.
+//! does the state that the status registers show. Registers with the packers' and unpackers' metadata are
+//! only decoded here ([`Tdma::metadata`]).
 
 use memory_map::Target;
-use sim_core::{Category, CoreId, StateHasher};
+use sim_core::{Category, CoreId, StateHasher, ThreadId};
 
 use crate::fault::{DeviceFault, ReadClass, nearest};
 
 use memory_map::reg::tdma_risc::{
-    ACC_PACKED_SIZE_0_OFFSET as ACC_PACKED_SIZE, CLK_GATE_EN_OFFSET as CLK_GATE_EN,
-    CLK_GATE_HYST_OFFSET as CLK_GATE_HYST, COMMAND_OFFSET as COMMAND,
-    FIFO_PACKED_TILE_STATUS_OFFSET as PACK_REGISTER_BASE, SCALERS_AND_STATUS_0_OFFSET as SCALERS_0,
-    SCALERS_AND_STATUS_1_OFFSET as SCALERS_1, STATUS_OFFSET as STATUS,
-    XMOV_L1_BASE_ADDR_OFFSET as XMOV_L1_BASE,
+    CLK_GATE_EN_OFFSET as CLK_GATE_EN, CLK_GATE_HYST_OFFSET as CLK_GATE_HYST,
+    COMMAND_OFFSET as COMMAND, FIFO_PACKED_TILE_STATUS_OFFSET as PACK_REGISTER_BASE,
+    SCALERS_AND_STATUS_0_OFFSET as SCALERS_0, SCALERS_AND_STATUS_1_OFFSET as SCALERS_1,
+    STATUS_OFFSET as STATUS, XMOV_L1_BASE_ADDR_OFFSET as XMOV_L1_BASE,
 };
 
-/// All four metadata FIFOs empty.
-const METADATA_EMPTY: u32 = 0x55;
+/// What a metadata register shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Metadata {
+    /// Size of the last tile, if that thread packed it.
+    Size(ThreadId),
+    /// Sizes that the thread packed, added up; a store resets them.
+    AccumulatedSize(ThreadId),
+    /// Zero flags of the last tile.
+    ZeroFlags,
+    /// Size of the oldest tile in the FIFO; a load waits for one.
+    Peek,
+    /// Zero flags of the oldest tile in the FIFO; any access takes it out.
+    Pop,
+}
+
+/// What others know that status registers show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Shown {
+    /// The command processor's status.
+    pub commands: u32,
+    /// State of the metadata FIFOs, two bits each.
+    pub metadata: u32,
+    /// Busy packers and accumulated register writes, from bit 27 on, by unpacker.
+    pub packers: [u32; 2],
+}
 
 /// A command for the command processor, as the registers were when it was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,19 +66,6 @@ pub struct Tdma {
     scalers: [u32; 4],
 }
 
-fn unimplemented(id: &'static str, text: impl Into<String>) -> DeviceFault {
-    DeviceFault::new(Category::Unimplemented, id, text)
-}
-
-/// Whether the offset is one of the packers' or unpackers' metadata registers, which repeat every
-/// 0x40 per thread and every 0x100 per packer.
-fn is_metadata(offset: u32) -> bool {
-    let in_packer = offset & 0xFF;
-    offset < 0x400
-        && (matches!(in_packer & 0x3F, 0x18 | 0x1C) && in_packer < 0xC0
-            || matches!(in_packer, 0x20 | 0x30 | 0x34))
-}
-
 /// Index of a core among those with their own mover base; the others share TRISC0's.
 fn mover_slot(core: CoreId) -> usize {
     if core.index() < 4 { core.index() } else { CoreId::Trisc0.index() }
@@ -74,14 +84,29 @@ impl Tdma {
         Self::default()
     }
 
+    /// The packer and what of it a metadata register shows; `None` for other registers. They repeat
+    /// every 0x40 per thread and every 0x100 per packer.
+    #[must_use]
+    pub fn metadata(offset: u32) -> Option<(u32, Metadata)> {
+        let in_packer = offset & 0xFF;
+        let thread = ThreadId::from_index((in_packer >> 6) as usize);
+        let what = match (in_packer & 0x3F, thread) {
+            (0x18, Some(thread)) => Metadata::Size(thread),
+            (0x1C, Some(thread)) => Metadata::AccumulatedSize(thread),
+            (0x20, Some(ThreadId::T0)) => Metadata::ZeroFlags,
+            (0x30, Some(ThreadId::T0)) => Metadata::Peek,
+            (0x34, Some(ThreadId::T0)) => Metadata::Pop,
+            _ => return None,
+        };
+        (offset < 0x400).then_some((offset >> 8, what))
+    }
+
     /// How a polling core has to treat the register.
     #[must_use]
     pub fn read_class(offset: u32) -> ReadClass {
-        // The zero-mask registers pop the packers' metadata FIFO.
-        if is_metadata(offset) && offset & 0xFF == 0x34 {
-            ReadClass::SideEffect
-        } else {
-            ReadClass::Pure
+        match Self::metadata(offset) {
+            Some((_, Metadata::Pop)) => ReadClass::SideEffect,
+            _ => ReadClass::Pure,
         }
     }
 
@@ -91,33 +116,29 @@ impl Tdma {
         offset == COMMAND
     }
 
-    /// Reads a register as `core`; `status` is what the command processor shows.
+    /// Reads a register other than metadata as `core`.
     ///
     /// # Errors
-    /// `tdma-unmapped`: no such register. `tdma-metadata`: shows packer or unpacker metadata,
-    /// which is not simulated.
-    pub fn read(&self, offset: u32, core: CoreId, status: u32) -> Result<u32, DeviceFault> {
+    /// `tdma-unmapped`: no such register.
+    pub fn read(&self, offset: u32, core: CoreId, shown: Shown) -> Result<u32, DeviceFault> {
         let packed = self.scalers[..3].iter().rev().fold(0, |bits, scaler| bits << 9 | scaler);
         match offset {
             0x00..=COMMAND if offset & 3 == 0 => Ok(0),
-            STATUS => Ok(status),
+            STATUS => Ok(shown.commands),
             CLK_GATE_EN => Ok(self.unpack_register_base),
             CLK_GATE_HYST => Ok(self.hysteresis),
             XMOV_L1_BASE => Ok(self.mover_base[mover_slot(core)]),
-            PACK_REGISTER_BASE => Ok(self.pack_register_base << 8 | METADATA_EMPTY),
-            SCALERS_0 | SCALERS_1 => Ok(packed),
-            _ if is_metadata(offset) => {
-                let text = format!("packer metadata at +{offset:#x} is not simulated");
-                Err(unimplemented("tdma-metadata", text))
-            }
+            PACK_REGISTER_BASE => Ok(self.pack_register_base << 8 | shown.metadata),
+            SCALERS_0 => Ok(packed | shown.packers[0]),
+            SCALERS_1 => Ok(packed | shown.packers[1]),
             _ => Err(unmapped(offset)),
         }
     }
 
-    /// Writes a register as `core`; a command comes back.
+    /// Writes a register other than metadata as `core`; a command comes back.
     ///
     /// # Errors
-    /// `tdma-unmapped`: no such register. `tdma-metadata`: resets packer metadata.
+    /// `tdma-unmapped`: no such register.
     pub fn write(
         &mut self,
         offset: u32,
@@ -143,17 +164,6 @@ impl Tdma {
                     *scaler = value >> (9 * i) & 0x1FF;
                 }
             }
-            _ if is_metadata(offset) && offset & 0x3F == ACC_PACKED_SIZE => {
-                if value >> 16 & 0xF != 0 {
-                    let text = format!("resets packer tile sizes ({value:#x})");
-                    return Err(unimplemented("tdma-metadata", text));
-                }
-            }
-            _ if is_metadata(offset) && offset & 0xFF == 0x34 => {
-                let text = "pops a packer's metadata FIFO, which is not simulated";
-                return Err(unimplemented("tdma-metadata", text));
-            }
-            _ if is_metadata(offset) => {}
             _ => return Err(unmapped(offset)),
         }
         Ok(None)
@@ -197,13 +207,15 @@ mod tests {
     use super::*;
     use CoreId::{Brisc, Trisc0, Trisc1};
 
+    const NOTHING: Shown = Shown { commands: 0, metadata: 0, packers: [0; 2] };
+
     // Expected values: [isa-wh: TensixTile/TDMA-RISC.md].
 
     #[test]
     fn tdma_firmware_clock_gate_write_reads_back() {
         let mut tdma = Tdma::new();
         tdma.write(0x24, 0x3F, Brisc).unwrap();
-        assert_eq!(tdma.read(0x24, Brisc, 0), Ok(0x3F));
+        assert_eq!(tdma.read(0x24, Brisc, NOTHING), Ok(0x3F));
         assert_eq!(tdma.unpack_register_base(), 0x3F);
     }
 
@@ -211,21 +223,44 @@ mod tests {
     fn tdma_clock_gate_write_masks_bit_seven() {
         let mut tdma = Tdma::new();
         tdma.write(0x24, 0xFFFF_FFFF, Brisc).unwrap();
-        assert_eq!(tdma.read(0x24, Brisc, 0), Ok(0xFFFF_FF7F));
+        assert_eq!(tdma.read(0x24, Brisc, NOTHING), Ok(0xFFFF_FF7F));
     }
 
     #[test]
     fn tdma_status_is_that_of_the_command_processor() {
-        assert_eq!(Tdma::new().read(0x14, Brisc, 0x428), Ok(0x428));
-        assert_eq!(Tdma::new().read(0x10, Brisc, 0x428), Ok(0));
+        let shown = Shown { commands: 0x428, metadata: 0x55, packers: [1 << 27, 1 << 31] };
+        assert_eq!(Tdma::new().read(0x14, Brisc, shown), Ok(0x428));
+        assert_eq!(Tdma::new().read(0x10, Brisc, shown), Ok(0));
+        assert_eq!(Tdma::new().read(0x38, Brisc, shown), Ok(0x55));
+        assert_eq!(Tdma::new().read(0x3C, Brisc, shown), Ok(1 << 27));
+        assert_eq!(Tdma::new().read(0x13C, Brisc, shown), Ok(1 << 31));
+    }
+
+    #[test]
+    fn tdma_metadata_registers_are_those_of_the_page() {
+        use Metadata::{AccumulatedSize, Peek, Pop, Size, ZeroFlags};
+        for (offset, expected) in [
+            (0x018, Some((0, Size(ThreadId::T0)))),
+            (0x098, Some((0, Size(ThreadId::T2)))),
+            (0x15C, Some((1, AccumulatedSize(ThreadId::T1)))),
+            (0x220, Some((2, ZeroFlags))),
+            (0x330, Some((3, Peek))),
+            (0x034, Some((0, Pop))),
+            (0x0D8, None),
+            (0x074, None),
+            (0x418, None),
+            (0x024, None),
+        ] {
+            assert_eq!(Tdma::metadata(offset), expected, "+{offset:#x}");
+        }
     }
 
     #[test]
     fn tdma_mover_base_is_per_core() {
         let mut tdma = Tdma::new();
         tdma.write(0x2C, 5, Trisc1).unwrap();
-        assert_eq!(tdma.read(0x2C, Trisc1, 0), Ok(5));
-        assert_eq!(tdma.read(0x2C, Trisc0, 0), Ok(0));
+        assert_eq!(tdma.read(0x2C, Trisc1, NOTHING), Ok(5));
+        assert_eq!(tdma.read(0x2C, Trisc0, NOTHING), Ok(0));
     }
 
     #[test]
@@ -241,7 +276,7 @@ mod tests {
         tdma.write(0x3C, 0x1FF | 0x55 << 9 | 0xAA << 18, Brisc).unwrap();
         tdma.write(0x28, 0x123 << 16 | 0x7F, Brisc).unwrap();
         assert_eq!(tdma.pack_scalers(), [0x1FF, 0x55, 0xAA, 0x123]);
-        assert_eq!(tdma.read(0x13C, Brisc, 0), Ok(0x1FF | 0x55 << 9 | 0xAA << 18));
+        assert_eq!(tdma.read(0x13C, Brisc, NOTHING), Ok(0x1FF | 0x55 << 9 | 0xAA << 18));
     }
 
     #[test]
@@ -257,6 +292,6 @@ mod tests {
 
     #[test]
     fn tdma_unknown_offset_faults() {
-        assert_eq!(Tdma::new().read(0x800, Brisc, 0).unwrap_err().id, "tdma-unmapped");
+        assert_eq!(Tdma::new().read(0x800, Brisc, NOTHING).unwrap_err().id, "tdma-unmapped");
     }
 }

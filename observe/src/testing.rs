@@ -49,6 +49,7 @@ pub(crate) fn reasons() -> BoxedStrategy<WaitReason> {
         Just(W::Spin),
         Just(W::Ended),
         Just(W::TdmaQueueFull),
+        Just(W::PackerMetadata),
         Just(W::WaitGateOccupied),
         Just(W::FrontendFull),
         any::<u32>().prop_map(|addr| W::L1Word { addr }),

@@ -22,6 +22,9 @@ const PUSH_WINDOWS: u32 = 3;
 /// comes from the commit phase because the core may have to wait for room.
 const FLOW_CONTROLLED: [(u32, u32); 3] =
     [(0xFFE8_0000, 0xFFEB_0000), (0xFFEC_0000, 0xFFED_0000), (0xFFB1_1000, 0xFFB1_2000)];
+/// What Auto TTSync orders besides TDMA-RISC: GPRs and backend configuration
+/// `[isa-bh: TensixTile/BabyRISCV/AutoTTSync.md]`.
+const ORDERED: [(u32, u32); 2] = [(0xFFE0_0000, 0xFFE0_1000), (0xFFEF_0000, 0xFFF0_0000)];
 /// Most adjacent `.ttinsn` that execute as one.
 const MAX_FUSED: u32 = 4;
 
@@ -188,8 +191,11 @@ impl Core {
             *credit -= 1;
             return None;
         }
+        let ordered =
+            self.orders_stores && ORDERED.iter().any(|&(from, to)| addr >= from && addr < to);
         // What nobody answers stops the core at the store itself, not some cycles later.
-        if FLOW_CONTROLLED.iter().any(|&(from, to)| addr >= from && addr < to)
+        if ordered
+            || FLOW_CONTROLLED.iter().any(|&(from, to)| addr >= from && addr < to)
             || memory_map::lookup(view(self.id), addr).is_none()
         {
             self.pending = Pending::Discard;

@@ -96,6 +96,8 @@ pub struct Core {
     pub(crate) stored_blocks: u64,
     /// How many instructions may still be pushed through each of the three windows.
     pub(crate) push_credit: [u32; 3],
+    /// Stores to GPRs and configuration may have to wait, see [`Core::order_stores`].
+    pub(crate) orders_stores: bool,
     pub(crate) local: Box<[u32]>,
     pub(crate) f: [u32; 32],
     pub(crate) csr: CsrFile,
@@ -127,6 +129,7 @@ impl Core {
             stored_words: 0,
             stored_blocks: 0,
             push_credit: [0; 3],
+            orders_stores: false,
             local: vec![0; id.local_ram_bytes() as usize / 4].into_boxed_slice(),
             f: [0; 32],
             csr: CsrFile::default(),
@@ -246,6 +249,12 @@ impl Core {
         self.batch.request = None;
         self.forget_debugger();
         self.clear_posted();
+    }
+
+    /// Whether the core waits for an answer to its stores to GPRs and backend configuration: with
+    /// Auto TTSync they may have to wait for instructions that it pushed before.
+    pub fn order_stores(&mut self, ordered: bool) {
+        self.orders_stores = ordered;
     }
 
     /// Sets how many instructions may be pushed through `window` (0 = own or T0, 1, 2) and lets a

@@ -61,6 +61,8 @@ pub enum WaitReason {
     },
     /// A core writes a command into the full TDMA-RISC queue.
     TdmaQueueFull,
+    /// A core reads the empty metadata FIFO of a packer through TDMA-RISC.
+    PackerMetadata,
     /// A NoC command was started while the initiator was still busy.
     NocInitiatorBusy {
         /// Which NoC.
@@ -139,6 +141,7 @@ impl fmt::Display for WaitReason {
                 write!(f, "pushes into the full instruction FIFO of {thread}")
             }
             Self::TdmaQueueFull => f.write_str("TDMA-RISC command queue is full"),
+            Self::PackerMetadata => f.write_str("reads the empty metadata FIFO of the packer"),
             Self::NocInitiatorBusy { noc, initiator } => {
                 write!(f, "NoC {noc} initiator {initiator} is busy")
             }
@@ -187,6 +190,7 @@ impl WaitReason {
             | Self::MopBusy { thread }
             | Self::InstructionFifoFull { thread } => vec![Thread(thread)],
             Self::TdmaQueueFull => vec![Unit(UnitId::Mover)],
+            Self::PackerMetadata => ThreadId::ALL.into_iter().map(Thread).collect(),
             Self::NocInitiatorBusy { noc, .. } => vec![Noc(noc)],
             Self::Semaphore { .. } | Self::Mutex { .. } => {
                 let mut enders = Vec::new();

@@ -31,7 +31,7 @@ fn packer(wide: bool, input: u32, output: u32) -> (Coprocessor, Memory) {
         (&field::THCON_SEC0_REG1_Out_data_format, output),
     ]);
     set(&[(&field::PCK_EDGE_OFFSET_SEC0_mask, 0xFFFF)]);
-    let counters = isa::encode::setadcxx(4, 15, 0);
+    let counters = isa::encode::setadcxx(0, 15, 4);
     let push = tensix.push(ThreadId::T0, false, counters, ORIGIN, Cycle(0), &mut memory);
     push.expect("there is room");
     for cycle in 0..8 {

@@ -9,6 +9,7 @@ use crate::gate::{Condition, Latch};
 use crate::state::adc::ThreadAdcs;
 use crate::state::src::SrcBanks;
 use crate::timing::{Cost, TimingModel};
+use crate::ttsync::Declarations;
 use crate::units::config::ConfigUnit;
 use crate::units::matrix::MatrixUnit;
 use crate::units::mover::Mover;
@@ -78,6 +79,8 @@ pub(crate) struct Backend {
     pub(crate) restricted: bool,
     /// Empty in the unit timing model.
     pub(crate) in_flight: Vec<InFlight>,
+    /// What Auto TTSync takes instructions to use.
+    pub(crate) declarations: Declarations,
     /// Assumptions that programs relied on; no part of the state.
     pub(crate) warnings: Warnings,
 }
@@ -102,6 +105,7 @@ impl Backend {
             thread_free: [Cycle::ZERO; 3],
             last_served: [2; UNITS],
             in_flight: Vec::new(),
+            declarations: Declarations::default(),
             warnings: Warnings::default(),
         }
     }

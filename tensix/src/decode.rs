@@ -67,11 +67,7 @@ const fn needs(opcode: Opcode) -> u8 {
         | Opcode::Setashrmh0
         | Opcode::Setashrmh1
         | Opcode::Setashrmv => 1,
-        Opcode::Movb2d
-        | Opcode::Movb2a
-        | Opcode::Trnspsrcb
-        | Opcode::Shiftxb
-        | Opcode::Rareb => 2,
+        Opcode::Movb2d | Opcode::Movb2a | Opcode::Trnspsrcb | Opcode::Shiftxb | Opcode::Rareb => 2,
         Opcode::Mvmul
         | Opcode::Dotpv
         | Opcode::Gapool

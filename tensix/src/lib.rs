@@ -13,7 +13,7 @@
 //! `frontend` FIFOs and expanders; `gate` the latched wait instruction; `decode` what the gate has
 //! to know about a word; `backend` the units together and what is in flight; `units` one folder per
 //! execution unit, with `units/execute.rs` holding one arm per opcode; `timing` what instructions
-//! cost; `warnings` what was assumed; `doors` MMIO and reset lines; `status` questions and the state hash.
+//! cost; `warnings` what was assumed; `doors` MMIO and reset lines; `ttsync` the order of a core's accesses and instructions; `status` questions and the state hash.
 //!
 //! # Limits of the model
 //!
@@ -53,6 +53,7 @@ mod state;
 mod status;
 mod stop;
 mod timing;
+mod ttsync;
 mod units;
 mod warnings;
 
@@ -63,4 +64,5 @@ pub use gate::ThreadWait;
 pub use queue::Origin;
 pub use registers::{CellFormat, CellKind, CellRow, CellValue, Cells, Register, RegisterValue};
 pub use timing::TimingModel;
+pub use ttsync::TrackedAccess;
 pub use units::mover::TdmaCommand;

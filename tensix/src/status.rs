@@ -168,6 +168,9 @@ impl Coprocessor {
         }
         backend.packer.hash_state(hasher);
         backend.vector.hash_state(hasher);
+        for class in backend.declarations.0.iter().flatten() {
+            hasher.bytes(&class.to_le_bytes());
+        }
         hasher.u32(backend.held);
         hasher.bytes(&backend.last_served);
         for entry in &backend.in_flight {

@@ -1,12 +1,13 @@
 //! From an address to the device behind it.
 
+use devices::tdma::Metadata;
 use devices::{DeviceFault, TileControlEffect};
 use memory_map::{Hit, Target, View, lookup};
 use sim_core::{
     AgentId, AmoOp, Category, CoreId, Cycle, Event, Observer, Request, RequestKind, Stamp, Store,
     ThreadId, WaitReason, Width,
 };
-use tensix::Origin;
+use tensix::{Origin, TrackedAccess};
 
 use crate::tile::{Answer, Tile};
 
@@ -197,6 +198,18 @@ impl<O: Observer> Tile<O> {
     }
 
     fn tdma_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
+        match devices::Tdma::metadata(offset) {
+            Some((_, Metadata::AccumulatedSize(_))) => {
+                self.tensix.reset_packed_sizes(value);
+                return Ok(());
+            }
+            Some((packer, Metadata::Pop)) => {
+                self.tensix.pop_metadata(packer);
+                return Ok(());
+            }
+            Some(_) => return Ok(()),
+            None => {}
+        }
         let core = asker.core.unwrap_or(CoreId::Brisc);
         if let Some(devices::MoverCommand { word, parameters, base }) =
             self.tdma.write(offset, value, core)?
@@ -373,6 +386,9 @@ impl<O: Observer> Tile<O> {
         if width != Width::Word {
             return Err(narrow("store to", addr, width));
         }
+        if self.waits_for_instructions(id, hit, true) {
+            return Ok(None);
+        }
         match hit.target {
             Target::Mailbox => {
                 let to = mailbox_peer(addr);
@@ -400,10 +416,30 @@ impl<O: Observer> Tile<O> {
         Ok(DONE)
     }
 
+    /// Whether Auto TTSync holds an access of a core back.
+    pub(crate) fn waits_for_instructions(&self, id: CoreId, hit: Hit, store: bool) -> bool {
+        if self.tracked == 0 {
+            return false;
+        }
+        let Some(thread) = id.thread() else { return false };
+        let access = match hit.target {
+            Target::GprOwn => TrackedAccess::Gprs,
+            Target::TdmaRisc => TrackedAccess::TdmaRisc,
+            Target::TensixCfg => TrackedAccess::Config(hit.offset / 4),
+            _ => return false,
+        };
+        self.tensix.holds_access(thread, access, store)
+    }
+
     /// Why an unanswered request is unanswered.
     pub(crate) fn wait_reason(&self, id: CoreId, request: &Request) -> Option<WaitReason> {
         let hit = lookup(view(id), request.addr)?;
         let store = matches!(request.kind, RequestKind::Store { .. });
+        if let Some(thread) = id.thread()
+            && self.waits_for_instructions(id, hit, store)
+        {
+            return Some(WaitReason::CoprocessorBusy { thread });
+        }
         Some(match (hit.target, id.thread()) {
             (Target::Mailbox, _) if store => {
                 WaitReason::MailboxFull { from: id, to: mailbox_peer(request.addr) }
@@ -411,7 +447,8 @@ impl<O: Observer> Tile<O> {
             (Target::Mailbox, _) => {
                 WaitReason::MailboxEmpty { from: mailbox_peer(request.addr), to: id }
             }
-            (Target::TdmaRisc, _) => WaitReason::TdmaQueueFull,
+            (Target::TdmaRisc, _) if store => WaitReason::TdmaQueueFull,
+            (Target::TdmaRisc, _) => WaitReason::PackerMetadata,
             (Target::PcBufOwn, Some(thread)) => WaitReason::PcBufEmpty { thread },
             (Target::TtSync, Some(thread)) => ttsync_reason(hit.offset, thread),
             (Target::PcBufT0 | Target::PcBufT1 | Target::PcBufT2, _) => {

@@ -120,6 +120,9 @@ impl<O: Observer> Tile<O> {
             }
         };
         self.device_change = true;
+        if self.tensix.tracked_threads() != self.tracked {
+            self.track_threads();
+        }
         self.act_on_icache(end);
         if !self.deferred.is_empty() {
             self.act_on_deferred(Cycle(next.0 - 1), end);
@@ -130,6 +133,16 @@ impl<O: Observer> Tile<O> {
             return until;
         }
         next
+    }
+
+    /// Auto TTSync was switched on or off for a thread.
+    #[cold]
+    fn track_threads(&mut self) {
+        self.tracked = self.tensix.tracked_threads();
+        for thread in ThreadId::ALL {
+            let ordered = self.tracked >> thread as u8 & 1 != 0;
+            self.cores[thread.core()].order_stores(ordered);
+        }
     }
 
     /// Register accesses of the coprocessor, and what its L1 writes mean to others.

@@ -62,6 +62,8 @@ pub struct Tile<O: Observer = NullObserver> {
     pub(crate) devices_steady_since: Cycle,
     /// `device_change` of the last cycle of the last epoch.
     pub(crate) retry_requests: bool,
+    /// Threads whose TRISC's accesses Auto TTSync may hold back, bit *i* is thread *i*.
+    pub(crate) tracked: u8,
     /// FIFO occupancy may differ from what the cores were told.
     pub(crate) credits_stale: bool,
     /// A word that somebody watches was written in this commit.
@@ -126,6 +128,7 @@ impl<O: Observer> Tile<O> {
             device_change: false,
             devices_steady_since: Cycle::ZERO,
             retry_requests: false,
+            tracked: 0,
             credits_stale: true,
             watch_hit: false,
             host_watch: 0,

@@ -149,6 +149,7 @@ impl Bytes {
             W::FrontendFull => self.u8(21),
             W::Ended => self.u8(22),
             W::L1Word { addr } => self.u8(23).u32(addr),
+            W::PackerMetadata => self.u8(24),
         }
     }
 

@@ -3,6 +3,8 @@
 //! Sources: `[isa-wh: TensixCoprocessor/REPLAY.md]` (newest version: a count of 0 is 32, counts
 //! above 32 are not supported); the Blackhole page calls it similar.
 
+use sim_core::CoreId;
+
 use crate::queue::{Origin, Queued};
 
 /// Instructions a replay buffer holds.
@@ -77,6 +79,11 @@ impl Replay {
             Mode::Play { index: (index + 1) % SLOTS as u8, left: left - 1, origin, mop }
         };
         Some(Queued::expanded(self.buffer[usize::from(index)], origin, mop, index + 1))
+    }
+
+    /// Whether it plays what the thread's TRISC pushed.
+    pub(crate) const fn plays_for_trisc(&self) -> bool {
+        matches!(self.mode, Mode::Play { origin, .. } if !matches!(origin.core, CoreId::Brisc))
     }
 
     /// Whether a playback has instructions left.

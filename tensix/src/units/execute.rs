@@ -34,8 +34,7 @@ impl Backend {
     ) -> Result<(), Fault> {
         match opcode {
             Opcode::Nop | Opcode::Dmanop => {}
-            // Only Auto TTSync looks at declared resources.
-            Opcode::Resourcedecl => {}
+            Opcode::Resourcedecl => self.declarations.declare(issued),
 
             Opcode::Setadc => misc::setadc(&mut self.adcs, issued)?,
             Opcode::Setadcxx => misc::setadcxx(&mut self.adcs, issued),

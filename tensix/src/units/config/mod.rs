@@ -33,7 +33,6 @@ pub(crate) const PRNG_SEED: usize = field::PRNG_SEED_Seed_Val.addr32 as usize;
 /// Sections 1 and 2 follow.
 const SCRATCH: usize = field::SCRATCH_SEC0_val.addr32 as usize;
 const STATE_ID: usize = field::CFG_STATE_ID_StateID.addr32 as usize;
-const TRISC_SYNC: u32 = field::TENSIX_TRISC_SYNC_TrackGlobalCfg.addr32;
 /// Sections 1 to 3 follow.
 const STREAM_ID_SYNC: usize = field::STREAM_ID_SYNC_SEC0_BankSel.addr32 as usize;
 
@@ -103,13 +102,6 @@ impl ConfigUnit {
                 format!("SETC16 of thread configuration word {index}; there are {THREAD_WORDS}"),
             ));
         };
-        if index == TRISC_SYNC && ops::enables_auto_ttsync(value) {
-            return Err(issued.error(
-                Category::Unimplemented,
-                "tensix-auto-ttsync",
-                format!("SETC16 of TENSIX_TRISC_SYNC = {value:#x} switches Auto TTSync on"),
-            ));
-        }
         let before = u32::from(std::mem::replace(slot, value));
         let after = u32::from(value);
         if E::OBSERVED && before != after {

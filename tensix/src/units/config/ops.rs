@@ -55,12 +55,6 @@ pub(crate) const fn shift_mask(old: u32, scratch: u32, instruction: u32) -> u32 
     }
 }
 
-/// Whether a value of `TENSIX_TRISC_SYNC` makes Auto TTSync track anything: bit 4 and one of the
-/// bits 0, 2 and 3 `[spec: boot-and-sync 5.12]`.
-pub(crate) const fn enables_auto_ttsync(value: u16) -> bool {
-    value & 0x10 != 0 && value & 0x0D != 0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

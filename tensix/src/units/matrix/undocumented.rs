@@ -176,7 +176,9 @@ mod tests {
         for opcode in [Opcode::Rareb, Opcode::Setashrmh, Opcode::Setashrmv, Opcode::Setpkedgof] {
             let before = (backend.matrix.rwcs, backend.src.clone(), backend.matrix.dst.clone());
             run(&mut backend, opcode, 0xFFFF);
-            assert!(before == (backend.matrix.rwcs, backend.src.clone(), backend.matrix.dst.clone()));
+            assert!(
+                before == (backend.matrix.rwcs, backend.src.clone(), backend.matrix.dst.clone())
+            );
         }
         assert_eq!(backend.warnings.list().len(), 1);
     }

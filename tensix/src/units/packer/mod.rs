@@ -8,7 +8,7 @@
 //!
 //! One room per step: [`settings`] the configuration, [`input`] what is read, [`early`] and
 //! [`late`] the conversions, [`position`] edge masking, [`stages`] what lies between, [`compress`],
-//! [`accumulate`] and [`output`] the way out. [`pipeline`] puts them together; this file takes the
+//! [`accumulate`] and [`output`] the way out; [`metadata`] what TDMA-RISC shows. [`pipeline`] puts them together; this file takes the
 //! instructions.
 //!
 //! Instructions: `PACR`, `PACR_SETREG`. `TBUFCMD` is reserved and diagnosed.
@@ -31,6 +31,7 @@ mod exhaustive_tests;
 pub(crate) mod formats;
 pub(crate) mod input;
 pub(crate) mod late;
+pub(crate) mod metadata;
 pub(crate) mod output;
 pub(crate) mod pipeline;
 pub(crate) mod position;
@@ -50,6 +51,7 @@ use crate::state::dst::Dst;
 
 use compress::Compressor;
 use early::Row;
+use metadata::MetadataFifo;
 use output::Streams;
 use pipeline::Pass;
 use position::TilePosition;
@@ -75,6 +77,7 @@ pub(crate) struct Packer {
     pub(crate) register_value: u32,
     /// What software can ask about finished tiles.
     pub(crate) tile: TileReport,
+    pub(crate) metadata: MetadataFifo,
 }
 
 /// What the packer remembers about tiles, for `SETDMAREG` and TDMA-RISC
@@ -90,7 +93,7 @@ pub(crate) struct TileReport {
     pub(crate) accumulated: [u16; 3],
     /// One bit per compression row of the tile: all zero.
     pub(crate) all_zero: u32,
-    /// Added to output addresses if `Add_l1_dest_addr_offset` is set.
+    /// Added to output addresses if `Add_l1_dest_addr_offset` is set; a store to TDMA-RISC sets it.
     pub(crate) dest_offset: u16,
 }
 
@@ -306,6 +309,7 @@ impl Packer {
             hasher.bytes(&size.to_le_bytes());
         }
         hasher.u8(tile.last_thread);
+        self.metadata.hash_state(hasher);
     }
 }
 

@@ -363,6 +363,9 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
         let header = u16::from(self.settings.counts_header());
         tile.accumulated[thread] =
             tile.accumulated[thread].wrapping_add(tile.last_size).wrapping_add(header);
+        if self.settings.reports_tiles() {
+            self.packer.metadata.push(tile.last_size, tile.all_zero);
+        }
     }
 }
 

@@ -101,6 +101,11 @@ impl<'a> Settings<'a> {
         self.flag(1)
     }
 
+    /// `Enable_out_fifo`: finished tiles go to the metadata FIFO.
+    pub(crate) const fn reports_tiles(&self) -> bool {
+        self.flag(14)
+    }
+
     pub(crate) const fn disables_zero_flags(&self) -> bool {
         self.flag(2)
     }

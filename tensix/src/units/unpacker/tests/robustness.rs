@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::super::run::Run;
 use super::super::settings::Settings;
 use super::super::sink::Sink;
-use super::{TILE, Fixture, UNPACR_A, UNPACR_B, setc16};
+use super::{Fixture, TILE, UNPACR_A, UNPACR_B, setc16};
 use crate::queue::{Origin, Queued};
 use crate::state::src::SrcCells;
 use crate::units::Issued;
