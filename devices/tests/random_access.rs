@@ -102,7 +102,7 @@ proptest! {
             let _ = TileControl::read_class(offset);
             let _ = control.entry_pc(core);
             let _ = tdma.write(offset, value, core);
-            let _ = tdma.read(offset, core, 0);
+            let _ = tdma.read(offset, core, devices::tdma::Shown::default());
             let _ = Tdma::read_class(offset);
             let _ = pic.write(offset, value);
             let _ = pic.read(offset);

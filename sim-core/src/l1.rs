@@ -86,6 +86,29 @@ impl L1 {
         }
     }
 
+    /// `N` consecutive words from the aligned word that holds byte `addr`; all zero if one of them
+    /// lies outside L1.
+    #[inline]
+    #[must_use]
+    pub fn read_words<const N: usize>(&self, addr: u32) -> [u32; N] {
+        let first = (addr >> 2) as usize;
+        match self.words.get(first..first + N).and_then(|words| words.first_chunk::<N>()) {
+            Some(words) => std::array::from_fn(|i| words[i].load(Relaxed)),
+            None => [0; N],
+        }
+    }
+
+    /// Replaces the words of an aligned block; nothing happens if one lies outside L1.
+    #[inline]
+    pub fn write_words<const N: usize>(&self, addr: u32, values: &[u32; N]) {
+        let first = (addr >> 2) as usize;
+        if let Some(words) = self.words.get(first..first + N) {
+            for (word, value) in words.iter().zip(values) {
+                word.store(*value, Relaxed);
+            }
+        }
+    }
+
     /// Replaces the aligned word that holds byte `addr`; nothing happens outside L1.
     #[inline]
     pub fn set_word(&self, addr: u32, value: u32) {

@@ -22,6 +22,12 @@ pub trait Env {
     /// The aligned L1 word that holds byte `addr`; zero beyond the end of L1.
     fn l1_word(&self, addr: u32) -> u32;
 
+    /// `N` consecutive words from `addr`, which is a multiple of 4; all of them are inside L1.
+    #[inline]
+    fn l1_words<const N: usize>(&self, addr: u32) -> [u32; N] {
+        std::array::from_fn(|i| self.l1_word(addr + 4 * i as u32))
+    }
+
     /// Writes L1 at once; the address is naturally aligned and inside L1.
     fn l1_write(&mut self, addr: u32, value: u32, width: Width, at: Stamp);
 

@@ -115,7 +115,7 @@ fn resourcedecl_changes_what_its_class_uses() {
     let mut bench = Bench::new(TimingModel::Unit);
     bench.run(&[encode::setc16(TRACK_ALL, 56), 0x0500_000F, HOLD, other]).expect("modelled");
     assert_eq!(holds(&bench, PACKER), (false, false));
-    assert_eq!(holds_of(&bench, ThreadId::T0), 1);
+    assert_eq!(holds_of(&bench, T0), 1);
 }
 
 fn holds_of(bench: &Bench, thread: ThreadId) -> u8 {

@@ -54,8 +54,14 @@ impl<O: Observer> Env for TensixEnv<'_, O> {
         *self.icache_invalidations != 0 || !self.deferred.is_empty()
     }
 
+    #[inline]
     fn l1_word(&self, addr: u32) -> u32 {
         self.shared.l1.word(addr)
+    }
+
+    #[inline]
+    fn l1_words<const N: usize>(&self, addr: u32) -> [u32; N] {
+        self.shared.l1.read_words(addr)
     }
 
     fn l1_write(&mut self, addr: u32, value: u32, width: Width, at: Stamp) {
@@ -69,14 +75,13 @@ impl<O: Observer> Env for TensixEnv<'_, O> {
         }
     }
 
+    #[inline]
     fn l1_write_block(&mut self, addr: u32, words: &[u32; 4], at: Stamp) {
         // A block lies inside one page.
         if self.shared.page_flags(addr) == 0
             && !(0..4).any(|word| self.shared.maybe_watched(addr + 4 * word))
         {
-            for (word, &value) in (0..).zip(words) {
-                self.shared.l1.set_word(addr + 4 * word, value);
-            }
+            self.shared.l1.write_words(addr, words);
             return;
         }
         for (word, &value) in (0..).zip(words) {

@@ -51,11 +51,19 @@ pub(crate) struct ConfigUnit {
     pub(crate) threads: [[u16; THREAD_WORDS]; 3],
     /// THCON configuration is held in soft reset: writes to it are discarded.
     pub(crate) thcon_held: bool,
+    /// Changes with every write; lets units keep what they made of the configuration. No part of
+    /// the state.
+    pub(crate) generation: u64,
 }
 
 impl ConfigUnit {
     pub(crate) const fn new() -> Self {
-        Self { states: [[0; STATE_WORDS]; 2], threads: [[0; THREAD_WORDS]; 3], thcon_held: false }
+        Self {
+            states: [[0; STATE_WORDS]; 2],
+            threads: [[0; THREAD_WORDS]; 3],
+            thcon_held: false,
+            generation: 0,
+        }
     }
 
     /// The state that instructions of `thread` use.
@@ -102,6 +110,7 @@ impl ConfigUnit {
                 format!("SETC16 of thread configuration word {index}; there are {THREAD_WORDS}"),
             ));
         };
+        self.generation += 1;
         let before = u32::from(std::mem::replace(slot, value));
         let after = u32::from(value);
         if E::OBSERVED && before != after {
@@ -219,6 +228,7 @@ impl ConfigUnit {
 
     #[inline]
     fn set<E: Env>(&mut self, state: usize, word: usize, after: u32, at: Stamp, env: &mut E) {
+        self.generation += 1;
         let before = std::mem::replace(&mut self.states[state][word], after);
         if E::OBSERVED && before != after {
             let (state, index) = (state as u8, word as u16);
@@ -252,6 +262,7 @@ impl ConfigUnit {
 
     /// THCON configuration enters soft reset.
     pub(crate) fn reset_thcon(&mut self) {
+        self.generation += 1;
         for state in &mut self.states {
             state[THCON_BASE..GLOBAL_BASE].fill(0);
         }

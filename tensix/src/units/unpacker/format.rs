@@ -54,7 +54,7 @@ pub(crate) const fn is_wide(format: u32) -> bool {
 
 /// First step: how a datum of L1 becomes a value of up to 32 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Normalise {
+pub(crate) enum Normalise {
     /// Its bits are the value.
     Keep,
     /// FP32 to BF16, truncating.
@@ -77,7 +77,7 @@ enum Normalise {
 
 /// Second step: where the bits of a value go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Layout {
+pub(crate) enum Layout {
     /// FP32 to a TF32 cell of Src.
     SrcTf32,
     /// BF16 to a cell of Src.
@@ -99,8 +99,8 @@ enum Layout {
 /// How datums are converted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Conversion {
-    normalise: Normalise,
-    layout: Layout,
+    pub(crate) normalise: Normalise,
+    pub(crate) layout: Layout,
 }
 
 /// What selects a conversion.
@@ -305,4 +305,52 @@ const fn fp16_from_bfp8(datum: u32, exponent: u8) -> (u32, bool) {
     let (shift, mantissa) = normalised(datum);
     let exponent = (exponent as u32).wrapping_sub(shift) & 0xFF;
     (sign | (exponent & 0x1F) << 10 | mantissa << 3, exponent & 0xE0 == 0)
+}
+
+/// For every eight-bit datum, what is added to its cell whatever the exponent, and which bits of
+/// the exponent (in place) are: all of them, or none for a magnitude of zero. The exponent's share
+/// of the former is how far the magnitude is shifted, negative.
+static BFP8_CELLS: [(u32, u32); 256] = {
+    let mut table = [(0, 0); 256];
+    let mut datum = 0;
+    while datum < 256 {
+        let (shift, mantissa) = normalised(datum);
+        let cell = ((datum & 0x80) << 11 | mantissa << 3).wrapping_sub(shift << 10);
+        table[datum as usize] =
+            if datum & 0x7F != 0 { (cell, !0) } else { ((datum >> 7 & 1) * (0xFF80 << 3), 0) };
+        datum += 1;
+    }
+    table
+};
+
+/// Exponents from which no shift wraps.
+const LEAST_EXPONENT: u8 = 8;
+
+/// Cells of SrcA or SrcB of eight bits of sign and magnitude: [`bf16_from_bfp8`] laid out.
+#[inline(always)]
+pub(crate) fn bf16_cells_from_bfp8(datums: &[u32; COLUMNS], exponent: u8) -> [u32; COLUMNS] {
+    if exponent < LEAST_EXPONENT {
+        return datums.map(|datum| bf16_from_bfp8(datum, exponent) << 3);
+    }
+    let exponent = u32::from(exponent) << 10;
+    datums.map(|datum| {
+        let (cell, mask) = BFP8_CELLS[(datum & 0xFF) as usize];
+        cell.wrapping_add(exponent & mask)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_of_bfp8_cells_is_the_conversion_for_every_datum_and_exponent() {
+        for exponent in 0..=u8::MAX {
+            for first in (0..256).step_by(COLUMNS) {
+                let datums = std::array::from_fn(|i| first + i as u32);
+                let expected = datums.map(|datum| bf16_from_bfp8(datum, exponent) << 3);
+                assert_eq!(bf16_cells_from_bfp8(&datums, exponent), expected, "{exponent}");
+            }
+        }
+    }
 }

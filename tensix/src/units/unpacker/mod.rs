@@ -5,7 +5,8 @@
 //! miscellaneous unit.
 //!
 //! Rooms: `settings` what the configuration asks for; `addr` where to read and to write; `format`
-//! conversions; `run` the data path; `sink` register files; `nop` the `UNPACR_NOP` family.
+//! conversions; `run` the data path,
+//! `block` its common case; `sink` register files; `nop` the `UNPACR_NOP` family.
 //!
 //! # Limits
 //!
@@ -22,6 +23,7 @@
 //! `[llk: instructions/assembly.yaml]` for the Blackhole encodings, `[spec: numerics 1.2, 2]`.
 
 mod addr;
+mod block;
 mod format;
 mod nop;
 mod run;
@@ -56,32 +58,39 @@ struct Unpacker {
 }
 
 /// The unpackers' own state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Unpackers([Unpacker; 2]);
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unpackers {
+    units: [Unpacker; 2],
+    /// The latest instruction's settings and what they depend on; no part of the state.
+    plans: [Option<(PlanKey, Settings)>; 2],
+}
+
+/// Word, thread, context and counters of an instruction, and the generation of configuration.
+type PlanKey = (u32, ThreadId, (u32, usize), u64);
 
 impl Unpackers {
     /// First row of Src that an unpacker uses for a thread, 0 to 63.
     pub(crate) fn src_row(&self, unpacker: usize, thread: usize) -> u8 {
-        self.0[unpacker & 1].src_row[thread]
+        self.units[unpacker & 1].src_row[thread]
     }
 
     /// Context counter of an unpacker for a thread, 0 to 7.
     pub(crate) fn context_counter(&self, unpacker: usize, thread: usize) -> u8 {
-        self.0[unpacker & 1].context_counter[thread]
+        self.units[unpacker & 1].context_counter[thread]
     }
 
     /// Accumulated value of an unpacker's register writes, 17 bits.
     pub(crate) fn register_accumulator(&self, unpacker: usize) -> u32 {
-        self.0[unpacker & 1].register_accumulator
+        self.units[unpacker & 1].register_accumulator
     }
 
     /// Output format of the bank an unpacker handed over last.
     pub(crate) fn held_format(&self, unpacker: usize) -> u8 {
-        self.0[unpacker & 1].held_format
+        self.units[unpacker & 1].held_format
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        for unpacker in &self.0 {
+        for unpacker in &self.units {
             hasher.bytes(&unpacker.context_counter);
             hasher.bytes(&unpacker.src_row);
             hasher.u32(unpacker.register_accumulator);
@@ -103,7 +112,7 @@ impl Unpackers {
             ),
         ];
         for ((unpacker, section), (reset, increment)) in
-            self.0.iter_mut().zip(sections).zip(controls)
+            self.units.iter_mut().zip(sections).zip(controls)
         {
             let counter = &mut unpacker.context_counter[thread.index()];
             if increment.of_word(value) != 0 {
@@ -144,13 +153,13 @@ impl Backend {
     pub(crate) fn unpacr<E: Env>(&mut self, issued: &Issued, env: &E) -> Result<(), Fault> {
         let word = Word(issued.word);
         let (thread, unpacker) = (issued.thread.index(), word.unpacker());
-        let counter = self.unpackers.0[unpacker].context_counter[thread];
+        let counter = self.unpackers.units[unpacker].context_counter[thread];
         if word.flush_cache() {
             return Ok(());
         }
         if word.only_count() {
             let section = Section::new(&self.config, thread, unpacker);
-            self.unpackers.0[unpacker].context_counter[thread] =
+            self.unpackers.units[unpacker].context_counter[thread] =
                 section.next_context(u32::from(counter));
             return Ok(());
         }
@@ -159,7 +168,7 @@ impl Backend {
             self.warnings.note(issued, "tensix-unpack-broadcast", text);
         }
         let (context, adc) = select_context(issued, &self.config, counter)?;
-        let settings = Settings::read(issued, &self.config, (context, adc))?;
+        let settings = self.unpack_plan(issued, (context, adc))?;
         let input = settings.input(issued, word.row_search(), &self.adcs, env)?;
         let position = settings.output(issued, &self.adcs)?;
         let mut sink = self.sink(issued, &settings)?;
@@ -167,6 +176,23 @@ impl Backend {
             .go(input, position, &mut sink)?;
         self.finish(issued, &settings);
         Ok(())
+    }
+
+    /// What the configuration asks for. Read once for equal instructions between two writes of
+    /// configuration.
+    #[inline]
+    fn unpack_plan(&mut self, issued: &Issued, at: (u32, usize)) -> Result<Settings, Fault> {
+        let key = (issued.word, issued.thread, at, self.config.generation);
+        let plan = &mut self.unpackers.plans[Word(issued.word).unpacker()];
+        if let Some((known, settings)) = plan
+            && *known == key
+        {
+            debug_assert_eq!(Settings::read(issued, &self.config, at).ok(), Some(*settings));
+            return Ok(*settings);
+        }
+        let settings = Settings::read(issued, &self.config, at)?;
+        *plan = Some((key, settings));
+        Ok(settings)
     }
 
     /// Where the datums of `settings` go.
@@ -185,7 +211,7 @@ impl Backend {
             let wide = format::is_wide(settings.output_format);
             return Ok(Sink::Dst { dst: &mut self.matrix.dst, map, wide });
         }
-        let row = u32::from(self.unpackers.0[settings.unpacker].src_row[thread]);
+        let row = u32::from(self.unpackers.units[settings.unpacker].src_row[thread]);
         let cells = self.src[settings.unpacker].unpacker_side_mut();
         if settings.unpacker == 1 {
             let copies = if Word(issued.word).row_broadcast() { 8 } else { 1 };
@@ -205,7 +231,7 @@ impl Backend {
         let (thread, unpacker) = (issued.thread.index(), settings.unpacker);
         let section = Section::new(&self.config, thread, unpacker);
         if word.multi_context() && word.use_context_counter() {
-            self.unpackers.0[unpacker].context_counter[thread] =
+            self.unpackers.units[unpacker].context_counter[thread] =
                 section.next_context(settings.context);
         }
         let advances_rows = section.thcon(&field::THCON_SEC0_REG2_Unpack_Src_Reg_Set_Upd) != 0;
@@ -222,7 +248,7 @@ impl Backend {
             self.hand_over(issued.thread, unpacker, settings.output_format);
         } else if advances_rows {
             let base = self.src_row_base(thread, unpacker);
-            let row = &mut self.unpackers.0[unpacker].src_row[thread];
+            let row = &mut self.unpackers.units[unpacker].src_row[thread];
             *row = row.wrapping_add(16).wrapping_add(base) & 0x3F;
         }
     }
@@ -237,7 +263,7 @@ impl Backend {
     /// ownership is held in soft reset, it cannot change `[isa-bh: TensixTile/SoftReset.md]`.
     fn hand_over(&mut self, thread: ThreadId, unpacker: usize, format: u32) {
         let row = self.src_row_base(thread.index(), unpacker);
-        let state = &mut self.unpackers.0[unpacker];
+        let state = &mut self.unpackers.units[unpacker];
         state.src_row[thread.index()] = row;
         state.held_format = format as u8;
         let frozen = [soft_reset::SRC_A_CLIENT, soft_reset::SRC_B_CLIENT][unpacker];
@@ -252,7 +278,7 @@ impl Backend {
     pub(crate) fn setdvalid(&mut self, issued: &Issued) {
         for unpacker in 0..2 {
             if issued.field(unpacker as u32, 1) != 0 {
-                let format = self.unpackers.0[unpacker].held_format;
+                let format = self.unpackers.units[unpacker].held_format;
                 self.hand_over(issued.thread, unpacker, u32::from(format));
             }
         }

@@ -140,7 +140,7 @@ impl Backend {
     ) {
         let mut value = value;
         if accumulate {
-            let sum = &mut self.unpackers.0[issued.field(23, 1) as usize].register_accumulator;
+            let sum = &mut self.unpackers.units[issued.field(23, 1) as usize].register_accumulator;
             *sum = if value == 0 { 0 } else { (*sum + value) & 0x1_FFFF };
             if value == 0 {
                 return;

@@ -1,6 +1,7 @@
 //! The data path: L1, conversion, register file, for one `UNPACR`.
 //!
-//! Uncompressed data without upsampling goes by rows of 16. Everything else goes datum by datum,
+//! Whole rows in their usual place go through [`super::block`], other uncompressed data without
+//! upsampling by rows of up to 16. Everything else goes datum by datum,
 //! as the documents' functional model does.
 //!
 //! Source: `[isa-wh: TensixCoprocessor/UNPACR_Regular.md]`.
@@ -14,7 +15,7 @@ use crate::env::Env;
 use crate::units::{Fault, Issued};
 
 /// Bits of L1.
-const L1_BITS: u64 = L1_BYTES as u64 * 8;
+pub(super) const L1_BITS: u64 = L1_BYTES as u64 * 8;
 
 /// One `UNPACR` in progress.
 pub(crate) struct Run<'a, E: Env> {
@@ -32,7 +33,9 @@ impl<E: Env> Run<'_, E> {
     /// `UndefinedBehavior` for addresses outside L1, rows outside SrcA, and shared exponents that
     /// do not fit.
     pub(crate) fn go(&self, input: Input, position: u32, sink: &mut Sink<'_>) -> Result<(), Fault> {
-        if self.settings.uncompressed && self.settings.upsample_zeroes == 0 {
+        if let Some(rows) = self.whole_rows(&input, position, sink) {
+            self.move_rows(input, rows)
+        } else if self.settings.uncompressed && self.settings.upsample_zeroes == 0 {
             self.rows(input, position, sink)
         } else {
             self.datums(input, position, sink)
@@ -132,15 +135,20 @@ impl<E: Env> Run<'_, E> {
         if self.settings.conversion.apply(datums, exponent) {
             return Ok(());
         }
-        Err(undefined(
-            self.issued,
-            "tensix-unpack-exponent",
-            format!("shared exponent {exponent:#x} gives an FP16 exponent of more than five bits"),
-        ))
+        Err(self.exponent_unfit(exponent))
     }
 
     #[cold]
-    fn row_outside(&self, row: RowOutside) -> Fault {
+    pub(super) fn exponent_unfit(&self, exponent: u8) -> Fault {
+        undefined(
+            self.issued,
+            "tensix-unpack-exponent",
+            format!("shared exponent {exponent:#x} gives an FP16 exponent of more than five bits"),
+        )
+    }
+
+    #[cold]
+    pub(super) fn row_outside(&self, row: RowOutside) -> Fault {
         undefined(
             self.issued,
             "tensix-unpack-row",
@@ -231,11 +239,11 @@ impl Settings {
     /// Groups of 16 datums in an input row when rows are not contiguous: 32 datums of 16 or 32
     /// bits, 16 of 8 bits or less. The reference says so; the documents always say 16
     /// `[spec: numerics 2]`.
-    fn groups_per_row(&self) -> u32 {
+    pub(super) fn groups_per_row(&self) -> u32 {
         if self.datum_bits >= 16 { 2 } else { 1 }
     }
 
-    fn wrap_exponent(&self, at: u64) -> u64 {
+    pub(super) fn wrap_exponent(&self, at: u64) -> u64 {
         if at.is_multiple_of(16 * 16) { self.fifo.wrap(at, 16) } else { at }
     }
 }

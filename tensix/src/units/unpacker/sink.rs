@@ -69,6 +69,29 @@ impl Sink<'_> {
         self.write_in_row(row.wrapping_add(1), 0, next)
     }
 
+    /// `count` whole rows from output row `row` on, where they are whole rows here and none of them
+    /// is one that must not be written.
+    #[inline]
+    pub(crate) fn rows(&mut self, row: u32, count: u32) -> Option<Rows<'_>> {
+        match self {
+            Self::SrcA { cells, shape } => {
+                let first = row.checked_sub(HEADER_ROWS)?;
+                let fits = shape.set_row.is_none() || first.checked_add(count)? <= ROWS_PER_SET;
+                let plain = shape.column_shift == 0 && !shape.transpose;
+                let first = (first % SRC_ROWS as u32) + shape.set_row.unwrap_or(0);
+                (fits && plain).then_some(Rows::Src { cells, first, count })
+            }
+            Self::SrcB { cells, row: set_row, copies } => {
+                let first = row % SRC_ROWS as u32 + *set_row;
+                (*copies == 1).then_some(Rows::Src { cells, first, count })
+            }
+            Self::Dst { dst, map, wide } => {
+                let first = row.wrapping_sub(HEADER_ROWS);
+                Some(Rows::Dst { dst, map: *map, wide: *wide, first, count })
+            }
+        }
+    }
+
     /// Writes datums that lie in one row.
     #[inline]
     fn write_in_row(&mut self, row: u32, column: usize, datums: &[u32]) -> Result<(), RowOutside> {
@@ -91,6 +114,39 @@ impl Sink<'_> {
     }
 }
 
+/// Consecutive whole rows of a register file.
+#[derive(Debug)]
+pub(crate) enum Rows<'a> {
+    /// `first + count` does not overflow; rows wrap.
+    Src {
+        cells: &'a mut SrcCells,
+        first: u32,
+        count: u32,
+    },
+    Dst {
+        dst: &'a mut Dst,
+        map: DstMap,
+        wide: bool,
+        first: u32,
+        count: u32,
+    },
+}
+
+/// Writes a whole row of Dst.
+#[inline(always)]
+pub(crate) fn write_dst_row(
+    dst: &mut Dst,
+    (map, wide): (DstMap, bool),
+    row: u32,
+    datums: &[u32; COLUMNS],
+) {
+    if wide {
+        dst.write32(map, row, datums);
+    } else {
+        dst.write16(map, row, &datums.map(|datum| datum as u16));
+    }
+}
+
 #[inline]
 fn copy(cells: &mut [u32; COLUMNS], column: usize, datums: &[u32]) {
     // Whole rows are the common case, and then the compiler knows the length.
@@ -103,6 +159,20 @@ fn copy(cells: &mut [u32; COLUMNS], column: usize, datums: &[u32]) {
     }
 }
 
+/// Row of SrcA that row `row` of the output goes to; `None` for the rows that do not exist.
+#[inline]
+fn src_a_row(shape: SrcAShape, row: u32) -> Result<Option<usize>, RowOutside> {
+    let Some(row) = row.checked_sub(HEADER_ROWS) else { return Ok(None) };
+    // By address, rows beyond the last wrap: the page calls that undefined, but the vendor's fast
+    // tilize does it in recorded sessions whose results agree with wrapping.
+    let row = match shape.set_row {
+        Some(_) if row >= ROWS_PER_SET => return Err(RowOutside(row)),
+        Some(base) => row + base,
+        None => row,
+    };
+    Ok(Some(row as usize % SRC_ROWS))
+}
+
 #[inline]
 fn write_src_a(
     cells: &mut SrcCells,
@@ -111,15 +181,7 @@ fn write_src_a(
     column: usize,
     datums: &[u32],
 ) -> Result<(), RowOutside> {
-    let Some(row) = row.checked_sub(HEADER_ROWS) else { return Ok(()) };
-    // By address, rows beyond the last wrap: the page calls that undefined, but the vendor's fast
-    // tilize does it in recorded sessions whose results agree with wrapping.
-    let row = match shape.set_row {
-        Some(_) if row >= ROWS_PER_SET => return Err(RowOutside(row)),
-        Some(base) => row + base,
-        None => row,
-    };
-    let row = row as usize % SRC_ROWS;
+    let Some(row) = src_a_row(shape, row)? else { return Ok(()) };
     let shift = shape.column_shift as usize;
     if shift == 0 && !shape.transpose {
         copy(&mut cells[row], column, datums);
@@ -139,8 +201,7 @@ fn write_src_a(
 
 fn write_dst(dst: &mut Dst, (map, wide): (DstMap, bool), row: u32, column: usize, datums: &[u32]) {
     match (<&[u32; COLUMNS]>::try_from(datums), wide) {
-        (Ok(datums), true) => dst.write32(map, row, datums),
-        (Ok(datums), false) => dst.write16(map, row, &datums.map(|datum| datum as u16)),
+        (Ok(datums), _) => write_dst_row(dst, (map, wide), row, datums),
         (Err(_), true) => {
             for (column, datum) in (column..).zip(datums) {
                 dst.set32(map, row, column, *datum);

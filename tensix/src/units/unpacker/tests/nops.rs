@@ -107,7 +107,7 @@ fn setdvalid_hands_over_the_selected_banks() {
         (owners(&fixture, 0), owners(&fixture, 1)),
         (([false; 2], false), ([true, false], true))
     );
-    assert_eq!(fixture.tensix.backend.unpackers.0[1].src_row, [32, 0, 0]);
+    assert_eq!(fixture.tensix.backend.unpackers.units[1].src_row, [32, 0, 0]);
     fixture.run(&[0x5700_0001]);
     assert_eq!(owners(&fixture, 0), ([true, false], true));
 }

@@ -181,7 +181,7 @@ fn src_row_advances_and_returns_at_the_hand_over() {
         (0..64).filter(|&row| fixture.bank(0, 0)[row] == ramp_row(0)).collect();
     // Rows 0, 16, 32; then 16 + 16 more with a base of 16, which is row 0 again.
     assert_eq!(filled, [0, 16, 32]);
-    assert_eq!(fixture.tensix.backend.unpackers.0[0].src_row[0], 16);
+    assert_eq!(fixture.tensix.backend.unpackers.units[0].src_row[0], 16);
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn contexts_have_bases_offsets_and_formats_of_their_own() {
 
 #[test]
 fn context_counter_counts_wraps_and_obeys_its_register() {
-    let counter = |fixture: &Fixture| fixture.tensix.backend.unpackers.0[0].context_counter[0];
+    let counter = |fixture: &Fixture| fixture.tensix.backend.unpackers.units[0].context_counter[0];
     let only_count = 0x4200_2000;
     let mut fixture = Fixture::new();
     fixture.set(&field::THCON_SEC0_REG2_Context_count, 2);

@@ -64,25 +64,41 @@ fn row_broadcast_writes_eight_rows_of_src_b_and_warns() {
     assert!(fixture.tensix.has_warned(ThreadId::T0, "tensix-unpack-broadcast"));
 }
 
-/// One `UNPACR` by rows or datum by datum, into SrcB; `None` if it is diagnosed.
-fn run(fixture: &Fixture, by_rows: bool) -> Option<SrcCells> {
+/// A way through the data path.
+#[derive(Clone, Copy)]
+enum Path {
+    /// As the instruction chooses.
+    Own,
+    Rows,
+    Datums,
+}
+
+/// One `UNPACR` of thread 0; whether it is not diagnosed.
+fn run_into(fixture: &Fixture, word: u32, path: Path, sink: &mut Sink<'_>) -> bool {
     let origin = Origin { core: CoreId::Trisc0, pc: 0 };
-    let issued = Issued::new(&Queued::pushed(UNPACR_B, origin), ThreadId::T0, Cycle(0));
+    let issued = Issued::new(&Queued::pushed(word, origin), ThreadId::T0, Cycle(0));
     let backend = &fixture.tensix.backend;
-    let mut cells = [[0; 16]; 64];
     let outcome = Settings::read(&issued, &backend.config, (0, 0)).and_then(|settings| {
         let input = settings.input(&issued, false, &backend.adcs, &fixture.memory)?;
         let position = settings.output(&issued, &backend.adcs)?;
-        let mut sink = Sink::SrcB { cells: &mut cells, row: 3, copies: 1 };
         let run =
             Run { issued: &issued, settings: &settings, env: &fixture.memory, all_zero: false };
-        if by_rows {
-            run.rows(input, position, &mut sink)
-        } else {
-            run.datums(input, position, &mut sink)
+        match path {
+            Path::Own => run.go(input, position, sink),
+            Path::Rows => run.rows(input, position, sink),
+            Path::Datums => run.datums(input, position, sink),
         }
     });
-    outcome.is_ok().then_some(cells)
+    outcome.is_ok()
+}
+
+/// One `UNPACR` by rows or datum by datum, into SrcB; `None` if it is diagnosed.
+fn run(fixture: &Fixture, by_rows: bool) -> Option<SrcCells> {
+    let mut cells = [[0; 16]; 64];
+    let path = if by_rows { Path::Rows } else { Path::Datums };
+    let mut sink = Sink::SrcB { cells: &mut cells, row: 3, copies: 1 };
+    let is_fine = run_into(fixture, UNPACR_B, path, &mut sink);
+    is_fine.then_some(cells)
 }
 
 proptest! {
@@ -128,9 +144,67 @@ proptest! {
         fixture.formats(1, format, format);
         fixture.extent(1, first, first + count - 1);
         fixture.set(&field::UNP1_ADDR_BASE_REG_1_Base, base * 2);
-        fixture.thcon(1, &field::THCON_SEC0_REG2_Unpack_limit_address, super::TILE / 16 + limit);
+        fixture.thcon(1, &field::THCON_SEC0_REG2_Unpack_limit_address, TILE / 16 + limit);
         fixture.thcon(1, &field::THCON_SEC0_REG2_Unpack_fifo_size, 3);
-        fixture.bytes(super::TILE - 64, bytes);
+        fixture.bytes(TILE - 64, bytes);
         prop_assert_eq!(run(&fixture, true), run(&fixture, false));
+    }
+
+    /// Everything that the straight-line path takes, and some that it must refuse, through it and
+    /// through the general one: SrcA, SrcB and both widths of Dst.
+    #[test]
+    fn whole_rows_and_rows_are_the_same_path(
+        (input, output) in prop::sample::select(vec![
+            (0_u32, 0_u32), (0, 4), (0, 5), (0, 1), (1, 1), (2, 2), (3, 3), (5, 5), (6, 6), (7, 7),
+            (8, 8), (9, 9), (10, 10), (11, 11), (14, 14), (15, 15),
+        ]),
+        target in 0..4_u32,
+        bytes in prop::collection::vec(any::<u8>(), 5000),
+        (first, count) in prop_oneof![
+            (0..4_u32, 1..20_u32).prop_map(|(first, rows)| (16 * first, 16 * rows)),
+            (0..40_u32, 1..300_u32),
+        ],
+        (base, set_row) in (0..40_u32, 0..64_u32),
+        limit in prop_oneof![Just(0x1_FFFF_u32), 0..40_u32],
+        modes in (0..40_u32, 0..6_u32, 0..6_u32, any::<bool>()),
+    ) {
+        let mut fixture = Fixture::new();
+        let unpacker = u32::from(target == 1);
+        fixture.descriptor(unpacker, input, 64, 16);
+        fixture.formats(unpacker, input, output);
+        fixture.extent(unpacker, first, first + count - 1);
+        fixture.set(&field::THCON_SEC0_REG5_Tile_x_dim_cntx0, 64);
+        fixture.set(&field::THCON_SEC0_REG5_Dest_cntx0_address, if base < 32 { 16 * base } else { base });
+        fixture.set(&field::UNP1_ADDR_BASE_REG_1_Base, 128 * base);
+        fixture.set(&field::THCON_SEC0_REG2_Unpack_if_sel_cntx0, u32::from(target >= 2));
+        fixture.thcon(unpacker, &field::THCON_SEC0_REG2_Unpack_limit_address, if limit > 40 { limit } else { TILE / 16 + limit });
+        fixture.thcon(unpacker, &field::THCON_SEC0_REG2_Unpack_fifo_size, 3);
+        let (exponent, shift, haloize, tileize) = modes;
+        fixture.thcon(unpacker, &field::THCON_SEC0_REG2_Force_shared_exp, u32::from(exponent > 31));
+        fixture.thcon(unpacker, &field::THCON_SEC0_REG2_Tileize_mode, u32::from(tileize && shift == 0));
+        fixture.thcon(unpacker, &field::THCON_SEC0_REG2_Haloize_mode, u32::from(haloize == 0));
+        let five_bit_exponents = matches!(input, 2 | 3 | 11);
+        let mask = if five_bit_exponents { 0x1F } else { 0xFF };
+        fixture.bytes(TILE - 64, bytes.into_iter().map(|byte| byte & mask));
+        let word = [UNPACR_A, UNPACR_B, UNPACR_A, UNPACR_A][target as usize];
+        let mut results = [Path::Own, Path::Rows].map(|path| {
+            let mut cells = Box::new([[7; 16]; 64]);
+            let mut dst = crate::state::dst::Dst::default();
+            let map = crate::state::dst::DstMap { remap: base % 2 == 0, swizzle: base % 3 == 0 };
+            let shape = super::super::sink::SrcAShape {
+                set_row: (set_row > 31).then_some(set_row),
+                column_shift: if shift == 1 { 3 } else { 0 },
+                transpose: haloize == 0,
+            };
+            let mut sink = match target {
+                0 => Sink::SrcA { cells: &mut cells, shape },
+                1 => Sink::SrcB { cells: &mut cells, row: set_row, copies: 1 },
+                target => Sink::Dst { dst: &mut dst, map, wide: target == 2 },
+            };
+            let is_fine = run_into(&fixture, word, path, &mut sink);
+            (is_fine, cells, dst)
+        });
+        let (own, general) = results.split_at_mut(1);
+        prop_assert!(own == general);
     }
 }
