@@ -86,15 +86,16 @@ impl L1 {
         }
     }
 
-    /// `N` consecutive words from the aligned word that holds byte `addr`; all zero if one of them
-    /// lies outside L1.
-    #[inline]
-    #[must_use]
-    pub fn read_words<const N: usize>(&self, addr: u32) -> [u32; N] {
+    /// Shows `N` consecutive words with their numbers, in order, from the aligned word that holds
+    /// byte `addr` on; nothing happens if one of them lies outside L1.
+    #[inline(always)]
+    pub fn visit_words<const N: usize>(&self, addr: u32, mut visit: impl FnMut(usize, u32)) {
         let first = (addr >> 2) as usize;
-        match self.words.get(first..first + N).and_then(|words| words.first_chunk::<N>()) {
-            Some(words) => std::array::from_fn(|i| words[i].load(Relaxed)),
-            None => [0; N],
+        let Some(words) = self.words.get(first..).and_then(|words| words.first_chunk::<N>()) else {
+            return;
+        };
+        for (i, word) in words.iter().enumerate() {
+            visit(i, word.load(Relaxed));
         }
     }
 

@@ -22,10 +22,13 @@ pub trait Env {
     /// The aligned L1 word that holds byte `addr`; zero beyond the end of L1.
     fn l1_word(&self, addr: u32) -> u32;
 
-    /// `N` consecutive words from `addr`, which is a multiple of 4; all of them are inside L1.
+    /// Shows `N` consecutive words from `addr` on with their numbers, in order. `addr` is a multiple
+    /// of 4 and all words are inside L1.
     #[inline]
-    fn l1_words<const N: usize>(&self, addr: u32) -> [u32; N] {
-        std::array::from_fn(|i| self.l1_word(addr + 4 * i as u32))
+    fn l1_visit<const N: usize>(&self, addr: u32, mut visit: impl FnMut(usize, u32)) {
+        for i in 0..N {
+            visit(i, self.l1_word(addr + 4 * i as u32));
+        }
     }
 
     /// Writes L1 at once; the address is naturally aligned and inside L1.

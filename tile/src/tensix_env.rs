@@ -60,8 +60,8 @@ impl<O: Observer> Env for TensixEnv<'_, O> {
     }
 
     #[inline]
-    fn l1_words<const N: usize>(&self, addr: u32) -> [u32; N] {
-        self.shared.l1.read_words(addr)
+    fn l1_visit<const N: usize>(&self, addr: u32, visit: impl FnMut(usize, u32)) {
+        self.shared.l1.visit_words::<N>(addr, visit);
     }
 
     fn l1_write(&mut self, addr: u32, value: u32, width: Width, at: Stamp) {

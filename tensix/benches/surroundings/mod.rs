@@ -20,8 +20,8 @@ impl Env for Memory {
     fn l1_word(&self, addr: u32) -> u32 {
         self.0.word(addr)
     }
-    fn l1_words<const N: usize>(&self, addr: u32) -> [u32; N] {
-        self.0.read_words(addr)
+    fn l1_visit<const N: usize>(&self, addr: u32, visit: impl FnMut(usize, u32)) {
+        self.0.visit_words::<N>(addr, visit);
     }
     fn l1_write_block(&mut self, addr: u32, words: &[u32; 4], _: Stamp) {
         self.0.write_words(addr, words);

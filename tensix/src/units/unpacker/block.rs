@@ -7,17 +7,18 @@
 //! the general path of [`super::run`], which does the same with more questions; a test compares.
 
 use super::addr::{Input, read_byte};
-use super::format::{Layout, Normalise, bf16_cells_from_bfp8};
+use super::format::{Layout, Normalise, bf16_cell_from_bfp8};
 use super::run::{L1_BITS, Run};
-use super::sink::{COLUMNS, Rows, Sink, write_dst_row};
+use super::sink::{COLUMNS, Rows, Sink, SrcRows};
 use crate::env::Env;
+use crate::state::src::SRC_ROWS;
 use crate::units::Fault;
 
 /// Datums of a row.
 const ROW: u32 = COLUMNS as u32;
 
-/// A row of cells, and whether all exponents fitted.
-type Converted = ([u32; COLUMNS], bool);
+/// A row of cells.
+type Cells = [u32; COLUMNS];
 
 impl<E: Env> Run<'_, E> {
     /// Where the rows of an instruction of the common kind go; `None` if it is not of that kind.
@@ -30,7 +31,8 @@ impl<E: Env> Run<'_, E> {
     ) -> Option<Rows<'s>> {
         let settings = self.settings;
         let rows = input.count / ROW;
-        // The last row begins where no address has wrapped yet, and ends inside L1.
+        // The last row begins where no address has wrapped yet, or wrapping does nothing, and ends
+        // inside L1.
         let row_bits = u64::from(settings.datum_bits) * COLUMNS as u64;
         let last = input.datums.checked_add(row_bits * u64::from(rows.saturating_sub(1)))?;
         let is_plain = !self.all_zero
@@ -41,7 +43,7 @@ impl<E: Env> Run<'_, E> {
             && position.is_multiple_of(ROW)
             && input.datums.is_multiple_of(32)
             && input.exponents.is_none_or(|at| at.is_multiple_of(16))
-            && last <= settings.fifo.limit * 8
+            && (settings.fifo.size == 0 || last <= settings.fifo.limit * 8)
             && last <= L1_BITS - row_bits;
         if is_plain { sink.rows(position / ROW, rows) } else { None }
     }
@@ -52,106 +54,112 @@ impl<E: Env> Run<'_, E> {
     /// `UndefinedBehavior` for shared exponents outside L1 or that do not fit.
     pub(super) fn move_rows(&self, input: Input, rows: Rows<'_>) -> Result<(), Fault> {
         let conversion = self.settings.conversion;
-        let slow = |mut row: [u32; COLUMNS], exponent| {
-            let fits = conversion.apply(&mut row, exponent);
-            (row, fits)
+        let input = Cursor {
+            at: (input.datums / 8) as u32,
+            exponents: input.exponents,
+            exponent: self.settings.forced_exponent.unwrap_or(0),
         };
-        match (self.settings.datum_bits, conversion.normalise, conversion.layout) {
-            // The formats that kernels use most have the conversion inside the loop.
-            (16, Normalise::Keep, Layout::SrcBf16) => {
-                self.each_row(input, rows, |words, _| (bf16_cells(words), true))
-            }
-            (32, Normalise::Keep, Layout::SrcTf32) => {
-                self.each_row(input, rows, |words: &[u32; 16], _| {
-                    (words.map(|word| word >> 13), true)
+        match (rows, self.settings.datum_bits, conversion.normalise, conversion.layout) {
+            // The formats that kernels use most are converted word by word on their way.
+            (Rows::Src(to), 16, Normalise::Keep, Layout::SrcBf16) => {
+                self.straight::<8>(input, to, |out, i, word, _| {
+                    out[2 * i] = (word & 0xFFFF) << 3;
+                    out[2 * i + 1] = word >> 16 << 3;
                 })
             }
-            (8, Normalise::Bf16FromBfp { shift: 0 }, Layout::SrcBf16) => {
-                self.each_row(input, rows, |words, exponent| {
-                    (bf16_cells_from_bfp8(&bytes(words), exponent), true)
+            (Rows::Src(to), 16, Normalise::Keep, Layout::SrcFp16) => {
+                self.straight::<8>(input, to, |out, i, word, _| {
+                    out[2 * i] = (word & 0x8000) << 3 | word & 0x7FFF;
+                    out[2 * i + 1] = word >> 31 << 18 | word >> 16 & 0x7FFF;
                 })
             }
-            (4, Normalise::Bf16FromBfp { shift: 4 }, Layout::SrcBf16) => {
-                self.each_row(input, rows, |words, exponent| {
-                    let datums = nibbles(words).map(|datum| datum << 4);
-                    (bf16_cells_from_bfp8(&datums, exponent), true)
-                })
+            (Rows::Src(to), 32, Normalise::Keep, Layout::SrcTf32) => {
+                self.straight::<16>(input, to, |out, i, word, _| out[i] = word >> 13)
             }
-            (2, ..) => self.each_row(input, rows, |words, e| slow(pairs(words), e)),
-            (4, ..) => self.each_row(input, rows, |words, e| slow(nibbles(words), e)),
-            (8, ..) => self.each_row(input, rows, |words, e| slow(bytes(words), e)),
-            (16, ..) => self.each_row(input, rows, |words, e| slow(halves(words), e)),
-            _ => self.each_row(input, rows, |words: &[u32; 16], e| slow(*words, e)),
+            (Rows::Src(to), 8, Normalise::Bf16FromBfp { shift: 0 }, Layout::SrcBf16) => self
+                .straight::<4>(input, to, |out, i, word, exponent| {
+                    for byte in 0..4 {
+                        out[4 * i + byte] = bf16_cell_from_bfp8(word >> (8 * byte), exponent);
+                    }
+                }),
+            (Rows::Src(to), 4, Normalise::Bf16FromBfp { shift: 4 }, Layout::SrcBf16) => self
+                .straight::<2>(input, to, |out, i, word, exponent| {
+                    for nibble in 0..8 {
+                        let datum = word >> (4 * nibble) << 4;
+                        out[8 * i + nibble] = bf16_cell_from_bfp8(datum, exponent);
+                    }
+                }),
+            (rows, 2, ..) => self.converted::<1, 2>(input, rows),
+            (rows, 4, ..) => self.converted::<2, 4>(input, rows),
+            (rows, 8, ..) => self.converted::<4, 8>(input, rows),
+            (rows, 16, ..) => self.converted::<8, 16>(input, rows),
+            (rows, ..) => self.converted::<16, 32>(input, rows),
         }
     }
 
-    /// The loop over rows of `WORDS` words.
+    /// Rows of `WORDS` words, of which `put` puts each into its cells, given its number and the
+    /// shared exponent.
     #[inline(always)]
-    fn each_row<const WORDS: usize>(
+    fn straight<const WORDS: usize>(
         &self,
-        input: Input,
-        rows: Rows<'_>,
-        convert: impl Fn(&[u32; WORDS], u8) -> Converted,
+        mut input: Cursor,
+        to: SrcRows<'_>,
+        put: impl Fn(&mut Cells, usize, u32, u8),
     ) -> Result<(), Fault> {
-        let mut at = (input.datums / 8) as u32;
-        let mut exponents = input.exponents;
-        let mut exponent = self.settings.forced_exponent.unwrap_or(0);
-        let mut next = || {
-            let words = self.env.l1_words::<WORDS>(at);
-            at = at.wrapping_add(WORDS as u32 * 4);
-            if let Some(at) = &mut exponents {
-                exponent = read_byte(self.issued, self.env, *at / 16)?;
-                *at = self.settings.wrap_exponent(*at + 16);
-            }
-            match convert(&words, exponent) {
-                (cells, true) => Ok(cells),
-                (_, false) => Err(self.exponent_unfit(exponent)),
-            }
-        };
-        match rows {
-            Rows::Src { cells, first, count } => {
-                for row in first..first + count {
-                    cells[row as usize % cells.len()] = next()?;
+        for row in to.first..to.first + to.count {
+            let exponent = input.exponent(self)?;
+            let out = &mut to.cells[row as usize % SRC_ROWS];
+            self.env.l1_visit::<WORDS>(input.at, |i, word| put(out, i, word, exponent));
+            input.at = input.at.wrapping_add(WORDS as u32 * 4);
+        }
+        Ok(())
+    }
+
+    /// Rows of `WORDS` words of datums of `BITS` bits, converted a row at a time.
+    #[inline(always)]
+    fn converted<const WORDS: usize, const BITS: usize>(
+        &self,
+        mut input: Cursor,
+        mut rows: Rows<'_>,
+    ) -> Result<(), Fault> {
+        let conversion = self.settings.conversion;
+        for row in 0..rows.count() {
+            let exponent = input.exponent(self)?;
+            let mut datums = [0; COLUMNS];
+            self.env.l1_visit::<WORDS>(input.at, |i, word| {
+                for part in 0..32 / BITS {
+                    datums[i * (32 / BITS) + part] =
+                        word >> (BITS * part) & (u32::MAX >> (32 - BITS));
                 }
+            });
+            input.at = input.at.wrapping_add(WORDS as u32 * 4);
+            if !conversion.apply(&mut datums, exponent) {
+                return Err(self.exponent_unfit(exponent));
             }
-            Rows::Dst { dst, map, wide, first, count } => {
-                for row in 0..count {
-                    write_dst_row(dst, (map, wide), first.wrapping_add(row), &next()?);
-                }
-            }
+            rows.write(row, &datums);
         }
         Ok(())
     }
 }
 
-/// Cells of sixteen BF16.
-#[inline(always)]
-fn bf16_cells(words: &[u32; 8]) -> [u32; COLUMNS] {
-    let low = words.map(|word| (word & 0xFFFF) << 3);
-    let high = words.map(|word| word >> 16 << 3);
-    std::array::from_fn(|i| if i % 2 == 0 { low[i / 2] } else { high[i / 2] })
+/// Where the rows come from.
+#[derive(Clone, Copy)]
+struct Cursor {
+    /// Byte address of the next row.
+    at: u32,
+    /// Its shared exponent in sixteenths of a byte; `None` if all rows have the same.
+    exponents: Option<u64>,
+    exponent: u8,
 }
 
-/// Sixteen half-words.
-#[inline(always)]
-fn halves(words: &[u32; 8]) -> [u32; COLUMNS] {
-    std::array::from_fn(|i| words[i / 2] >> (16 * (i % 2)) & 0xFFFF)
-}
-
-/// Sixteen bytes.
-#[inline(always)]
-fn bytes(words: &[u32; 4]) -> [u32; COLUMNS] {
-    std::array::from_fn(|i| words[i / 4] >> (8 * (i % 4)) & 0xFF)
-}
-
-/// Sixteen nibbles.
-#[inline(always)]
-fn nibbles(words: &[u32; 2]) -> [u32; COLUMNS] {
-    std::array::from_fn(|i| words[i / 8] >> (4 * (i % 8)) & 0xF)
-}
-
-/// Sixteen pairs of bits.
-#[inline(always)]
-fn pairs(words: &[u32; 1]) -> [u32; COLUMNS] {
-    std::array::from_fn(|i| words[0] >> (2 * i) & 3)
+impl Cursor {
+    /// The next row's shared exponent.
+    #[inline(always)]
+    fn exponent<E: Env>(&mut self, run: &Run<'_, E>) -> Result<u8, Fault> {
+        if let Some(at) = &mut self.exponents {
+            self.exponent = read_byte(run.issued, run.env, *at / 16)?;
+            *at = run.settings.wrap_exponent(*at + 16);
+        }
+        Ok(self.exponent)
+    }
 }

@@ -326,17 +326,16 @@ static BFP8_CELLS: [(u32, u32); 256] = {
 /// Exponents from which no shift wraps.
 const LEAST_EXPONENT: u8 = 8;
 
-/// Cells of SrcA or SrcB of eight bits of sign and magnitude: [`bf16_from_bfp8`] laid out.
+/// Cell of SrcA or SrcB of eight bits of sign and magnitude, whatever lies above them:
+/// [`bf16_from_bfp8`] laid out.
 #[inline(always)]
-pub(crate) fn bf16_cells_from_bfp8(datums: &[u32; COLUMNS], exponent: u8) -> [u32; COLUMNS] {
+pub(crate) fn bf16_cell_from_bfp8(datum: u32, exponent: u8) -> u32 {
+    let datum = datum & 0xFF;
     if exponent < LEAST_EXPONENT {
-        return datums.map(|datum| bf16_from_bfp8(datum, exponent) << 3);
+        return bf16_from_bfp8(datum, exponent) << 3;
     }
-    let exponent = u32::from(exponent) << 10;
-    datums.map(|datum| {
-        let (cell, mask) = BFP8_CELLS[(datum & 0xFF) as usize];
-        cell.wrapping_add(exponent & mask)
-    })
+    let (cell, mask) = BFP8_CELLS[datum as usize];
+    cell.wrapping_add(u32::from(exponent) << 10 & mask)
 }
 
 #[cfg(test)]
@@ -346,10 +345,10 @@ mod tests {
     #[test]
     fn table_of_bfp8_cells_is_the_conversion_for_every_datum_and_exponent() {
         for exponent in 0..=u8::MAX {
-            for first in (0..256).step_by(COLUMNS) {
-                let datums = std::array::from_fn(|i| first + i as u32);
-                let expected = datums.map(|datum| bf16_from_bfp8(datum, exponent) << 3);
-                assert_eq!(bf16_cells_from_bfp8(&datums, exponent), expected, "{exponent}");
+            for datum in 0..256 {
+                let expected = bf16_from_bfp8(datum, exponent) << 3;
+                let found = bf16_cell_from_bfp8(datum | 0xABCD << 8, exponent);
+                assert_eq!(found, expected, "{datum} {exponent}");
             }
         }
     }

@@ -79,11 +79,11 @@ impl Sink<'_> {
                 let fits = shape.set_row.is_none() || first.checked_add(count)? <= ROWS_PER_SET;
                 let plain = shape.column_shift == 0 && !shape.transpose;
                 let first = (first % SRC_ROWS as u32) + shape.set_row.unwrap_or(0);
-                (fits && plain).then_some(Rows::Src { cells, first, count })
+                (fits && plain).then_some(Rows::Src(SrcRows { cells, first, count }))
             }
             Self::SrcB { cells, row: set_row, copies } => {
                 let first = row % SRC_ROWS as u32 + *set_row;
-                (*copies == 1).then_some(Rows::Src { cells, first, count })
+                (*copies == 1).then_some(Rows::Src(SrcRows { cells, first, count }))
             }
             Self::Dst { dst, map, wide } => {
                 let first = row.wrapping_sub(HEADER_ROWS);
@@ -117,29 +117,40 @@ impl Sink<'_> {
 /// Consecutive whole rows of a register file.
 #[derive(Debug)]
 pub(crate) enum Rows<'a> {
-    /// `first + count` does not overflow; rows wrap.
-    Src {
-        cells: &'a mut SrcCells,
-        first: u32,
-        count: u32,
-    },
-    Dst {
-        dst: &'a mut Dst,
-        map: DstMap,
-        wide: bool,
-        first: u32,
-        count: u32,
-    },
+    Src(SrcRows<'a>),
+    Dst { dst: &'a mut Dst, map: DstMap, wide: bool, first: u32, count: u32 },
+}
+
+/// Consecutive rows of SrcA or SrcB. They wrap; `first + count` does not overflow.
+#[derive(Debug)]
+pub(crate) struct SrcRows<'a> {
+    pub(crate) cells: &'a mut SrcCells,
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+}
+
+impl Rows<'_> {
+    pub(crate) fn count(&self) -> u32 {
+        match self {
+            Self::Src(SrcRows { count, .. }) | Self::Dst { count, .. } => *count,
+        }
+    }
+
+    /// Writes row number `row` of them.
+    #[inline(always)]
+    pub(crate) fn write(&mut self, row: u32, datums: &[u32; COLUMNS]) {
+        match self {
+            Self::Src(to) => to.cells[(to.first + row) as usize % SRC_ROWS] = *datums,
+            Self::Dst { dst, map, wide, first, .. } => {
+                write_dst_row(dst, (*map, *wide), first.wrapping_add(row), datums);
+            }
+        }
+    }
 }
 
 /// Writes a whole row of Dst.
 #[inline(always)]
-pub(crate) fn write_dst_row(
-    dst: &mut Dst,
-    (map, wide): (DstMap, bool),
-    row: u32,
-    datums: &[u32; COLUMNS],
-) {
+fn write_dst_row(dst: &mut Dst, (map, wide): (DstMap, bool), row: u32, datums: &[u32; COLUMNS]) {
     if wide {
         dst.write32(map, row, datums);
     } else {

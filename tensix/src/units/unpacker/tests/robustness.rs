@@ -178,7 +178,7 @@ proptest! {
         fixture.set(&field::UNP1_ADDR_BASE_REG_1_Base, 128 * base);
         fixture.set(&field::THCON_SEC0_REG2_Unpack_if_sel_cntx0, u32::from(target >= 2));
         fixture.thcon(unpacker, &field::THCON_SEC0_REG2_Unpack_limit_address, if limit > 40 { limit } else { TILE / 16 + limit });
-        fixture.thcon(unpacker, &field::THCON_SEC0_REG2_Unpack_fifo_size, 3);
+        fixture.thcon(unpacker, &field::THCON_SEC0_REG2_Unpack_fifo_size, 3 * (limit % 2));
         let (exponent, shift, haloize, tileize) = modes;
         fixture.thcon(unpacker, &field::THCON_SEC0_REG2_Force_shared_exp, u32::from(exponent > 31));
         fixture.thcon(unpacker, &field::THCON_SEC0_REG2_Tileize_mode, u32::from(tileize && shift == 0));
