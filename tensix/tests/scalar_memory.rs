@@ -255,7 +255,7 @@ fn xmov_of_block_1_reads_the_second_section_and_warns() {
     for (word, value) in [(136, 0x40), (137, 0x90), (138, 1 | 3 << 30)] {
         bench.tensix.write_config(word, value, at, &mut bench.env).expect("there is such a word");
     }
-    bench.run(&[isa::encode::xmov(1, 0)]).expect("modelled");
+    bench.run(&[0x4080_0000]).expect("modelled");
     assert_eq!(words(&bench, 0x900), [1, 2, 3, 4]);
     let warnings: Vec<_> = bench.tensix.warnings().iter().map(|warning| warning.id).collect();
     assert_eq!(warnings, ["tensix-xmov-block"]);
