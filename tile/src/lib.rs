@@ -22,6 +22,7 @@ mod loads;
 mod quiesce;
 mod registers;
 mod route;
+mod tdma;
 mod tensix_env;
 mod tile;
 mod watchers;

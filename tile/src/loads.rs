@@ -1,6 +1,5 @@
 //! Loads from devices: by cores, some of which block, and by the NoC.
 
-use devices::tdma::Metadata;
 use devices::{DeviceFault, ExternalRead, PcBufRead, ReadClass};
 use memory_map::{Hit, Target, lookup};
 use sim_core::{
@@ -170,33 +169,6 @@ impl<O: Observer> Tile<O> {
             }
             _ => Err(unmapped(asker.view, "load from", addr)),
         }
-    }
-
-    fn tdma_load(&mut self, asker: Asker, offset: u32) -> Result<u32, DeviceFault> {
-        let tensix = &mut self.tensix;
-        let Some((packer, what)) = devices::Tdma::metadata(offset) else {
-            let shown = devices::tdma::Shown {
-                commands: tensix.tdma_status(asker.cycle),
-                metadata: tensix.metadata_status(),
-                packers: [0, 1].map(|unpacker| tensix.packer_status(unpacker)),
-            };
-            return self.tdma.read(offset, asker.core.unwrap_or(CoreId::Brisc), shown);
-        };
-        Ok(match what {
-            Metadata::Size(thread) => tensix.packed_size(packer, thread),
-            Metadata::AccumulatedSize(thread) => tensix.accumulated_sizes(packer, thread),
-            Metadata::ZeroFlags => tensix.zero_flags(packer),
-            // A core waits for a tile before it comes here.
-            Metadata::Peek => tensix.peek_metadata(packer).unwrap_or(0),
-            Metadata::Pop => tensix.pop_metadata(packer),
-        })
-    }
-
-    /// Whether a load finds the metadata FIFO empty that it shows the front of.
-    fn waits_for_tile(&self, hit: Hit) -> bool {
-        hit.target == Target::TdmaRisc
-            && matches!(devices::Tdma::metadata(hit.offset & !3), Some((packer, Metadata::Peek))
-                if self.tensix.peek_metadata(packer).is_none())
     }
 
     fn pc_snapshot(&mut self, asker: Asker, offset: u32, addr: u32) -> Result<Answer, DeviceFault> {

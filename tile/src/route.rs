@@ -1,13 +1,12 @@
 //! From an address to the device behind it.
 
-use devices::tdma::Metadata;
 use devices::{DeviceFault, TileControlEffect};
 use memory_map::{Hit, Target, View, lookup};
 use sim_core::{
     AgentId, AmoOp, Category, CoreId, Cycle, Event, Observer, Request, RequestKind, Stamp, Store,
     ThreadId, WaitReason, Width,
 };
-use tensix::{Origin, TrackedAccess};
+use tensix::Origin;
 
 use crate::tile::{Answer, Tile};
 
@@ -195,31 +194,6 @@ impl<O: Observer> Tile<O> {
             (Target::TtSync | Target::PcBufOwn, _) => Ok(()),
             _ => Err(unmapped(asker.view, "store to", addr)),
         }
-    }
-
-    fn tdma_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
-        match devices::Tdma::metadata(offset) {
-            Some((_, Metadata::AccumulatedSize(_))) => {
-                self.tensix.reset_packed_sizes(value);
-                return Ok(());
-            }
-            Some((packer, Metadata::Pop)) => {
-                self.tensix.pop_metadata(packer);
-                return Ok(());
-            }
-            Some(_) => return Ok(()),
-            None => {}
-        }
-        let core = asker.core.unwrap_or(CoreId::Brisc);
-        if let Some(devices::MoverCommand { word, parameters, base }) =
-            self.tdma.write(offset, value, core)?
-        {
-            let command = tensix::TdmaCommand { word, parameters, base };
-            if let Err(error) = self.tensix.push_tdma(command, asker.stamp()) {
-                self.report(Box::new(error));
-            }
-        }
-        Ok(())
     }
 
     fn overlay_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
@@ -414,21 +388,6 @@ impl<O: Observer> Tile<O> {
             _ => self.store_as(asker, addr, value, width)?,
         }
         Ok(DONE)
-    }
-
-    /// Whether Auto TTSync holds an access of a core back.
-    pub(crate) fn waits_for_instructions(&self, id: CoreId, hit: Hit, store: bool) -> bool {
-        if self.tracked == 0 {
-            return false;
-        }
-        let Some(thread) = id.thread() else { return false };
-        let access = match hit.target {
-            Target::GprOwn => TrackedAccess::Gprs,
-            Target::TdmaRisc => TrackedAccess::TdmaRisc,
-            Target::TensixCfg => TrackedAccess::Config(hit.offset / 4),
-            _ => return false,
-        };
-        self.tensix.holds_access(thread, access, store)
     }
 
     /// Why an unanswered request is unanswered.
