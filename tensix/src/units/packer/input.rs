@@ -97,7 +97,7 @@ impl Interfaces {
 }
 
 /// How rows map to cells.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct View {
     pub(crate) wide: bool,
     pub(crate) remap: bool,
@@ -111,6 +111,17 @@ impl View {
             wide,
             remap: field::DEST_ACCESS_CFG_remap_addrs.get(words) != 0,
             swizzle: field::DEST_ACCESS_CFG_swizzle_32b.get(words) != 0,
+        }
+    }
+
+    /// Cells of a 16-bit row as stored; zero if not valid.
+    #[inline]
+    pub(crate) fn read16(self, dst: &Dst, row: u32) -> [u16; DST_COLUMNS] {
+        let physical = dst::adj16(row % DST_ROWS as u32, self.remap);
+        if dst.is_valid(physical) {
+            dst.cells[physical as usize % DST_ROWS]
+        } else {
+            [0; DST_COLUMNS]
         }
     }
 

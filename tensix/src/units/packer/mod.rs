@@ -8,7 +8,7 @@
 //!
 //! One room per step: [`settings`] the configuration, [`input`] what is read, [`early`] and
 //! [`late`] the conversions, [`position`] edge masking, [`stages`] what lies between, [`compress`],
-//! [`accumulate`] and [`output`] the way out; [`metadata`] what TDMA-RISC shows. [`pipeline`] puts them together; this file takes the
+//! [`accumulate`] and [`output`] the way out; [`metadata`] what TDMA-RISC shows. [`pipeline`] puts them together, [`plain`] for the common case; this file takes the
 //! instructions.
 //!
 //! Instructions: `PACR`, `PACR_SETREG`. `TBUFCMD` is reserved and diagnosed.
@@ -34,6 +34,10 @@ pub(crate) mod late;
 pub(crate) mod metadata;
 pub(crate) mod output;
 pub(crate) mod pipeline;
+pub(crate) mod plain;
+#[cfg(test)]
+#[path = "tests/plain.rs"]
+mod plain_tests;
 pub(crate) mod position;
 pub(crate) mod settings;
 pub(crate) mod stages;
@@ -54,6 +58,7 @@ use early::Row;
 use metadata::MetadataFifo;
 use output::Streams;
 use pipeline::Pass;
+use plain::{Plan, PlanKey};
 use position::TilePosition;
 use settings::Settings;
 use stages::Histogram;
@@ -78,6 +83,8 @@ pub(crate) struct Packer {
     /// What software can ask about finished tiles.
     pub(crate) tile: TileReport,
     pub(crate) metadata: MetadataFifo,
+    /// The plan of the latest instruction, if it has one; no part of the state.
+    pub(crate) plan: Option<(PlanKey, Option<Plan>)>,
 }
 
 /// What the packer remembers about tiles, for `SETDMAREG` and TDMA-RISC
@@ -156,6 +163,23 @@ impl Packer {
         dst: &Dst,
         env: &mut E,
     ) -> Result<(), Fault> {
+        if let Some(plan) = self.plan(issued, config)
+            && self.pacr_planned(&plan, issued, config, adcs, dst, env)?
+        {
+            return Ok(());
+        }
+        self.pacr_general(issued, config, adcs, dst, env)
+    }
+
+    /// `PACR` of any kind.
+    fn pacr_general<E: Env>(
+        &mut self,
+        issued: &Issued,
+        config: &ConfigUnit,
+        adcs: &mut [ThreadAdcs; 3],
+        dst: &Dst,
+        env: &mut E,
+    ) -> Result<(), Fault> {
         let fields = Fields(issued.word);
         let thread = issued.thread.index();
         let context = match fields.context_control() {
@@ -168,12 +192,7 @@ impl Packer {
             _ => u32::from(self.context),
         };
         let settings = Settings::new(config, thread, context);
-        let counters = match (fields.overrides_counters(), fields.counters() as usize) {
-            (false, _) => thread,
-            (true, 3) => 0,
-            (true, counters) => counters,
-        };
-        let adc = &mut adcs[counters].0[PACKERS];
+        let adc = &mut adcs[fields.counters_of(thread)].0[PACKERS];
         self.streams.begin(&settings, &adc[1], self.tile.dest_offset);
         let planes = if fields.flush() && !fields.last() && self.is_drained() {
             self.streams.forget_addresses();
@@ -262,6 +281,19 @@ impl Packer {
         }
     }
 
+    /// Remembers the size of a finished tile.
+    fn report_tile(&mut self, settings: &Settings<'_>, thread: usize) {
+        let tile = &mut self.tile;
+        tile.last_size = std::mem::take(&mut tile.size) as u16;
+        tile.last_thread = thread as u8;
+        let header = u16::from(settings.counts_header());
+        tile.accumulated[thread] =
+            tile.accumulated[thread].wrapping_add(tile.last_size).wrapping_add(header);
+        if settings.reports_tiles() {
+            self.metadata.push(tile.last_size, tile.all_zero);
+        }
+    }
+
     /// Whether no buffer holds anything.
     fn is_drained(&self) -> bool {
         let Streams { row_starts, exponents, data } = &self.streams;
@@ -311,6 +343,13 @@ impl Packer {
         hasher.u8(tile.last_thread);
         self.metadata.hash_state(hasher);
     }
+}
+
+/// A diagnosis if output went beyond L1.
+fn outside(issued: &Issued, address: Option<u32>) -> Result<(), Fault> {
+    let Some(address) = address else { return Ok(()) };
+    let text = format!("PACR writes to {address:#x}, beyond L1");
+    Err(undefined(issued, "tensix-pack-address", text))
 }
 
 #[cold]

@@ -43,6 +43,17 @@ pub(crate) struct Port<'a, E> {
 }
 
 impl<E: Env> Port<'_, E> {
+    /// Writes a block as it is.
+    #[inline]
+    fn words(&mut self, address: u32, words: &[u32; 4]) {
+        if address > L1_BYTES - 16 {
+            self.outside.get_or_insert(address);
+            return;
+        }
+        self.env.l1_write_block(address, words, self.at);
+        self.blocks += 1;
+    }
+
     #[inline]
     fn block(&mut self, address: u32, bytes: &[u8; 16], accumulate: Option<Accumulate>) {
         if address > L1_BYTES - 16 {
@@ -91,6 +102,13 @@ impl Stream {
                 self.write(&block, accumulate, port);
             }
         }
+    }
+
+    /// Appends a whole block while nothing is buffered.
+    #[inline]
+    pub(crate) fn block<E: Env>(&mut self, words: &[u32; 4], port: &mut Port<'_, E>) {
+        port.words(self.address, words);
+        self.address = self.address.wrapping_add(16) & 0x1F_FFFF;
     }
 
     /// Writes what is buffered, padded with zeroes, and forgets the address.

@@ -16,7 +16,7 @@ use super::output::Port;
 use super::position::{self, TilePosition};
 use super::settings::Settings;
 use super::stages::{ExponentOf, Relu, Threshold};
-use super::{Fields, Packer, undefined};
+use super::{Fields, Packer, outside, undefined};
 use crate::env::Env;
 use crate::state::adc::Adc;
 use crate::state::dst::Dst;
@@ -314,17 +314,13 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
         }
         self.packer.tile.size = self.packer.tile.size.wrapping_add(self.port.blocks);
         if self.fields.last() {
-            self.report_tile();
+            self.packer.position = TilePosition::default();
+            self.packer.report_tile(&self.settings, self.issued.thread.index());
         } else if ends {
             self.packer.tile.size = 0;
         }
-        match self.port.outside {
-            None => Ok(self.planes),
-            Some(address) => {
-                let text = format!("PACR writes to {address:#x}, beyond L1");
-                Err(undefined(self.issued, "tensix-pack-address", text))
-            }
-        }
+        outside(self.issued, self.port.outside)?;
+        Ok(self.planes)
     }
 
     fn end_row(&mut self) {
@@ -352,21 +348,6 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
         streams.data.flush(self.accumulate, &mut self.port);
         self.packer.datums = 0;
     }
-
-    /// Remembers the size of a finished tile; the next one starts at its first row.
-    fn report_tile(&mut self) {
-        self.packer.position = TilePosition::default();
-        let thread = self.issued.thread.index();
-        let tile = &mut self.packer.tile;
-        tile.last_size = std::mem::take(&mut tile.size) as u16;
-        tile.last_thread = thread as u8;
-        let header = u16::from(self.settings.counts_header());
-        tile.accumulated[thread] =
-            tile.accumulated[thread].wrapping_add(tile.last_size).wrapping_add(header);
-        if self.settings.reports_tiles() {
-            self.packer.metadata.push(tile.last_size, tile.all_zero);
-        }
-    }
 }
 
 /// `RowPadZero`.
@@ -380,19 +361,19 @@ enum Padding {
 }
 
 /// The stages between early conversion and downsampling.
-#[derive(Clone, Copy, Debug)]
-struct Stages {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stages {
     /// What masked datums become.
-    masked: u32,
-    relu: Relu,
-    exponent: ExponentOf,
+    pub(crate) masked: u32,
+    pub(crate) relu: Relu,
+    pub(crate) exponent: ExponentOf,
     /// Whether the histogram's bins count.
-    bins: bool,
-    threshold: Option<Threshold>,
+    pub(crate) bins: bool,
+    pub(crate) threshold: Option<Threshold>,
 }
 
 impl Stages {
-    fn choose(
+    pub(crate) fn choose(
         settings: &Settings<'_>,
         early: Early,
         config: &ConfigUnit,

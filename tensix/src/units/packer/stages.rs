@@ -79,6 +79,12 @@ pub(crate) struct Histogram {
 }
 
 impl Histogram {
+    /// Raises the greatest exponent to one of a row's.
+    #[inline]
+    pub(crate) fn raise(&mut self, exponents: [u8; 16]) {
+        self.max = exponents.into_iter().fold(self.max, u8::max);
+    }
+
     /// Counts datums; the bins only while `ENABLE_ACC_STATS` is set for some thread.
     #[inline]
     pub(crate) fn update(&mut self, datums: &[u32], exponent: ExponentOf, bins: bool) {
