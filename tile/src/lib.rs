@@ -7,7 +7,8 @@
 //! * [`Tile`] is the machine and what a host may do to it.
 //! * `epoch` advances time; `commit` applies what the cores did, in `(cycle, agent)` order;
 //!   `route` finds the device behind an address; `fabric` carries out NoC transfers; `debug` does
-//!   what a debugger asks of the cores; `faults` says what a mistake stops.
+//!   what a debugger asks of the cores; `tdma` knows TDMA-RISC and Auto TTSync; `faults` says what a
+//!   mistake stops.
 //! * [`Quiescence`] says who waits for what once nothing moves any more.
 
 mod commit;
