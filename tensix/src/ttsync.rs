@@ -57,6 +57,7 @@ type Declaration = u16;
 pub(crate) struct Declarations(pub(crate) [[Declaration; 16]; 3]);
 
 impl Default for Declarations {
+    #[allow(clippy::unusual_byte_groupings, reason = "grouped as the fields of a declaration")]
     fn default() -> Self {
         Self(
             [[

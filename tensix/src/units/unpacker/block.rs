@@ -106,9 +106,10 @@ impl<E: Env> Run<'_, E> {
         to: SrcRows<'_>,
         put: impl Fn(&mut Cells, usize, u32, u8),
     ) -> Result<(), Fault> {
-        for row in to.first..to.first + to.count {
+        let SrcRows { cells, first, count } = to;
+        for row in first..first + count {
             let exponent = input.exponent(self)?;
-            let out = &mut to.cells[row as usize % SRC_ROWS];
+            let out = &mut cells[row as usize % SRC_ROWS];
             self.env.l1_visit::<WORDS>(input.at, |i, word| put(out, i, word, exponent));
             input.at = input.at.wrapping_add(WORDS as u32 * 4);
         }
