@@ -125,10 +125,8 @@ mod tests {
         }
         run(&mut backend, Opcode::Trnspsrca, 0);
         let cells = backend.src[0].matrix_side().0;
-        for row in 0..16 {
-            for column in 0..16 {
-                assert_eq!(cells[row][column], column as u32 * 16 + row as u32);
-            }
+        for (row, cells) in (0..16).zip(cells) {
+            assert_eq!(*cells, std::array::from_fn(|column| column as u32 * 16 + row));
         }
         assert_eq!((cells[16][3], cells[63][15]), (16 * 16 + 3, 63 * 16 + 15), "others stay");
         let [warning] = backend.warnings.list() else { panic!("one warning") };

@@ -53,7 +53,7 @@ proptest! {
             setup.set(&field::PCK_DEST_RD_CTRL_Round_10b_mant, u32::from(modes.0 == 1 || common.2 == 1));
             setup.set(&field::PCK_DEST_RD_CTRL_Read_int8, u32::from(modes.0 == 2));
             setup.set(&field::PCK0_ADDR_CTRL_XY_REG_0_Ystride, stride);
-            setup.set(&field::STACC_RELU_ApplyRelu, relu.0 & 3 * u32::from(relu.0 < 4));
+            setup.set(&field::STACC_RELU_ApplyRelu, if relu.0 < 4 { relu.0 } else { 0 });
             setup.set(&field::STACC_RELU_ReluThreshold, relu.1);
             setup.set(&field::THCON_SEC0_REG1_Exp_section_size, 4);
             setup.set(&field::THCON_SEC0_REG1_Pack_L1_Acc, u32::from(modes.3 == 5));
