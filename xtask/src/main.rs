@@ -33,7 +33,7 @@ struct Step {
 const STEPS: &[Step] = &[
     Step { name: "crate arrows as in docs/arrows.toml", run: arrows::check },
     Step { name: "dependencies as in deny.toml", run: deny::check },
-    Step { name: "unsafe code forbidden but at the C boundary", run: workspace::check },
+    Step { name: "unsafe code forbidden but where it is listed", run: workspace::check },
     Step { name: "file lengths as in docs/ratchet.toml", run: ratchet::check },
     Step { name: "nothing unfinished, switched off or machine-bound", run: rules::unfinished },
     Step { name: "libraries do not print", run: rules::printing },

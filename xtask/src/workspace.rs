@@ -1,15 +1,16 @@
 //! Every crate keeps the workspace's lints, and those forbid unsafe code.
 //!
-//! The crates at the C boundary cannot forbid it: they copy the lints and deny it instead, so that
-//! a module that needs it says so with a reason.
+//! The crates at the C boundary, and the one that calls functions compiled for more than the least
+//! host, cannot forbid it: they copy the lints and deny it instead, so that a module that needs it
+//! says so with a reason.
 
 use toml::{Table, Value};
 
 use crate::Findings;
 use crate::files::Tree;
 
-/// The crates at the C boundary.
-const BOUNDARY: &[&str] = &["hostlib", "ffi", "recorder"];
+/// The crates at the C boundary and `vectorise`.
+const BOUNDARY: &[&str] = &["hostlib", "ffi", "recorder", "vectorise"];
 
 pub(crate) fn check(tree: &Tree) -> Findings {
     let parse =
@@ -40,7 +41,7 @@ pub(crate) fn check(tree: &Tree) -> Findings {
     Ok(findings)
 }
 
-/// The workspace's lints as the crates at the C boundary have them.
+/// The workspace's lints as those crates have them.
 fn denied(mut lints: Value) -> Value {
     let level = lints.get_mut("rust").and_then(|rust| rust.get_mut("unsafe_code"));
     if let Some(level) = level {

@@ -27,12 +27,14 @@ impl Default for Dst {
 
 impl Dst {
     /// Whether a physical row is valid.
+    #[inline(always)]
     pub(crate) fn is_valid(&self, row: u32) -> bool {
         let row = row as usize % DST_ROWS;
         self.valid[row / 64] >> (row % 64) & 1 != 0
     }
 
     /// Marks a physical row valid.
+    #[inline(always)]
     pub(crate) fn validate(&mut self, row: u32) {
         let row = row as usize % DST_ROWS;
         self.valid[row / 64] |= 1 << (row % 64);
@@ -44,40 +46,54 @@ impl Dst {
         self.valid[row / 64] &= !(1 << (row % 64));
     }
 
-    /// A 16-bit row as stored; all zero if the row is not valid.
-    #[inline]
+    /// A 16-bit row as stored; all zero if the row is not valid. It and the other three that access
+    /// whole rows are inlined into loops that `vectorise` compiles.
+    #[inline(always)]
     pub(crate) fn read16(&self, map: DstMap, row: u32) -> [u16; DST_COLUMNS] {
         let physical = map.row16(row);
-        if self.is_valid(physical) { self.cells[physical as usize] } else { [0; DST_COLUMNS] }
+        let valid = u16::from(self.is_valid(physical)).wrapping_neg();
+        let mut values = self.cells[physical as usize % DST_ROWS];
+        for value in &mut values {
+            *value &= valid;
+        }
+        values
     }
 
     /// Writes a 16-bit row as stored and makes it valid.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn write16(&mut self, map: DstMap, row: u32, values: &[u16; DST_COLUMNS]) {
         let physical = map.row16(row);
-        self.cells[physical as usize] = *values;
+        self.cells[physical as usize % DST_ROWS] = *values;
         self.validate(physical);
     }
 
     /// A 32-bit row as stored, high half from the physical row and low half from eight rows
     /// further; all zero if the row is not valid.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read32(&self, map: DstMap, row: u32) -> [u32; DST_COLUMNS] {
         let physical = map.row32(row);
-        if !self.is_valid(physical) {
-            return [0; DST_COLUMNS];
-        }
+        let valid = u32::from(self.is_valid(physical)).wrapping_neg();
         let physical = physical as usize;
-        let (high, low) = (&self.cells[physical], &self.cells[physical + 8]);
-        std::array::from_fn(|column| u32::from(high[column]) << 16 | u32::from(low[column]))
+        let (high, low) =
+            (&self.cells[physical % DST_ROWS], &self.cells[(physical + 8) % DST_ROWS]);
+        let mut values = [0; DST_COLUMNS];
+        for column in 0..DST_COLUMNS {
+            values[column] = (u32::from(high[column]) << 16 | u32::from(low[column])) & valid;
+        }
+        values
     }
 
     /// Writes a 32-bit row as stored and makes it valid.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn write32(&mut self, map: DstMap, row: u32, values: &[u32; DST_COLUMNS]) {
         let physical = map.row32(row);
-        self.cells[physical as usize] = values.map(|value| (value >> 16) as u16);
-        self.cells[physical as usize + 8] = values.map(|value| value as u16);
+        let (mut high, mut low) = ([0; DST_COLUMNS], [0; DST_COLUMNS]);
+        for column in 0..DST_COLUMNS {
+            high[column] = (values[column] >> 16) as u16;
+            low[column] = values[column] as u16;
+        }
+        self.cells[physical as usize % DST_ROWS] = high;
+        self.cells[(physical as usize + 8) % DST_ROWS] = low;
         self.validate(physical);
     }
 
@@ -126,61 +142,63 @@ impl DstMap {
     }
 
     /// Physical row of 16-bit row `row` (modulo 1,024).
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn row16(self, row: u32) -> u32 {
         adj16(row & 0x3FF, self.remap)
     }
 
     /// Physical row of the high half of 32-bit row `row` (modulo 1,024, of which 512 differ); the
     /// low half is eight rows further.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn row32(self, row: u32) -> u32 {
         adj32(row & 0x3FF, self.remap, self.swizzle) & 0x3F7
     }
 }
 
 /// BF16 `s e8 m7` of a stored half-word `s m7 e8` `[isa-bh: TensixCoprocessor/Dst.md]`.
-#[inline]
+#[inline(always)]
 pub(crate) const fn decode_bf16(stored: u16) -> u16 {
     stored & 0x8000 | (stored & 0xFF) << 7 | stored >> 8 & 0x7F
 }
 
 /// Stored half-word of a BF16.
-#[inline]
+#[inline(always)]
 pub(crate) const fn encode_bf16(value: u16) -> u16 {
     value & 0x8000 | (value & 0x7F) << 8 | value >> 7 & 0xFF
 }
 
 /// FP16 `s e5 m10` of a stored half-word `s m10 e5`.
-#[inline]
+#[inline(always)]
 pub(crate) const fn decode_fp16(stored: u16) -> u16 {
     stored & 0x8000 | (stored & 0x1F) << 10 | stored >> 5 & 0x3FF
 }
 
 /// Stored half-word of an FP16.
-#[inline]
+#[inline(always)]
 pub(crate) const fn encode_fp16(value: u16) -> u16 {
     value & 0x8000 | (value & 0x3FF) << 5 | value >> 10 & 0x1F
 }
 
 /// FP32 (or sign-magnitude integer) of a stored word, whose high half is rotated like a BF16.
-#[inline]
+#[inline(always)]
 pub(crate) const fn decode_fp32(stored: u32) -> u32 {
     stored & 0x8000_FFFF | (stored & 0x00FF_0000) << 7 | (stored & 0x7F00_0000) >> 8
 }
 
 /// Stored word of an FP32 (or sign-magnitude integer).
-#[inline]
+#[inline(always)]
 pub(crate) const fn encode_fp32(value: u32) -> u32 {
     value & 0x8000_FFFF | (value & 0x7F80_0000) >> 7 | (value & 0x007F_0000) << 8
 }
 
 /// Physical row of a 16-bit row `[isa-bh: TensixCoprocessor/Dst.md]`.
+#[inline(always)]
 pub(crate) const fn adj16(row: u32, remap: bool) -> u32 {
     if remap { (row & 0x3C7) ^ (row & 0x030) >> 1 ^ (row & 0x008) << 2 } else { row }
 }
 
 /// Physical row of the high half of a 32-bit row; the low half is 8 rows further.
+#[inline(always)]
 pub(crate) const fn adj32(row: u32, remap: bool, swizzle: bool) -> u32 {
     let mut row = adj16(row, remap);
     if swizzle {

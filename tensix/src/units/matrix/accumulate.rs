@@ -1,6 +1,7 @@
 //! The adder behind the multipliers: up to two sums and Dst, aligned, added, rounded once.
 //!
-//! Source: `[spec: numerics 3.2]`. A value is sign, exponent and a magnitude whose 1.0 is 2^23.
+//! Source: `[spec: numerics 3.2]`. A value is an exponent and a signed integer whose 1.0 is 2^23.
+//! Without branches: a loop over columns is compiled for the host's vector registers.
 
 use crate::state::dst::{
     DST_COLUMNS, Dst, DstMap, decode_bf16, decode_fp16, decode_fp32, encode_bf16, encode_fp16,
@@ -11,12 +12,11 @@ use crate::state::dst::{
 /// exponent bits, not rebiased, at the bottom of the exponent field.
 pub(crate) type Patterns = [u32; DST_COLUMNS];
 
-/// One signed sum. `negative` is 0 or 1; the magnitude is below 2^29.
+/// One sum. The value is below 2^29.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Term {
-    pub(crate) negative: u32,
     pub(crate) exponent: i32,
-    pub(crate) magnitude: u32,
+    pub(crate) value: i32,
 }
 
 /// What Dst holds.
@@ -45,14 +45,22 @@ impl Target for Fp32 {
     const PRECISION: u32 = 24;
     const NARROW: bool = false;
 
-    #[inline]
+    #[inline(always)]
     fn load(dst: &Dst, map: DstMap, row: u32) -> Patterns {
-        dst.read32(map, row).map(decode_fp32)
+        let mut values = dst.read32(map, row);
+        for value in &mut values {
+            *value = decode_fp32(*value);
+        }
+        values
     }
 
-    #[inline]
+    #[inline(always)]
     fn store(dst: &mut Dst, map: DstMap, row: u32, values: &Patterns) {
-        dst.write32(map, row, &values.map(encode_fp32));
+        let mut stored = [0; DST_COLUMNS];
+        for (stored, &value) in stored.iter_mut().zip(values) {
+            *stored = encode_fp32(value);
+        }
+        dst.write32(map, row, &stored);
     }
 }
 
@@ -60,14 +68,22 @@ impl Target for Bf16 {
     const PRECISION: u32 = 8;
     const NARROW: bool = false;
 
-    #[inline]
+    #[inline(always)]
     fn load(dst: &Dst, map: DstMap, row: u32) -> Patterns {
-        dst.read16(map, row).map(|cell| u32::from(decode_bf16(cell)) << 16)
+        let mut values = [0; DST_COLUMNS];
+        for (value, cell) in values.iter_mut().zip(dst.read16(map, row)) {
+            *value = u32::from(decode_bf16(cell)) << 16;
+        }
+        values
     }
 
-    #[inline]
+    #[inline(always)]
     fn store(dst: &mut Dst, map: DstMap, row: u32, values: &Patterns) {
-        dst.write16(map, row, &values.map(|value| encode_bf16((value >> 16) as u16)));
+        let mut stored = [0; DST_COLUMNS];
+        for (stored, &value) in stored.iter_mut().zip(values) {
+            *stored = encode_bf16((value >> 16) as u16);
+        }
+        dst.write16(map, row, &stored);
     }
 }
 
@@ -75,89 +91,67 @@ impl Target for Fp16 {
     const PRECISION: u32 = 11;
     const NARROW: bool = true;
 
-    #[inline]
+    #[inline(always)]
     fn load(dst: &Dst, map: DstMap, row: u32) -> Patterns {
-        dst.read16(map, row).map(|cell| {
-            let value = u32::from(decode_fp16(cell));
-            (value & 0x8000) << 16 | (value & 0x7FFF) << 13
-        })
+        let mut values = [0; DST_COLUMNS];
+        for (value, cell) in values.iter_mut().zip(dst.read16(map, row)) {
+            let cell = u32::from(decode_fp16(cell));
+            *value = (cell & 0x8000) << 16 | (cell & 0x7FFF) << 13;
+        }
+        values
     }
 
-    #[inline]
+    #[inline(always)]
     fn store(dst: &mut Dst, map: DstMap, row: u32, values: &Patterns) {
-        dst.write16(
-            map,
-            row,
-            &values.map(|value| {
-                encode_fp16((value >> 16 & 0x8000) as u16 | (value >> 13 & 0x7FFF) as u16)
-            }),
-        );
+        let mut stored = [0; DST_COLUMNS];
+        for (stored, &value) in stored.iter_mut().zip(values) {
+            *stored = encode_fp16((value >> 16 & 0x8000) as u16 | (value >> 13 & 0x7FFF) as u16);
+        }
+        dst.write16(map, row, &stored);
     }
 }
 
-/// Shifts a magnitude right to exponent `top`, ties up, or down if `negative`; for half-words
-/// also rounds it to a multiple of 2^13.
+/// `yes` if the condition holds, else `no`.
 #[inline(always)]
-fn align<T: Target>(magnitude: u32, negative: u32, exponent: i32, top: i32) -> i32 {
-    // 31 already leaves nothing of a magnitude below 2^29.
-    let distance = ((top - exponent) as u32).min(31);
-    let half = (1u32 << distance) >> 1;
-    let down = negative & u32::from(half != 0);
-    let mut aligned = (magnitude + half - down) >> distance;
-    if T::PRECISION != 24 {
-        aligned = (aligned + (1 << 12) - negative) & !0x1FFF;
-    }
-    aligned as i32
+pub(crate) const fn choose(condition: bool, yes: u32, no: u32) -> u32 {
+    if condition { yes } else { no }
 }
 
-/// `-value` if `negative` is 1.
+/// Shifts a value right to exponent `top`, ties up; for half-words also rounds it to a multiple of
+/// 2^13. For sums that is the rule as it stands; Dst rounds its magnitude.
 #[inline(always)]
-const fn signed(value: i32, negative: u32) -> i32 {
-    let mask = -(negative as i32);
-    (value ^ mask) - mask
+fn align<T: Target>(value: i32, exponent: i32, top: i32) -> i32 {
+    // 31 already leaves nothing of a value below 2^29.
+    let distance = (top - exponent).min(31) as u32;
+    let aligned = (((value << 1) >> (distance & 31)) + 1) >> 1;
+    if T::PRECISION == 24 { aligned } else { (aligned + (1 << 12)) & !0x1FFF }
 }
 
 /// Adds two sums to Dst, as patterns. Never yields -0, a denormal or a NaN.
 #[inline(always)]
 pub(crate) fn accumulate<T: Target>(first: Term, second: Term, dst: u32) -> u32 {
     let exponent = (dst >> 23 & 0xFF) as i32;
-    let magnitude = if exponent == 0 { 0 } else { dst & 0x7F_FFFF | 0x80_0000 };
+    let magnitude = choose(exponent == 0, 0, dst & 0x7F_FFFF | 0x80_0000) as i32;
     let top = first.exponent.max(second.exponent).max(exponent);
-    if top <= 0 {
-        return 0;
-    }
-    let sum =
-        signed(align::<T>(first.magnitude, first.negative, first.exponent, top), first.negative)
-            + signed(
-                align::<T>(second.magnitude, second.negative, second.exponent, top),
-                second.negative,
-            )
-            + signed(align::<T>(magnitude, 0, exponent, top), dst >> 31);
-    if sum == 0 {
-        return 0;
-    }
-    normalise::<T>(u32::from(sum < 0), sum.unsigned_abs(), top)
+    let sign = dst as i32 >> 31;
+    let sum = align::<T>(first.value, first.exponent, top)
+        + align::<T>(second.value, second.exponent, top)
+        + ((align::<T>(magnitude, exponent, top) ^ sign) - sign);
+    let result = normalise::<T>(sum, top);
+    choose((top <= 0) | (sum == 0), 0, result)
 }
 
-/// Rounds a non-zero magnitude, half up, to the target's precision.
+/// Rounds a value that is not zero, its magnitude half up, to the target's precision.
 #[inline(always)]
-fn normalise<T: Target>(negative: u32, magnitude: u32, top: i32) -> u32 {
-    let lead = 31 - magnitude.leading_zeros();
-    // Up to bit 31 first, so that one right shift does the rounding. The magnitude is below 2^31.
-    let left = u64::from(magnitude) << (31 - lead);
-    let drop = 32 - T::PRECISION;
-    let rounded = (left + (1 << (drop - 1))) >> drop;
+pub(super) fn normalise<T: Target>(value: i32, top: i32) -> u32 {
+    let magnitude = value.unsigned_abs();
+    let zeros = magnitude.leading_zeros();
+    // Up to bit 31 first, so that one right shift does the rounding.
+    let rounded = ((magnitude << (zeros & 31) >> (31 - T::PRECISION)) + 1) >> 1;
     // A carry leaves only zeros behind, so the mantissa needs no further shift.
-    let exponent = top + lead as i32 - 23 + (rounded >> T::PRECISION) as i32;
-    let mantissa = (rounded as u32) << (24 - T::PRECISION) & 0x7F_FFFF;
-    let sign = negative << 31;
-    if exponent <= 0 {
-        0
-    } else if T::NARROW && exponent >= 32 {
-        sign | 31 << 23 | 0x3FF << 13
-    } else if !T::NARROW && exponent >= 255 {
-        sign | 255 << 23
-    } else {
-        sign | (exponent as u32) << 23 | mantissa
-    }
+    let exponent = top + 8 - zeros as i32 + (rounded >> T::PRECISION) as i32;
+    let mantissa = rounded << (24 - T::PRECISION) & 0x7F_FFFF;
+    let (limit, largest) = if T::NARROW { (32, 31 << 23 | 0x3FF << 13) } else { (255, 255 << 23) };
+    let pattern = choose(exponent >= limit, largest, (exponent << 23) as u32 | mantissa);
+    choose(exponent <= 0, 0, value as u32 & 0x8000_0000 | pattern)
 }

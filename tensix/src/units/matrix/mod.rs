@@ -1,10 +1,10 @@
 //! The matrix unit (FPU): products of SrcA and SrcB accumulated in Dst, moves between the three
 //! register files, and the register window counters.
 //!
-//! `setup` reads formats and rows; `accumulate` is the adder; `multiply`, `elementwise`, `integer`
-//! and `pool` compute; `moves` copies; `zero` and `counters` need no operands;
-//! `undocumented` does what is most plausible; `window` is the
-//! cores' view of Dst.
+//! `setup` reads formats and rows; `accumulate` is the adder, `unflushed` the one for a rare mode;
+//! `multiply`, `elementwise`, `integer` and `pool` compute; `moves` copies; `zero` and `counters`
+//! need no operands; `undocumented` does what is most plausible; `window` is the cores' view of
+//! Dst.
 //!
 //! Sources: `[isa-wh: TensixCoprocessor/MatrixUnit.md]`, which the Blackhole page refers to, and
 //! the instruction pages; `[isa-bh: TensixCoprocessor/Dst.md]`; arithmetic `[spec: numerics 3]`.
@@ -22,10 +22,13 @@ mod integer;
 mod moves;
 mod multiply;
 mod pool;
+#[cfg(test)]
+mod reference;
 mod setup;
 #[cfg(test)]
 mod tests;
 mod undocumented;
+mod unflushed;
 mod window;
 mod zero;
 

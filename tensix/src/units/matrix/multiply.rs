@@ -3,8 +3,10 @@
 //! Sources: `[isa-wh: TensixCoprocessor/MVMUL.md]`, `DOTPV.md`, `GAPOOL.md`,
 //! `SrcASrcB.md#fidelity-phases`; arithmetic `[spec: numerics 3.1, 3.3]`.
 
-use super::accumulate::{Bf16, Fp16, Fp32, Patterns, Target, Term, accumulate};
-use super::setup::{Setup, Style};
+use vectorise::Level;
+
+use super::accumulate::{Bf16, Fp16, Fp32, Patterns, Target, Term, accumulate, choose};
+use super::setup::Setup;
 use crate::state::dst::{DST_COLUMNS, Dst};
 use crate::state::src::{SRC_ROWS, SrcCells};
 
@@ -28,39 +30,68 @@ struct Row {
 impl Row {
     const EMPTY: Self = Self { exponent: [0; INNER], significand: [0; INNER], sign: [0; INNER] };
 
-    /// Takes a row of cells apart. `bits` selects the multiplier's bits of an 11-bit significand.
+    /// Takes a row of cells apart, as the operand that `factor` describes.
     #[inline(always)]
-    fn of(
-        cells: &[u32; DST_COLUMNS],
-        style: Style,
-        flush: bool,
-        offset: i16,
-        bits: impl Fn(u32) -> u32,
-    ) -> Self {
-        let mut row = Self::EMPTY;
+    fn take(&mut self, cells: &[u32; DST_COLUMNS], factor: &Factor) {
+        let least = u32::from(factor.flush);
         for (column, &cell) in cells.iter().enumerate() {
-            let cell = cell & style.mask();
-            let exponent = (cell >> 10 & 0xFF) as i16;
-            let zero = flush && exponent == 0;
-            row.exponent[column] = if zero { ZERO } else { exponent + offset };
-            let significand = if zero { 0 } else { cell & 0x3FF | 0x400 };
-            row.significand[column] = bits(significand) as u16;
-            row.sign[column] = -((cell >> 18 & 1) as i16);
+            let cell = cell & factor.mask;
+            let exponent = cell >> 10 & 0xFF;
+            let zero = exponent < least;
+            let sum = exponent as i16 + factor.offset;
+            self.exponent[column] = if zero { ZERO } else { sum };
+            let significand = factor.bits.of(cell & 0x3FF | 0x400);
+            self.significand[column] = choose(zero, 0, significand) as u16;
+            self.sign[column] = -((cell >> 18 & 1) as i16);
         }
-        row
     }
 }
 
-/// The five bits of SrcA's significand that a phase multiplies.
-#[inline(always)]
-pub(crate) const fn bits_of_a(significand: u32, phase: u32) -> u32 {
-    if phase & 1 == 0 { significand >> 6 } else { significand >> 1 & 31 }
+/// How cells become operands.
+#[derive(Clone, Copy, Debug)]
+struct Factor {
+    /// Bits of a cell that take part.
+    mask: u32,
+    /// Exponent zero counts as zero.
+    flush: bool,
+    /// Added to the exponent.
+    offset: i16,
+    bits: Bits,
 }
 
-/// The seven bits of SrcB's significand that a phase multiplies.
-#[inline(always)]
-pub(crate) const fn bits_of_b(significand: u32, phase: u32) -> u32 {
-    if phase & 2 == 0 { significand >> 4 } else { (significand & 15) << 3 }
+/// The bits of an 11-bit significand that a fidelity phase multiplies, as a mask and two shifts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bits {
+    mask: u32,
+    right: u32,
+    left: u32,
+}
+
+impl Bits {
+    /// Five bits of SrcA's.
+    #[inline(always)]
+    pub(super) const fn of_a(phase: u32) -> Self {
+        if phase & 1 == 0 {
+            Self { mask: 0x7C0, right: 6, left: 0 }
+        } else {
+            Self { mask: 0x03E, right: 1, left: 0 }
+        }
+    }
+
+    /// Seven bits of SrcB's.
+    #[inline(always)]
+    pub(super) const fn of_b(phase: u32) -> Self {
+        if phase & 2 == 0 {
+            Self { mask: 0x7F0, right: 4, left: 0 }
+        } else {
+            Self { mask: 0x00F, right: 0, left: 3 }
+        }
+    }
+
+    #[inline(always)]
+    pub(super) const fn of(self, significand: u32) -> u32 {
+        ((significand & self.mask) >> (self.right & 31)) << (self.left & 31)
+    }
 }
 
 /// What is added to the sum of both exponents `[spec: numerics 3.1]`.
@@ -83,54 +114,70 @@ struct Sums {
 impl Sums {
     #[inline(always)]
     fn term(&self, column: usize) -> Term {
-        let sum = i32::from(self.sum[column]);
-        Term {
-            negative: u32::from(sum < 0),
-            exponent: i32::from(self.exponent[column]),
-            magnitude: sum.unsigned_abs() << 13,
-        }
+        let exponent = i32::from(self.exponent[column]);
+        Term { exponent, value: i32::from(self.sum[column]) << 13 }
     }
 }
 
 /// Adds eight products per column: each is rounded, half away from zero, to the exponent of the
-/// largest. `floor` is the exponent that a product with a zero operand has.
+/// largest. `floor` is the exponent that a product with a zero operand has; without magnitude it
+/// matters only above zero.
 #[inline(always)]
 fn group(a: &[Row; GROUP], b: &Row, first: usize, floor: i16) -> Sums {
     let mut exponents = [[0i16; DST_COLUMNS]; GROUP];
-    let (mut top, mut low) = ([i16::MIN; DST_COLUMNS], [i16::MAX; DST_COLUMNS]);
-    for (k, row) in a.iter().enumerate() {
+    for (k, (sums, row)) in exponents.iter_mut().zip(a).enumerate() {
         let right = b.exponent[first + k];
-        for column in 0..DST_COLUMNS {
-            let exponent = row.exponent[column] + right;
-            exponents[k][column] = exponent;
-            top[column] = top[column].max(exponent);
-            low[column] = low[column].min(exponent);
+        for (sum, left) in sums.iter_mut().zip(&row.exponent) {
+            *sum = left + right;
         }
     }
-    for column in 0..DST_COLUMNS {
-        let least = if low[column] < ZERO_LIMIT { floor } else { i16::MIN };
-        top[column] = top[column].max(least);
+    let mut top = extreme(&exponents, i16::max);
+    if floor > 0 {
+        let low = extreme(&exponents, i16::min);
+        for (top, &low) in top.iter_mut().zip(&low) {
+            *top = if low < ZERO_LIMIT { (*top).max(floor) } else { *top };
+        }
     }
     let mut sum = [0i16; DST_COLUMNS];
     for (k, row) in a.iter().enumerate() {
-        let (right, flip) = (b.significand[first + k], b.sign[first + k]);
+        let (doubled, flip) = (b.significand[first + k] << 1, b.sign[first + k]);
         for column in 0..DST_COLUMNS {
-            let distance = (top[column] - exponents[k][column]).min(15) as u16;
-            let product = row.significand[column].wrapping_mul(right) << 1;
-            let rounded = ((product >> distance) + 1) >> 1;
-            let sign = row.sign[column] ^ flip;
-            sum[column] += (rounded as i16 ^ sign) - sign;
+            let distance = (top[column] - exponents[k][column]) as u16;
+            let product = row.significand[column].wrapping_mul(doubled);
+            let shifted = if distance > 15 { 0 } else { product >> (distance & 15) };
+            // Half up of the magnitude and then the sign: -((x + 1) >> 1) is (!x + 1) >> 1.
+            sum[column] += ((shifted as i16 ^ row.sign[column] ^ flip) + 1) >> 1;
         }
     }
-    for column in 0..DST_COLUMNS {
-        let keep = -i16::from(top[column] > 0);
-        top[column] &= keep;
-        sum[column] &= keep;
+    for (sum, top) in sum.iter_mut().zip(&mut top) {
+        let keep = -i16::from(*top > 0);
+        *top &= keep;
+        *sum &= keep;
     }
     Sums { exponent: top, sum }
 }
 
+/// The largest or least of eight per column, in pairs: a chain from row to row is vectorised along
+/// the wrong dimension.
+#[inline(always)]
+fn extreme(
+    values: &[[i16; DST_COLUMNS]; GROUP],
+    of: impl Fn(i16, i16) -> i16,
+) -> [i16; DST_COLUMNS] {
+    let mut values = *values;
+    for half in [4, 2, 1] {
+        let (left, right) = values.split_at_mut(half);
+        for (left, right) in left.iter_mut().zip(right) {
+            for (left, &mut right) in left.iter_mut().zip(right) {
+                *left = of(*left, right);
+            }
+        }
+    }
+    values[0]
+}
+
 /// Row `k` of the SrcA operand, wrapping at the end of the bank [unknown: U-059].
+#[inline(always)]
 pub(super) fn row_of_a<'a>(a: &'a SrcCells, setup: &Setup, k: usize) -> &'a [u32; DST_COLUMNS] {
     &a[(setup.src_a_row as usize + k) % SRC_ROWS]
 }
@@ -147,6 +194,7 @@ pub(crate) struct Shape {
 
 impl Shape {
     /// The row of SrcB that row `i` of Dst uses.
+    #[inline(always)]
     pub(super) fn row_of_b<'a>(
         &self,
         b: &'a SrcCells,
@@ -169,19 +217,40 @@ pub(crate) fn multiply(dst: &mut Dst, a: &SrcCells, b: &SrcCells, setup: &Setup,
 }
 
 fn float<T: Target>(dst: &mut Dst, a: &SrcCells, b: &SrcCells, setup: &Setup, shape: Shape) {
+    float_at::<T>(Level::best(), dst, [a, b], setup, shape);
+}
+
+/// [`multiply`] of floating-point formats, compiled for a level of the host.
+pub(super) fn float_at<T: Target>(
+    level: Level,
+    dst: &mut Dst,
+    [a, b]: [&SrcCells; 2],
+    setup: &Setup,
+    shape: Shape,
+) {
+    vectorise::run_at(
+        level,
+        #[inline(always)]
+        || rows::<T>(dst, a, b, setup, shape),
+    );
+}
+
+#[inline(always)]
+fn rows<T: Target>(dst: &mut Dst, a: &SrcCells, b: &SrcCells, setup: &Setup, shape: Shape) {
     let bias = exponent_bias(setup) as i16;
     let floor = bias.max(0);
-    let phase = setup.phase;
+    let (mask, bits) = (setup.style_a.mask(), Bits::of_a(setup.phase));
+    let factor_a = Factor { mask, flush: true, offset: 0, bits };
+    let (mask, bits) = (setup.style_b.mask(), Bits::of_b(setup.phase));
+    let factor_b = Factor { mask, flush: setup.flush, offset: bias, bits };
     let mut left = [[Row::EMPTY; GROUP]; 2];
     for k in 0..INNER {
-        let cells = row_of_a(a, setup, k);
-        left[k / GROUP][k % GROUP] =
-            Row::of(cells, setup.style_a, true, 0, |bits| bits_of_a(bits, phase));
+        left[k / GROUP][k % GROUP].take(row_of_a(a, setup, k), &factor_a);
     }
+    let mut right = Row::EMPTY;
     let mut i = 0;
     while i < shape.rows {
-        let cells = shape.row_of_b(b, setup, i);
-        let right = Row::of(cells, setup.style_b, setup.flush, bias, |bits| bits_of_b(bits, phase));
+        right.take(shape.row_of_b(b, setup, i), &factor_b);
         let first = group(&left[0], &right, 0, floor);
         let second = group(&left[1], &right, GROUP, floor);
         let mut values: Patterns = T::load(dst, setup.map, setup.dst_row + i);

@@ -24,6 +24,7 @@ mod dispatch;
 mod dst_format;
 mod exchange;
 mod float;
+mod float_lanes;
 mod lanes;
 mod mad;
 mod memory;

@@ -6,7 +6,8 @@
 use isa::op::Opcode;
 
 use super::dispatch::lanes_where;
-use super::{LANES, LReg, Operands, VectorUnit, float, mad};
+use super::float_lanes::multiply_add;
+use super::{LANES, LReg, Operands, VectorUnit, mad};
 
 /// 1.0, by which SFPADDI multiplies.
 const ONE: u32 = 0x3F80_0000;
@@ -16,22 +17,27 @@ impl VectorUnit {
     /// The MAD sub-unit.
     #[inline]
     pub(super) fn mad(&mut self, opcode: Opcode, operands: &Operands, set: u32) {
+        let mut result = [0; LANES];
         let mod1 = operands.mod1();
-        let (result, indirect) = match opcode {
-            Opcode::Sfpmuli | Opcode::Sfpaddi => {
+        let mut indirect = mod1 & 8 != 0;
+        match opcode {
+            Opcode::Sfpmuli => {
                 let (imm, negate) = (operands.imm_float(), (mod1 & 2) << 30);
-                let c = *self.operand(operands.vc);
-                let result = if opcode == Opcode::Sfpmuli {
-                    c.map(|c| float::multiply_add(imm, c ^ negate, 0))
-                } else {
-                    c.map(|c| float::multiply_add(imm, ONE, c ^ negate))
-                };
-                (result, mod1 & 8 != 0)
+                let c = self.operand(operands.vc);
+                multiply_add(c, &[imm; LANES], &[0; LANES], (negate, 0), &mut result);
             }
-            Opcode::Sfplut => (self.sfplut(operands.mod0()), operands.mod0() & 8 != 0),
-            Opcode::Sfplutfp32 => (self.sfplutfp32(mod1), mod1 & 8 != 0),
-            _ => (self.products(opcode, operands), mod1 & 8 != 0),
-        };
+            Opcode::Sfpaddi => {
+                let (imm, negate) = (operands.imm_float(), (mod1 & 2) << 30);
+                let c = self.operand(operands.vc);
+                multiply_add(&[imm; LANES], &[ONE; LANES], c, (0, negate), &mut result);
+            }
+            Opcode::Sfplut => {
+                indirect = operands.mod0() & 8 != 0;
+                self.sfplut(operands.mod0(), &mut result);
+            }
+            Opcode::Sfplutfp32 => self.sfplutfp32(mod1, &mut result),
+            _ => self.products(opcode, operands, &mut result),
+        }
         // The bonus register wins over an indirect destination.
         if !indirect || operands.vd == super::operands::BONUS_LREG {
             return self.deliver(operands, set, operands.vd, &result);
@@ -55,7 +61,7 @@ impl VectorUnit {
 
     /// SFPMAD, SFPADD, SFPMUL and SFPMUL24.
     #[inline]
-    fn products(&self, opcode: Opcode, operands: &Operands) -> LReg {
+    fn products(&self, opcode: Opcode, operands: &Operands, result: &mut LReg) {
         let mod1 = operands.mod1();
         let (b, c) = (self.operand(operands.vb), self.operand(operands.vc));
         let indirect;
@@ -66,41 +72,44 @@ impl VectorUnit {
         } else {
             self.operand(operands.va)
         };
-        let mut result = [0; LANES];
         if opcode == Opcode::Sfpmul24 {
             for lane in 0..LANES {
                 result[lane] = mad::multiply24(mod1 & 1 != 0, a[lane], b[lane], c[lane]);
             }
-            return result;
+            return;
         }
-        let (negate_a, negate_c) = ((mod1 & 1) << 31, (mod1 & 2) << 30);
+        multiply_add(a, b, c, ((mod1 & 1) << 31, (mod1 & 2) << 30), result);
+    }
+
+    fn sfplut(&self, mod0: u32, result: &mut LReg) {
+        let input = self.operand(3);
+        let (mut slopes, mut offsets) = ([0; LANES], [0; LANES]);
         for lane in 0..LANES {
-            result[lane] = float::multiply_add(a[lane] ^ negate_a, b[lane], c[lane] ^ negate_c);
+            let table = [0, 1, 2].map(|index| self.operand(index)[lane]);
+            (slopes[lane], offsets[lane]) = mad::lut(input[lane] & !SIGN, table);
         }
-        result
+        evaluate(mod0, input, &slopes, &offsets, result);
     }
 
-    fn sfplut(&self, mod0: u32) -> LReg {
+    fn sfplutfp32(&self, mod1: u32, result: &mut LReg) {
         let input = self.operand(3);
-        std::array::from_fn(|lane| {
-            let (value, table) = (input[lane], [0, 1, 2].map(|index| self.operand(index)[lane]));
-            let (slope, offset) = mad::lut(value & !SIGN, table);
-            retain_sign(mod0, value, float::multiply_add(slope, value & !SIGN, offset))
-        })
-    }
-
-    fn sfplutfp32(&self, mod1: u32) -> LReg {
-        let input = self.operand(3);
-        std::array::from_fn(|lane| {
+        let (mut slopes, mut offsets) = ([0; LANES], [0; LANES]);
+        for lane in 0..LANES {
             let table = |first: u8| [0, 1, 2].map(|index| self.operand(first + index)[lane]);
-            let value = input[lane];
-            let (slope, offset) = mad::lut_fp32(mod1, value & !SIGN, table(0), table(4));
-            retain_sign(mod1, value, float::multiply_add(slope, value & !SIGN, offset))
-        })
+            (slopes[lane], offsets[lane]) =
+                mad::lut_fp32(mod1, input[lane] & !SIGN, table(0), table(4));
+        }
+        evaluate(mod1, input, &slopes, &offsets, result);
     }
 }
 
-/// SFPLUT and SFPLUTFP32: bit 2 of the mode keeps the sign of the input.
-const fn retain_sign(mode: u32, input: u32, result: u32) -> u32 {
-    if mode & 4 != 0 { result & !SIGN | input & SIGN } else { result }
+/// SFPLUT and SFPLUTFP32: the line of each lane at the magnitude of its input; bit 2 of the mode
+/// keeps the sign of the input.
+fn evaluate(mode: u32, input: &LReg, slopes: &LReg, offsets: &LReg, result: &mut LReg) {
+    multiply_add(slopes, &input.map(|value| value & !SIGN), offsets, (0, 0), result);
+    if mode & 4 != 0 {
+        for (value, input) in result.iter_mut().zip(input) {
+            *value = *value & !SIGN | input & SIGN;
+        }
+    }
 }
