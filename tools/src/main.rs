@@ -8,7 +8,7 @@ use clap::Parser;
 use clap::builder::styling::{AnsiColor, Style};
 use tools::commands::{
     Cli, Command, boot, demo, disasm, firmware, launch, record, regs, replay, sim, stalls, state,
-    why,
+    tui, why,
 };
 use tools::exit::Exit;
 
@@ -40,6 +40,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<Exit> {
         Command::State(args) => state::run(args, out),
         Command::Why(args) => why::run(args, out),
         Command::Report(args) => stalls::run(args, out),
+        Command::Tui(args) => tui::run(args, out),
         Command::Demo(args) => demo::run(args, out),
         Command::Firmware(args) => firmware::run(args, out),
         Command::Disasm(args) => disasm::run(args, out),

@@ -26,3 +26,19 @@ fn readme_shows_the_report_of_the_hang_demo() {
         );
     }
 }
+
+/// `docs/demos.md` shows what every example prints.
+#[test]
+fn demos_page_shows_what_the_examples_print() {
+    let mut page = String::from(include_str!("demos_preface.md"));
+    for example in firmware_tests::demo::EXAMPLES {
+        let printed = printed(&["demo", example.name]);
+        page += &format!("\n## {}\n\n{}\n\n```text\n{printed}```\n", example.name, example.about);
+    }
+    let written = include_str!("../../docs/demos.md");
+    if page != written {
+        let path = std::env::temp_dir().join("tilescope-demos.md");
+        std::fs::write(&path, &page).expect("written");
+        panic!("docs/demos.md is stale; {} is what it should be", path.display());
+    }
+}

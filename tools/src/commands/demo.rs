@@ -1,32 +1,46 @@
 //! `tilescope demo`: built-in examples.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use anyhow::{Context as _, Result};
-use clap::{Args, ValueEnum};
-use firmware_tests::demo;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use firmware_tests::demo::{EXAMPLES, Example, Shows, by_name};
 use loader::diagnose::diagnose;
-use loader::plan::LaunchPlan;
+use loader::firmware::BootOptions;
+use loader::names::LoadedNames;
+use loader::plan::{Launch, LaunchPlan};
+use loader::session::{Outcome, Session};
+use observe::{Line, Names as _, describe};
+use sim_core::{AgentId, Event, Observer, Stamp};
 
 use super::machine::MachineArgs;
 use super::run::embedded_firmware;
 use super::why::{self, WhyOutput};
 use crate::exit::Exit;
 
-/// Which example.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Demo {
-    /// A kernel whose math thread loses a semaphore get, and hangs
-    Hang,
-}
+const LIST: &str = "\
+Examples:
+  tilescope demo hang                    a kernel that hangs, explained
+  tilescope demo signal-before-data      one that comes out wrong, as a timeline
+  tilescope demo hang --extract DIR      its plan, kernels and sources
+";
 
 /// Run a built-in example
+///
+/// Famous bugs of public kernels, each as small as it gets. Those that hang are explained; those that
+/// only come out wrong are shown as a timeline: to name them, the order of two agents' accesses would
+/// have to be judged, which is not done.
 #[derive(Args, Clone, Debug)]
+#[command(after_long_help = LIST)]
 pub struct DemoArgs {
     /// Which
-    #[arg(value_enum)]
-    pub demo: Demo,
+    #[arg(value_parser = PossibleValuesParser::new(EXAMPLES.iter().map(|one| {
+        clap::builder::PossibleValue::new(one.name).help(one.about)
+    })))]
+    pub demo: String,
     /// Write the example's plan, kernels and sources into this directory and stop
     #[arg(long, value_name = "DIR")]
     pub extract: Option<PathBuf>,
@@ -43,27 +57,122 @@ pub struct DemoArgs {
 /// # Errors
 /// A file cannot be written.
 pub fn run(args: &DemoArgs, out: &mut dyn Write) -> Result<Exit> {
-    let Demo::Hang = args.demo;
+    let example = by_name(&args.demo).context("clap knows the names")?;
     if let Some(dir) = &args.extract {
-        write_files(dir)?;
+        write_files(example, dir)?;
         let plan = dir.join("case.toml");
         writeln!(out, "{}: try `tilescope why {0} --embedded`", plan.display())?;
         return Ok(Exit::Ok);
     }
     let dir = tempfile::tempdir().context("a temporary directory")?;
-    write_files(dir.path())?;
+    write_files(example, dir.path())?;
     let plan = LaunchPlan::read(&dir.path().join("case.toml"))?;
+    if let Shows::Timeline(topics, ranges) = example.shows {
+        return timeline(args, example, &plan.launches, (topics, ranges), out);
+    }
     let set = embedded_firmware()?;
     let diagnosis = diagnose(&set, &plan.launches, &why::setup(&args.machine, Vec::new()))?;
     why::show(&diagnosis.explanation, &args.output, out)?;
     Ok(why::exit(&diagnosis))
 }
 
-fn write_files(dir: &std::path::Path) -> Result<()> {
+fn write_files(example: &Example, dir: &Path) -> Result<()> {
     std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
-    for (name, bytes) in demo::HANG {
+    for (name, bytes) in example.files {
         let path = dir.join(name);
         std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
     }
+    Ok(())
+}
+
+/// What kernels did, by topics.
+struct Evidence {
+    names: Rc<LoadedNames>,
+    topics: &'static [&'static str],
+    ranges: &'static [(u32, u32)],
+    lines: Vec<Line>,
+}
+
+impl Observer for Evidence {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        let core = match stamp.agent {
+            AgentId::Core(core) => Some(core),
+            AgentId::Thread(thread) => Some(thread.core()),
+            _ => None,
+        };
+        if core.is_some_and(|core| !self.names.is_kernel(core, stamp.pc)) {
+            return;
+        }
+        if let Event::L1Store { addr, .. } = event
+            && !self.ranges.iter().any(|(start, end)| (start..end).contains(&addr))
+        {
+            return;
+        }
+        let line = describe(stamp, event, &self.names);
+        self.lines.extend(line.filter(|line| self.topics.contains(&line.target.short_name())));
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        self.ranges.to_vec()
+    }
+}
+
+fn timeline(
+    args: &DemoArgs,
+    example: &Example,
+    launches: &[Launch],
+    (topics, ranges): (&'static [&'static str], &'static [(u32, u32)]),
+    out: &mut dyn Write,
+) -> Result<Exit> {
+    let set = embedded_firmware()?;
+    let names = Rc::new(LoadedNames::new(&set));
+    let evidence = Evidence { names: Rc::clone(&names), topics, ranges, lines: Vec::new() };
+    let options = BootOptions { logical: args.machine.logical, ..BootOptions::default() };
+    let mut session = Session::stage(args.machine.tile_config(), &set, &options, evidence)?;
+    let limit = args.machine.max_cycles;
+    let mut exit = Exit::Ok;
+    if let Outcome::Stopped(_) = session.run_to_done(limit) {
+        exit = Exit::NoProgress;
+    }
+    for launch in launches {
+        names.set_kernels(&launch.kernels);
+        if let Outcome::Stopped(_) = session.launch(launch, limit)? {
+            exit = Exit::NoProgress;
+        }
+        let wrong = session.mismatches(&launch.expects);
+        writeln!(out, "{}: {}\n", example.name, example.about)?;
+        print(&session.tile.observer().lines, out)?;
+        for byte in wrong.iter().take(4) {
+            exit = Exit::WrongResult;
+            writeln!(
+                out,
+                "L1 {:#x}: expected {:#x}, found {:#x}",
+                byte.address, byte.expected, byte.found
+            )?;
+        }
+    }
+    writeln!(
+        out,
+        "\nNothing hangs, and no single step is wrong: the order is. No verdict is given; this is \
+         what happened."
+    )?;
+    Ok(exit)
+}
+
+/// Runs of stores by one agent from one place become two lines.
+fn print(lines: &[Line], out: &mut dyn Write) -> Result<()> {
+    let same = |a: &Line, b: &Line| {
+        a.target == b.target && a.agent == b.agent && a.pc == b.pc && a.target.short_name() == "l1"
+    };
+    for run in lines.chunk_by(same) {
+        writeln!(out, "{}", run[0])?;
+        if run.len() > 2 {
+            writeln!(out, "{:>9} {} more like it", "", run.len() - 2)?;
+        }
+        if let [_, .., last] = run {
+            writeln!(out, "{last}")?;
+        }
+    }
+    writeln!(out)?;
     Ok(())
 }

@@ -20,6 +20,7 @@ pub mod sinks;
 pub mod soc;
 pub mod stalls;
 pub mod state;
+pub mod tui;
 pub mod why;
 
 use clap::{Parser, Subcommand};
@@ -36,6 +37,7 @@ Examples:
   tilescope launch KERNELS.toml            boot, then launch the kernels of a plan
   tilescope state KERNELS.toml             the same, then every register by name
   tilescope why KERNELS.toml               why it hangs, down to the source line
+  tilescope tui KERNELS.toml               look at it while it runs
   tilescope report KERNELS.toml            where the cycles went
   tilescope demo hang                      a kernel that hangs, explained
   tilescope disasm kernel.elf              disassemble, Tensix instructions included
@@ -70,7 +72,9 @@ pub enum Command {
     Why(why::WhyArgs),
     /// Run a plan and say where the cycles went, per core, thread, reason and source line
     Report(stalls::StallArgs),
-    /// Built-in examples: a kernel that hangs, explained
+    /// Look at a tile while it runs: cores, gates, semaphores, buffers, mailboxes
+    Tui(tui::TuiArgs),
+    /// Built-in examples: famous bugs, explained or shown
     Demo(demo::DemoArgs),
     /// Get, list and check the vendor's firmware
     Firmware(firmware::FirmwareArgs),

@@ -1,0 +1,224 @@
+//! A plan carried out a step at a time: boot, then every launch, as [`loader::session`] does it in
+//! one go. A person looks in between.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use anyhow::Result;
+use loader::firmware::{BootOptions, FirmwareSet};
+use loader::names::LoadedNames;
+use loader::plan::{CircularBuffer, GO_MESSAGE, LAUNCH_RD_PTR, Launch, MESSAGE_BYTES, launch_slot};
+use loader::session::{GO_SIGNAL, HOST_REACTION_CYCLES, PRELOAD_LEAD_CYCLES, Session};
+use observe::{DEFAULT_L1, describe};
+use sim_core::{Cycle, Event, Observer, Stamp, Width};
+use tile::{HostWait, Stop, Tile, TileConfig, Verdict};
+
+/// Events kept for the screen.
+const KEPT: usize = 200;
+/// What the host waits for: firmware's "done".
+const DONE: HostWait = HostWait { addr: GO_SIGNAL, width: Width::Byte, value: 0 };
+
+/// The last handshakes, in words.
+pub(super) struct Tape {
+    names: Rc<LoadedNames>,
+    pub(super) lines: VecDeque<String>,
+    /// Events since power-on, pushes and issues left out.
+    pub(super) count: u64,
+}
+
+impl Observer for Tape {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        if matches!(
+            event,
+            Event::Push { .. }
+                | Event::Issue { .. }
+                | Event::UnitDone { .. }
+                | Event::DeviceStore { .. }
+                | Event::WaitEnd { .. }
+        ) {
+            return;
+        }
+        let Some(line) = describe(stamp, event, &self.names) else { return };
+        self.count += 1;
+        if self.lines.len() == KEPT {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(format!("{:>8} {line}", stamp.cycle.0));
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        vec![DEFAULT_L1]
+    }
+}
+
+/// What the host does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    /// Waits for firmware to report done: of the boot, or of the launch before `next`.
+    Waiting,
+    /// Lets time pass before the next launch is written.
+    Reacting { until: u64 },
+    /// Lets preloaded kernels come to their wait.
+    Preloading { until: u64, slot: u32 },
+    /// Nothing is left to do.
+    Over,
+}
+
+/// A session under way.
+pub(super) struct Stepper {
+    session: Session<Tape>,
+    pub(super) names: Rc<LoadedNames>,
+    launches: Vec<Launch>,
+    /// Launches with repetitions, as indices.
+    order: Vec<usize>,
+    next: usize,
+    phase: Phase,
+    /// Why it stands, if it does.
+    pub(super) status: String,
+    stuck: bool,
+}
+
+impl Stepper {
+    pub(super) fn new(
+        config: TileConfig,
+        set: &FirmwareSet,
+        logical: (u8, u8),
+        launches: Vec<Launch>,
+    ) -> Result<Self> {
+        let names = Rc::new(LoadedNames::new(set));
+        let tape = Tape { names: Rc::clone(&names), lines: VecDeque::new(), count: 0 };
+        let options = BootOptions { logical, ..BootOptions::default() };
+        let session = Session::stage(config, set, &options, tape)?;
+        let each = launches.iter().enumerate();
+        let order = each.flat_map(|(at, one)| (0..one.repeat).map(move |_| at)).collect();
+        let status = "boots".to_owned();
+        let phase = Phase::Waiting;
+        Ok(Self { session, names, launches, order, next: 0, phase, status, stuck: false })
+    }
+
+    pub(super) fn tile(&self) -> &Tile<Tape> {
+        &self.session.tile
+    }
+
+    /// Circular buffers of the launch under way.
+    pub(super) fn buffers(&self) -> &[CircularBuffer] {
+        let under_way = self.next.checked_sub(1).and_then(|at| self.order.get(at));
+        under_way.map_or(&[], |at| &self.launches[*at].circular)
+    }
+
+    /// Whether there is nothing more to see.
+    pub(super) fn is_over(&self) -> bool {
+        self.stuck || self.phase == Phase::Over
+    }
+
+    /// Goes on for at most that many cycles. Gives whether it can go on further.
+    pub(super) fn advance(&mut self, cycles: u64) -> Result<bool> {
+        let limit = self.session.tile.now().0.saturating_add(cycles);
+        while !self.is_over() && self.session.tile.now().0 < limit {
+            self.one_phase(limit)?;
+        }
+        Ok(!self.is_over())
+    }
+
+    /// Goes on to the next handshake; gives whether there was one within that many cycles.
+    pub(super) fn advance_to_event(&mut self, cycles: u64) -> Result<bool> {
+        let (before, epoch) = (self.tape_count(), self.session.tile.config().epoch.cycles());
+        let limit = self.session.tile.now().0.saturating_add(cycles);
+        while self.session.tile.now().0 < limit {
+            if !self.advance(epoch)? || self.tape_count() != before {
+                break;
+            }
+        }
+        Ok(self.tape_count() != before)
+    }
+
+    fn tape_count(&self) -> u64 {
+        self.tile().observer().count
+    }
+
+    fn one_phase(&mut self, limit: u64) -> Result<()> {
+        match self.phase {
+            Phase::Waiting => match self.session.tile.run(Cycle(limit), Some(DONE)) {
+                Stop::Met => self.done(),
+                Stop::Limit => {}
+                stop => self.stopped(&stop),
+            },
+            Phase::Reacting { until } => {
+                self.let_pass(until.min(limit));
+                if self.session.tile.now().0 >= until && !self.stuck {
+                    self.launch()?;
+                }
+            }
+            Phase::Preloading { until, slot } => {
+                self.let_pass(until.min(limit));
+                if self.session.tile.now().0 >= until && !self.stuck {
+                    self.session.tile.host_write(slot + MESSAGE_BYTES as u32 - 1, &[0])?;
+                    self.go()?;
+                }
+            }
+            Phase::Over => {}
+        }
+        Ok(())
+    }
+
+    /// Firmware has reported done.
+    fn done(&mut self) {
+        let now = self.session.tile.now().0;
+        if self.next == self.order.len() {
+            self.phase = Phase::Over;
+            self.status = format!("DONE at cycle {now}");
+        } else {
+            self.phase = Phase::Reacting { until: now + HOST_REACTION_CYCLES };
+            "the host prepares a launch".clone_into(&mut self.status);
+        }
+    }
+
+    fn let_pass(&mut self, until: u64) {
+        match self.session.tile.run(Cycle(until), None) {
+            Stop::Limit | Stop::Met => {}
+            Stop::Quiescent(_) => self.session.tile.pass_time(Cycle(until)),
+            stop => self.stopped(&stop),
+        }
+    }
+
+    fn launch(&mut self) -> Result<()> {
+        let launch = &self.launches[self.order[self.next]];
+        self.names.set_kernels(&launch.kernels);
+        for (address, bytes) in &launch.writes {
+            self.session.tile.host_write(*address, bytes)?;
+        }
+        let slot = launch_slot(self.session.tile.l1_value(LAUNCH_RD_PTR, Width::Word));
+        self.session.tile.host_write(slot, &launch.message)?;
+        if launch.preload {
+            let until = self.session.tile.now().0 + PRELOAD_LEAD_CYCLES;
+            self.phase = Phase::Preloading { until, slot };
+            return Ok(());
+        }
+        self.go()
+    }
+
+    fn go(&mut self) -> Result<()> {
+        let launch = &self.launches[self.order[self.next]];
+        self.session.tile.host_write_word(GO_MESSAGE, launch.go_word)?;
+        self.status = format!("runs {}", launch.name);
+        self.next += 1;
+        self.phase = Phase::Waiting;
+        Ok(())
+    }
+
+    fn stopped(&mut self, stop: &Stop) {
+        self.stuck = true;
+        self.status = match stop {
+            Stop::Quiescent(quiescence) => {
+                let cycle = quiescence.cycle;
+                match quiescence.verdict {
+                    Verdict::Deadlock => format!("DEADLOCK at cycle {cycle}: `tilescope why`"),
+                    Verdict::HostWait => format!("HOST-WAIT at cycle {cycle}"),
+                }
+            }
+            Stop::Fault(fault) => format!("GUEST-ERROR: {fault}"),
+            Stop::Halted(core) => format!("{core} halted at ebreak"),
+            Stop::Met | Stop::Limit => return,
+        };
+    }
+}

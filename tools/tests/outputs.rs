@@ -1,0 +1,287 @@
+//! What runs write: complete files whatever ends them, and a run that nobody's watching changes.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tilescope"));
+    command.args(args).env("TILESCOPE_CACHE", "no-such-cache").stdin(Stdio::null());
+    command
+}
+
+fn tilescope(args: &[&str]) -> Output {
+    command(args).output().expect("it runs")
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("text")
+}
+
+fn plan(folder: &str, file: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware-tests");
+    root.join(folder).join(file).display().to_string()
+}
+
+fn hazard(name: &str) -> String {
+    plan(&format!("hazards/{name}"), "case.toml")
+}
+
+/// Lines of an event file that is complete: head, events, tail `[docs/events.md]`.
+fn events(text: &str) -> Vec<Value> {
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect();
+    let (head, tail) = (lines.first().expect("a head"), lines.last().expect("a tail"));
+    assert_eq!(head["schema"], "tilescope-events", "{head}");
+    assert!(tail.get("end").is_some(), "{tail}");
+    lines[1..lines.len() - 1].to_vec()
+}
+
+/// A trace is a sequence of packets, field 1 of the outermost message, to the last byte
+/// `[perfetto: protos/perfetto/trace/trace.proto]`. Gives their number.
+fn packets(bytes: &[u8]) -> usize {
+    let (mut at, mut count) = (0, 0);
+    while at < bytes.len() {
+        assert_eq!(bytes[at], 0x0A, "packet {count}");
+        at += 1;
+        let (mut length, mut shift) = (0_usize, 0);
+        loop {
+            let byte = bytes[at];
+            at += 1;
+            length |= usize::from(byte & 0x7F) << shift;
+            shift += 7;
+            if byte & 0x80 == 0 {
+                break;
+            }
+        }
+        at += length;
+        count += 1;
+    }
+    assert_eq!(at, bytes.len(), "the last packet is complete");
+    count
+}
+
+/// Header block first `[GTKWave manual: Appendix F]`: type 0, 329 bytes, and the end time behind
+/// the start time.
+fn waves(bytes: &[u8]) {
+    let word = |at: usize| u64::from_be_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+    assert_eq!((bytes[0], word(1)), (0, 329));
+    assert!(word(17) > word(9), "a time has passed");
+}
+
+/// All forms at once into a folder; what the program printed.
+fn all_outputs(dir: &Path, plan: &str, more: &[&str]) -> Output {
+    let path = |name: &str| dir.join(name).display().to_string();
+    let (jsonl, perfetto, fst) = (path("e.jsonl"), path("p.pftrace"), path("w.fst"));
+    let log = path("i.log");
+    let mut args = vec!["launch", plan, "--embedded", "--jsonl", &jsonl, "--perfetto", &perfetto];
+    args.extend(["--waves", &fst, "--instructions", &log]);
+    args.extend(more);
+    tilescope(&args)
+}
+
+fn assert_complete(dir: &Path) {
+    let read = |name: &str| fs::read(dir.join(name)).expect("written");
+    let jsonl = String::from_utf8(read("e.jsonl")).expect("text");
+    assert!(events(&jsonl).len() > 100);
+    assert!(packets(&read("p.pftrace")) > 100);
+    waves(&read("w.fst"));
+}
+
+#[test]
+fn guest_error_leaves_complete_files() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let output = all_outputs(dir.path(), &hazard("C11-undefined-instruction"), &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_complete(dir.path());
+}
+
+#[test]
+fn deadlock_leaves_complete_files() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let output = all_outputs(dir.path(), &hazard("A4-semaphore-decrement-lost"), &[]);
+    assert_eq!(output.status.code(), Some(3));
+    assert_complete(dir.path());
+}
+
+/// NCRISC counts for ever: `addi t0, t0, 1; sw t0, 0x30(zero)` and back.
+#[test]
+fn interrupt_leaves_complete_files() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let words = [0x0012_8293_u32, 0xFFDF_F06F];
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    fs::write(dir.path().join("count.bin"), bytes).expect("written");
+    let text = "[[launch]]\n[launch.kernel.ncrisc]\nimage = 'count.bin'\naddress = 0xC000\n";
+    let plan = dir.path().join("KERNELS.toml");
+    fs::write(&plan, text).expect("written");
+    let jsonl = dir.path().join("e.jsonl").display().to_string();
+    let perfetto = dir.path().join("p.pftrace").display().to_string();
+    let plan = plan.display().to_string();
+    let args = ["launch", &plan, "--embedded", "--max-cycles", "100000000000", "--jsonl", &jsonl];
+    let mut child = command(&args)
+        .args(["--perfetto", &perfetto, "--no-functions"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("kill is there").success());
+    let mut printed = String::new();
+    child.stdout.take().expect("piped").read_to_string(&mut printed).expect("text");
+    assert_eq!(child.wait().expect("it ends").code(), Some(4), "{printed}");
+    assert!(printed.contains("INTERRUPTED"), "{printed}");
+    assert!(events(&fs::read_to_string(&jsonl).expect("written")).len() > 100);
+    assert!(packets(&fs::read(&perfetto).expect("written")) > 100);
+}
+
+#[test]
+fn last_keeps_only_the_end() {
+    let plan = plan("programs/kernels/five-core", "case.toml");
+    let run = |more: &[&str]| {
+        let mut args = vec!["launch", &plan, "--embedded", "--json", "--jsonl", "-"];
+        args.extend(more);
+        let output = tilescope(&args);
+        assert_eq!(output.status.code(), Some(0));
+        // The result itself is the last object.
+        let text = text(&output);
+        let lines = text.lines().take_while(|line| !line.contains("\"end\"")).count();
+        let end = text.lines().nth(lines).expect("a tail");
+        let file: Vec<&str> = text.lines().take(lines).chain([end]).collect();
+        events(&file.join("\n"))
+    };
+    let (all, last) = (run(&[]), run(&["--last", "50"]));
+    assert!(all.len() > 1000 && last.len() == 50, "{} {}", all.len(), last.len());
+    assert_eq!(all[all.len() - 50..], last[..]);
+}
+
+#[test]
+fn watching_changes_neither_state_nor_cycles() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let plan = plan("programs/kernels/five-core", "case.toml");
+    let result = |output: &Output| -> Value {
+        assert_eq!(output.status.code(), Some(0));
+        serde_json::from_str(&text(output)).expect("one object")
+    };
+    let bare = result(&tilescope(&["launch", &plan, "--embedded", "--json"]));
+    let watched = result(&all_outputs(dir.path(), &plan, &["--json"]));
+    for key in ["state_hash", "event_hash", "cycles", "instructions"] {
+        assert!(!bare[key].is_null(), "{key} in {bare}");
+        assert_eq!(bare[key], watched[key], "{key}");
+    }
+}
+
+#[test]
+fn report_accounts_for_every_cycle() {
+    let plan = plan("programs/kernels/five-core", "case.toml");
+    let shown = text(&tilescope(&["report", &plan, "--embedded"]));
+    assert!(
+        shown.contains("BRISC: ") && shown.contains("works ") && shown.contains("five-core.c:")
+    );
+    let output = tilescope(&["report", &plan, "--embedded", "--json"]);
+    assert_eq!(output.status.code(), Some(0));
+    let value: Value = serde_json::from_str(&text(&output)).expect("one object");
+    let rows = value["agents"].as_array().expect("agents");
+    assert!(rows.len() >= 5, "{value}");
+    for row in rows {
+        let number = |key: &str| row[key].as_u64().unwrap_or_else(|| panic!("{key} in {row}"));
+        assert!(number("works") + number("waits") + number("polls") <= number("cycles"), "{row}");
+    }
+}
+
+/// The shape that OASIS SARIF 2.1.0 asks for, sections 3.13, 3.14, 3.19, 3.27, 3.28.
+#[test]
+fn sarif_has_the_shape_of_its_standard() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("log.sarif").display().to_string();
+    let plan = hazard("A4-semaphore-decrement-lost");
+    assert_eq!(tilescope(&["why", &plan, "--embedded", "--sarif", &path]).status.code(), Some(3));
+    let log: Value =
+        serde_json::from_str(&fs::read_to_string(&path).expect("written")).expect("JSON");
+    assert_eq!(log["version"], "2.1.0");
+    assert!(log["$schema"].as_str().is_some_and(|schema| schema.contains("sarif-2.1.0")));
+    let run = &log["runs"].as_array().expect("runs")[0];
+    let driver = &run["tool"]["driver"];
+    assert_eq!(driver["name"], "tilescope");
+    let rules = driver["rules"].as_array().expect("rules");
+    let ids: BTreeSet<_> = rules.iter().map(|rule| rule["id"].as_str().expect("an id")).collect();
+    assert_eq!(ids.len(), rules.len(), "ids are unique");
+    let results = run["results"].as_array().expect("results");
+    assert!(results.len() >= 2, "the cause, and the get that was lost");
+    for result in results {
+        assert!(ids.contains(result["ruleId"].as_str().expect("a rule")), "{result}");
+        let level = result["level"].as_str().expect("a level");
+        assert!(["none", "note", "warning", "error"].contains(&level));
+        assert!(result["message"]["text"].is_string());
+        for location in result["locations"].as_array().expect("locations") {
+            let physical = &location["physicalLocation"];
+            assert_eq!(physical["artifactLocation"]["uri"], "semaphore-decrement-lost.c");
+            assert!(physical["region"]["startLine"].as_u64().is_some_and(|line| line >= 1));
+        }
+    }
+}
+
+#[test]
+fn dot_is_a_graph_with_the_circle_in_red() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("waits.dot").display().to_string();
+    let output = tilescope(&["why", &hazard("A3-cb-self-cycle"), "--embedded", "--dot", &path]);
+    assert_eq!(output.status.code(), Some(3));
+    let graph = fs::read_to_string(&path).expect("written");
+    let nodes: Vec<&str> = graph
+        .lines()
+        .filter(|line| line.contains("[label="))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(graph.starts_with("digraph") && graph.trim_end().ends_with('}'));
+    let mut red = 0;
+    for edge in graph.lines().filter(|line| line.contains("->") && !line.contains("label=")) {
+        let mut words = edge.trim().trim_end_matches(';').split_whitespace();
+        let (from, to) = (words.next().expect("from"), words.nth(1).expect("to"));
+        assert!(nodes.contains(&from) && nodes.contains(&to.trim_end_matches(';')), "{edge}");
+        red += usize::from(edge.contains("color=red"));
+    }
+    assert!(red >= 2, "a circle has two edges:\n{graph}");
+}
+
+#[test]
+fn check_is_suppressed_by_id_with_a_reason() {
+    let plan = hazard("A14-noc-in-flight-at-exit");
+    let said = text(&tilescope(&["why", &plan, "--embedded"]));
+    assert!(said.contains("A14"), "{said}");
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("allow.toml").display().to_string();
+    let allow = |file: &str| {
+        fs::write(&path, file).expect("written");
+        tilescope(&["why", &plan, "--embedded", "--allow", &path])
+    };
+    let output = allow("[[allow]]\nid = 'A14'\nreason = 'the next kernel waits'\n");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(!text(&output).contains("A14"), "{}", text(&output));
+    for bad in ["[[allow]]\nid = 'A14'\nreason = ' '\n", "[[allow]]\nid = 'Z9'\nreason = 'x'\n"] {
+        let output = allow(bad);
+        let error = String::from_utf8(output.stderr.clone()).expect("text");
+        assert_eq!((output.status.code(), error.lines().count()), (Some(2), 1), "{error}");
+    }
+}
+
+/// `tilescope launch --jsonl - | head -c 1000`: quiet, and no host error.
+#[test]
+fn closed_pipe_ends_the_stream_quietly() {
+    let plan = plan("programs/kernels/five-core", "case.toml");
+    let mut child = command(&["launch", &plan, "--embedded", "--jsonl", "-"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut some = [0; 1000];
+    child.stdout.take().expect("piped").read_exact(&mut some).expect("it writes");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(output.status.code().is_some_and(|code| code != 2), "{:?}", output.status);
+}

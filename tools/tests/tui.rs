@@ -1,0 +1,150 @@
+//! The live view: what it shows as data, and the whole program on a pseudo-terminal.
+
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use loader::firmware::BootOptions;
+use loader::names::LoadedNames;
+use loader::plan::LaunchPlan;
+use loader::session::{Outcome, Session};
+use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
+use sim_core::{CoreId, NullObserver};
+use tile::{Tile, TileConfig};
+use tools::commands::tui::view::view;
+
+fn hazard(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware-tests/hazards").join(name)
+}
+
+/// A tile in the deadlock of a kernel of the corpus, and the names of its code.
+fn hung(name: &str) -> (Tile, LoadedNames, LaunchPlan) {
+    let set = firmware_tests::embedded::set().expect("the embedded images are intact");
+    let plan = LaunchPlan::read(&hazard(name).join("case.toml")).expect("a plan");
+    let names = LoadedNames::new(&set);
+    names.set_kernels(&plan.launches[0].kernels);
+    let options = BootOptions::default();
+    let mut session =
+        Session::stage(TileConfig::default(), &set, &options, NullObserver).expect("it boots");
+    assert!(matches!(session.run_to_done(100_000), Outcome::Done));
+    let outcome = session.launch(&plan.launches[0], 100_000).expect("a sound plan");
+    assert!(matches!(outcome, Outcome::Stopped(_)), "{outcome:?}");
+    (session.tile, names, plan)
+}
+
+/// The source says what each of them does when it hangs.
+#[test]
+fn view_of_a_lost_get_names_function_line_and_semaphore() {
+    let (tile, names, plan) = hung("A4-semaphore-decrement-lost");
+    let shown = view(&tile, &names, &plan.launches[0].circular);
+    let source = include_str!(
+        "../../firmware-tests/hazards/A4-semaphore-decrement-lost/semaphore-decrement-lost.c"
+    );
+    let math = shown.cores.iter().find(|core| core.core == CoreId::Trisc1).expect("five cores");
+    assert_eq!((math.state, math.function.as_str()), ("waiting", "kernel_main"));
+    let number: usize = math.line.split_once(':').expect("file:line").1.parse().expect("a number");
+    assert!(
+        source.lines().nth(number - 1).is_some_and(|line| line.contains("tensix_sync")),
+        "{math:?}"
+    );
+    assert!(math.waits.contains("T1"), "{math:?}");
+    // MATH_PACK was posted three times and got twice.
+    assert!(shown.semaphores.contains(&("MATH_PACK".to_owned(), 1)), "{:?}", shown.semaphores);
+    assert!(shown.gates[1].waits.is_some() && shown.gates[0].waits.is_none());
+    assert!(shown.gates[1].instruction.starts_with("SEMPOST"), "{:?}", shown.gates);
+}
+
+#[test]
+fn view_of_a_starved_buffer_counts_its_pages() {
+    let (tile, names, plan) = hung("A1-cb-starved");
+    let shown = view(&tile, &names, &plan.launches[0].circular);
+    // Three pages of four are pushed; each is popped.
+    let [buffer] = &shown.buffers[..] else { panic!("one buffer: {:?}", shown.buffers) };
+    assert_eq!((buffer.index, buffer.pushed, buffer.popped, buffer.pages), (0, 3, 3, 4));
+    let reader = shown.cores.iter().find(|core| core.core == CoreId::Ncrisc).expect("five cores");
+    assert_eq!(reader.state, "parked");
+    assert!(reader.waits.starts_with("polls "), "{reader:?}");
+}
+
+/// The program on a terminal of 40 rows.
+struct OnTerminal {
+    screen: Arc<Mutex<vt100::Parser>>,
+    keys: Box<dyn std::io::Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+}
+
+impl OnTerminal {
+    fn start(args: &[&str]) -> Self {
+        let size = PtySize { rows: 40, cols: 200, pixel_width: 0, pixel_height: 0 };
+        let pty = native_pty_system().openpty(size).expect("a pseudo-terminal");
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tilescope"));
+        command.args(args);
+        command.env("TERM", "xterm-256color");
+        let child = pty.slave.spawn_command(command).expect("it starts");
+        drop(pty.slave);
+        let mut reader = pty.master.try_clone_reader().expect("a reader");
+        let keys = pty.master.take_writer().expect("a writer");
+        let [rows, columns] = [size.rows, size.cols].map(|size| size.try_into().expect("not zero"));
+        let screen = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0)));
+        let shown = Arc::clone(&screen);
+        std::thread::spawn(move || {
+            // The terminal lives as long as somebody reads it.
+            let _master = pty.master;
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = reader.read(&mut bytes) {
+                shown.lock().expect("no panic in between").process(&bytes[..count]);
+            }
+        });
+        Self { screen, keys, child }
+    }
+
+    fn press(&mut self, key: &str) {
+        self.keys.write_all(key.as_bytes()).expect("it listens");
+        self.keys.flush().expect("it listens");
+    }
+
+    /// Waits until the screen shows something; gives the whole of it.
+    fn wait_for(&self, wanted: impl Fn(&str) -> bool, what: &str) -> String {
+        let began = Instant::now();
+        loop {
+            let text = self.screen.lock().expect("no panic in between").screen().contents();
+            if wanted(&text) {
+                return text;
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "no {what}:\n{text}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// The cycle in the head line.
+fn cycle(screen: &str) -> Option<u64> {
+    screen.split_once("tilescope  cycle ")?.1.split_whitespace().next()?.parse().ok()
+}
+
+#[test]
+fn program_steps_runs_to_an_event_and_to_the_deadlock() {
+    let plan = hazard("A4-semaphore-decrement-lost").join("case.toml");
+    let mut run = OnTerminal::start(&["tui", "--embedded", &plan.display().to_string()]);
+    let first = run.wait_for(|text| text.contains("quit"), "first picture");
+    assert_eq!(cycle(&first), Some(0));
+    for pane in ["BRISC", "TRISC0", "TRISC1", "TRISC2", "NCRISC", "wait gates", "semaphores"] {
+        assert!(first.contains(pane), "{pane} in\n{first}");
+    }
+    assert!(first.contains("circular buffers") && first.contains("mailboxes"));
+    run.press("s");
+    run.wait_for(|text| cycle(text) == Some(8), "picture after one epoch");
+    run.press("n");
+    run.wait_for(|text| cycle(text) == Some(112), "picture after a hundred cycles");
+    run.press("e");
+    let event = run.wait_for(|text| cycle(text).is_some_and(|cycle| cycle > 112), "next event");
+    assert!(cycle(&event).is_some_and(|cycle| cycle < 9000), "{event}");
+    run.press("c");
+    let last = run.wait_for(|text| text.contains("DEADLOCK"), "deadlock");
+    assert!(last.contains("kernel_main") && last.contains("semaphore-decrement-lost.c:"), "{last}");
+    assert!(last.contains("MATH_PACK"), "{last}");
+    run.press("q");
+    let status = run.child.wait().expect("it ends");
+    assert!(status.success(), "{status:?}");
+}
