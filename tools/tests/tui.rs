@@ -59,9 +59,9 @@ fn view_of_a_lost_get_names_function_line_and_semaphore() {
 fn view_of_a_starved_buffer_counts_its_pages() {
     let (tile, names, plan) = hung("A1-cb-starved");
     let shown = view(&tile, &names, &plan.launches[0].circular);
-    // Three pages of four are pushed; each is popped.
+    // Of four pages that the reader wants three are pushed; the buffer has room for eight.
     let [buffer] = &shown.buffers[..] else { panic!("one buffer: {:?}", shown.buffers) };
-    assert_eq!((buffer.index, buffer.pushed, buffer.popped, buffer.pages), (0, 3, 3, 4));
+    assert_eq!((buffer.index, buffer.pushed, buffer.popped, buffer.pages), (0, 3, 3, 8));
     let reader = shown.cores.iter().find(|core| core.core == CoreId::Ncrisc).expect("five cores");
     assert_eq!(reader.state, "parked");
     assert!(reader.waits.starts_with("polls "), "{reader:?}");
