@@ -110,7 +110,7 @@ fn deadlock_leaves_complete_files() {
     assert_complete(dir.path());
 }
 
-/// NCRISC counts for ever: `addi t0, t0, 1; sw t0, 0x30(zero)` and back.
+/// NCRISC counts for ever: `addi t0, t0, 1` and back.
 #[test]
 fn interrupt_leaves_complete_files() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -129,15 +129,22 @@ fn interrupt_leaves_complete_files() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("it runs");
-    std::thread::sleep(std::time::Duration::from_secs(2));
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(kill.expect("kill is there").success());
+    // Once the file has a beginning, the run is under way.
+    let begun = std::time::Instant::now();
+    while fs::metadata(&jsonl).map_or(0, |file| file.len()) == 0 {
+        assert!(begun.elapsed().as_secs() < 60, "nothing is written");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let kill = format!("kill -INT {}", child.id());
+    let kill = Command::new("sh").args(["-c", &kill]).status();
+    assert!(kill.expect("a shell is there").success());
     let mut printed = String::new();
     child.stdout.take().expect("piped").read_to_string(&mut printed).expect("text");
     assert_eq!(child.wait().expect("it ends").code(), Some(4), "{printed}");
     assert!(printed.contains("INTERRUPTED"), "{printed}");
     assert!(events(&fs::read_to_string(&jsonl).expect("written")).len() > 100);
-    assert!(packets(&fs::read(&perfetto).expect("written")) > 100);
+    // Tracks and the waits of the boot; the functions are left out.
+    assert!(packets(&fs::read(&perfetto).expect("written")) > 30);
 }
 
 #[test]
