@@ -58,7 +58,7 @@ pub struct WhyOutput {
     /// Write a self-contained page: sequence of the handshake, timeline, graph
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Checks to suppress: a TOML file of [[allow]] with `id` and `reason`
+    /// Checks to suppress: a TOML file of `[[allow]]` with `id` and `reason`
     #[arg(long, value_name = "FILE")]
     pub allow: Option<PathBuf>,
 }
