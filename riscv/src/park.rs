@@ -7,7 +7,7 @@
 //! commit changes one of them, the core is put where it would have been by spinning: whole rounds
 //! are counted, the rest of a round is executed again with the remembered load values.
 //!
-//! A core that takes a backward jump of a polling loop ([`crate::poll`]) is probed at once, so that
+//! A core that takes a backward jump of a polling loop (`crate::poll`) is probed at once, so that
 //! it is parked as soon as a whole round has repeated; other loops are found by probing from time
 //! to time.
 //!
