@@ -68,7 +68,7 @@ pub struct History {
     pub given: u64,
     /// Units taken since the last set-up.
     pub taken: u64,
-    /// Operations that did nothing since the last set-up, oldest first, at most [`RECENT`].
+    /// Operations that did nothing since the last set-up, oldest first, at most `RECENT`.
     pub ignored: Vec<Entry>,
     /// State after the last operation.
     pub value: u32,

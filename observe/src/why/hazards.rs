@@ -110,7 +110,7 @@ hazards! {
         "a store hit the code of a kernel",
         "look at the pointer of that store";
     C8 = "firmware-overwritten",
-        "a kernel stored to L1[0], the mailbox or firmware",
+        "a kernel stored to address 0 of L1, the mailbox or firmware",
         "look at the pointer of that store; kernels may write only what belongs to them";
     C9 = "argument-out-of-bounds",
         "a kernel read a runtime argument that it was not given",
