@@ -168,12 +168,13 @@ impl Chip {
                 self.advance(target);
             }
             ClockStep::Auto => {
-                let clocks = u64::from(clocks);
                 let (least, most) = (u64::from(ClockStep::LEAST), u64::from(ClockStep::MOST));
-                let target = ahead(self.now, clocks.max(least));
-                let latest = ahead(self.now, clocks.max(most));
+                let target = ahead(self.now, u64::from(clocks).max(least));
+                let latest = ahead(self.now, most);
                 self.advance(target);
-                while self.now < latest && self.field.is_computing() {
+                // Who asks for many clocks means cycles; else somebody polls.
+                let is_poll = u64::from(clocks) < least;
+                while is_poll && self.now < latest && self.field.is_computing() {
                     let target = latest.min(self.config.epoch.round_up(self.now + least));
                     self.advance(target);
                 }

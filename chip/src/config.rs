@@ -17,7 +17,7 @@ use crate::grid::{Harvest, Product};
 pub enum ClockStep {
     /// So many cycles, rounded up to whole epochs.
     Cycles(u32),
-    /// One cycle, but a call lets at least [`ClockStep::LEAST`] cycles pass, and up to
+    /// One cycle; but a call for less than [`ClockStep::LEAST`] lets as many pass, and up to
     /// [`ClockStep::MOST`] while somebody computes: a tile's coprocessor, or more than one core.
     /// A host that polls asks for one clock at a time; who asks for many means cycles.
     Auto,
