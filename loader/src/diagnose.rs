@@ -7,8 +7,7 @@ use std::rc::Rc;
 
 use observe::Ledger;
 use observe::why::{
-    Accesses, Arguments, Checks, CircularBuffer, End, Explanation, Finding, Regions, Scene,
-    explain, layout,
+    Accesses, Arguments, Checks, End, Explanation, Finding, Regions, Scene, explain, layout,
 };
 use sim_core::{GuestError, NullObserver, Observer};
 use tile::{AgentWait, Stop, TileConfig, Verdict};
@@ -135,7 +134,7 @@ fn regions(launches: &[Launch], own: (u8, u8)) -> Regions {
     let (x, y) = own;
     Regions {
         code: launches.iter().flat_map(executable).collect(),
-        circular: launches.iter().flat_map(circular).collect(),
+        circular: launches.iter().flat_map(|launch| launch.circular.iter().copied()).collect(),
         own: vec![u32::from(y) << 6 | u32::from(x)],
     }
 }
@@ -143,17 +142,6 @@ fn regions(launches: &[Launch], own: (u8, u8)) -> Regions {
 fn arguments(launches: &[Launch]) -> Vec<Arguments> {
     let all = launches.iter().flat_map(|launch| &launch.arguments);
     all.map(|(core, range)| Arguments { core: *core, range: range.clone() }).collect()
-}
-
-fn circular(launch: &Launch) -> Vec<CircularBuffer> {
-    let buffer = |cb: &crate::plan::CircularBuffer| CircularBuffer {
-        index: cb.index,
-        address: cb.address,
-        size: cb.size,
-        pages: cb.pages,
-        page_bytes: cb.page_bytes,
-    };
-    launch.circular.iter().map(buffer).collect()
 }
 
 /// Runs the launches on that firmware and explains how they end.
@@ -188,7 +176,7 @@ pub fn diagnose(
     findings.sort_by_key(|finding| finding.cycle);
     let buffers = match end.stage {
         0 => Vec::new(),
-        stage => circular(&launches[stage - 1]),
+        stage => launches[stage - 1].circular.clone(),
     };
     let scene = Scene {
         end: end.end,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Retire, Stamp, ThreadId};
 
-use crate::describe::{as_text, core_of, reason_text, view_of};
+use crate::describe::{as_text, core_of, polled, reason_text};
 use crate::names::Names;
 
 /// Cycles of one reason at one place.
@@ -202,20 +202,7 @@ impl<N: Names> Observer for Stalls<N> {
     }
 
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
-        let reason = match span.reads {
-            Some(addr) if addr < sim_core::l1::L1_BYTES => {
-                let place = self.names.l1(addr);
-                place.map_or_else(
-                    || format!("polls L1 {addr:#x}"),
-                    |at| format!("polls {}", at.name),
-                )
-            }
-            Some(addr) => {
-                let name = memory_map::register_name(view_of(core), addr);
-                format!("polls {}", name.unwrap_or_else(|| format!("{addr:#010x}")))
-            }
-            None => "ended".to_owned(),
-        };
+        let reason = polled(&self.names, core, span.reads).unwrap_or_else(|| "ended".to_owned());
         let cycles = span.until.0.saturating_sub(span.from.0);
         let life = self.lives.entry(AgentId::Core(core)).or_default();
         life.polls += cycles;

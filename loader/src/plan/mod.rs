@@ -15,6 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+pub use observe::why::CircularBuffer;
 use sim_core::CoreId;
 
 use crate::firmware::Write;
@@ -65,21 +66,6 @@ pub struct Kernel {
     pub address: u32,
     /// L1 address of its first instruction.
     pub entry: u32,
-}
-
-/// A circular buffer of a launch, in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CircularBuffer {
-    /// Its id.
-    pub index: u8,
-    /// L1 address.
-    pub address: u32,
-    /// Size.
-    pub size: u32,
-    /// Pages in it.
-    pub pages: u32,
-    /// Bytes per page.
-    pub page_bytes: u32,
 }
 
 /// Bytes that must be in L1 after a launch.

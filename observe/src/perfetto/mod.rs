@@ -22,7 +22,7 @@ use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Retire, Stamp, ThreadId};
 
 use crate::DEFAULT_L1;
-use crate::describe::{describe, reason_text, target_of};
+use crate::describe::{describe, polled, reason_text, target_of};
 use crate::ledger::Ledger;
 use crate::names::Names;
 use crate::target::Target;
@@ -361,21 +361,8 @@ impl<W: Write, N: Names> Observer for Perfetto<W, N> {
     }
 
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
-        let what = match span.reads {
-            Some(addr) if addr < sim_core::l1::L1_BYTES => {
-                let place = self.names.l1(addr);
-                place.map_or_else(
-                    || format!("polls L1 {addr:#x}"),
-                    |at| format!("polls {}", at.name),
-                )
-            }
-            Some(addr) => {
-                let view = crate::describe::view_of(core);
-                let name = memory_map::register_name(view, addr);
-                format!("polls {}", name.unwrap_or_else(|| format!("{addr:#010x}")))
-            }
-            None => "ended in an endless loop".to_owned(),
-        };
+        let what = polled(&self.names, core, span.reads)
+            .unwrap_or_else(|| "ended in an endless loop".to_owned());
         let stamp = Stamp { cycle: span.from, agent: AgentId::Core(core), pc: span.pc };
         let notes = self.source(stamp);
         let name = format!("parked: {what}");
