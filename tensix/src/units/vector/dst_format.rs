@@ -18,6 +18,7 @@ pub(super) mod mode {
     pub(crate) const INT16: u32 = 8;
     pub(crate) const LO16: u32 = 9;
     pub(crate) const INT32_ALL: u32 = 10;
+    pub(crate) const ZERO: u32 = 11;
     pub(crate) const INT32_SM: u32 = 12;
     pub(crate) const INT8_COMP: u32 = 13;
     pub(crate) const LO16_ONLY: u32 = 14;
@@ -46,8 +47,35 @@ pub(super) const fn stores_word(mode: u32) -> bool {
     loads_word(mode) || matches!(mode, mode::HI16 | mode::LO16)
 }
 
+/// Calls `work` with the mode as a constant in each of its copies, so that loops over lanes need
+/// not ask for it. Modes without a number of their own here convert alike.
+#[inline(always)]
+pub(super) fn with_known(mode: u32, work: impl FnOnce(u32)) {
+    match mode {
+        mode::FP16 => work(mode::FP16),
+        mode::BF16 => work(mode::BF16),
+        mode::FP32 => work(mode::FP32),
+        mode::INT32 | mode::INT32_ALL | mode::INT32_SM => work(mode::INT32),
+        mode::INT8 => work(mode::INT8),
+        mode::UINT16 => work(mode::UINT16),
+        mode::HI16 => work(mode::HI16),
+        mode::INT16 => work(mode::INT16),
+        mode::LO16 => work(mode::LO16),
+        mode::INT8_COMP => work(mode::INT8_COMP),
+        mode::LO16_ONLY => work(mode::LO16_ONLY),
+        mode::HI16_ONLY => work(mode::HI16_ONLY),
+        _ => work(mode::ZERO),
+    }
+}
+
+/// SFPLOAD of a 32-bit cell, the same in all modes that read one.
+#[inline(always)]
+pub(super) const fn load_word(cell: u32) -> u32 {
+    decode_fp32(cell)
+}
+
 /// SFPLOAD of a 16-bit cell; `old` is the register's lane, of which two modes keep a half.
-#[inline]
+#[inline(always)]
 pub(super) const fn load_half(mode: u32, cell: u16, old: u32, fp16_infinity: bool) -> u32 {
     let raw = cell as u32;
     let sign = (raw & 0x8000) << 16;
@@ -68,13 +96,13 @@ pub(super) const fn load_half(mode: u32, cell: u16, old: u32, fp16_infinity: boo
         mode::HI16 => raw << 16,
         mode::LO16_ONLY => old & 0xFFFF_0000 | raw,
         mode::HI16_ONLY => raw << 16 | old & 0xFFFF,
-        // MOD0_FMT_ZERO.
+        // `mode::ZERO`.
         _ => 0,
     }
 }
 
 /// SFPSTORE to a 32-bit cell.
-#[inline]
+#[inline(always)]
 pub(super) const fn store_word(mode: u32, value: u32) -> u32 {
     match mode {
         mode::FP32 => encode_fp32(flush(value)),
@@ -85,7 +113,7 @@ pub(super) const fn store_word(mode: u32, value: u32) -> u32 {
 }
 
 /// SFPSTORE to a 16-bit cell.
-#[inline]
+#[inline(always)]
 pub(super) const fn store_half(mode: u32, value: u32) -> u16 {
     let sign = value >> 16 & 0x8000;
     let bits = match mode {
@@ -96,18 +124,20 @@ pub(super) const fn store_half(mode: u32, value: u32) -> u16 {
         mode::INT16 => sign | value & 0x7FFF,
         mode::UINT16 | mode::LO16_ONLY => value,
         mode::HI16_ONLY => value >> 16,
-        // MOD0_FMT_ZERO.
+        // `mode::ZERO`.
         _ => 0,
     };
     bits as u16
 }
 
 /// Denormals become zeros of their sign.
+#[inline(always)]
 const fn flush(value: u32) -> u32 {
     if value & 0x7F80_0000 == 0 { value & SIGN } else { value }
 }
 
 /// Magnitude of an FP16 cell: truncated, zero below the normal range, all ones above it.
+#[inline(always)]
 const fn narrow(value: u32) -> u32 {
     let exponent = (value >> 23 & 0xFF) as i32 - 112;
     if exponent <= 0 {

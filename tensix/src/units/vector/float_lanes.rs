@@ -1,7 +1,7 @@
 //! The multiply-add of [`super::float`] on whole registers, without branches.
 //!
-//! Same sources, same results; lanes with a NaN, an infinity or a product that overflows by itself
-//! are left to the one-lane function.
+//! Same sources, same results. Lanes with a NaN, an infinity or a product that overflows by itself
+//! are done in a second pass, which most registers do not need.
 
 use vectorise::Level;
 
@@ -11,6 +11,8 @@ const SIGN: u32 = 0x8000_0000;
 const INFINITY: u32 = 0x7F80_0000;
 const HIDDEN: u32 = 0x80_0000;
 const MANTISSA: u32 = 0x7F_FFFF;
+/// The only NaN that arithmetic gives.
+const NAN: u32 = 0x7FC0_0000;
 
 /// `x * y + z` in every lane, after flipping the bits `negate.0` in `x` and `negate.1` in `z`.
 #[inline]
@@ -20,14 +22,15 @@ pub(super) fn multiply_add(x: &LReg, y: &LReg, z: &LReg, negate: (u32, u32), res
 
 #[inline]
 fn multiply_add_at(level: Level, [x, y, z]: [&LReg; 3], negate: (u32, u32), result: &mut LReg) {
-    let special = vectorise::run_at(
+    vectorise::run_at(
         level,
         #[inline(always)]
-        || ordinary(x, y, z, negate, result),
+        || {
+            if ordinary(x, y, z, negate, result) {
+                correct(x, y, z, negate, result);
+            }
+        },
     );
-    if special {
-        correct(x, y, z, negate, result);
-    }
 }
 
 /// All lanes as if nothing were special; whether something is.
@@ -41,13 +44,13 @@ fn ordinary(x: &LReg, y: &LReg, z: &LReg, negate: (u32, u32), result: &mut LReg)
     special != 0
 }
 
-/// Does the special lanes again.
-#[cold]
+/// Does the special lanes again. Software that lets values grow without bound has them in every
+/// instruction, so this pass has no branches either.
+#[inline(always)]
 fn correct(x: &LReg, y: &LReg, z: &LReg, negate: (u32, u32), result: &mut LReg) {
     for lane in 0..LANES {
-        if is_special(x[lane], y[lane], z[lane]) {
-            result[lane] = float::multiply_add(x[lane] ^ negate.0, y[lane], z[lane] ^ negate.1);
-        }
+        let corrected = special_lane_of(x[lane] ^ negate.0, y[lane], z[lane] ^ negate.1);
+        result[lane] = choose(is_special(x[lane], y[lane], z[lane]), corrected, result[lane]);
     }
 }
 
@@ -67,6 +70,18 @@ fn is_special(x: u32, y: u32, z: u32) -> bool {
 #[inline(always)]
 const fn choose(condition: bool, yes: u32, no: u32) -> u32 {
     if condition { yes } else { no }
+}
+
+/// One lane that is special.
+#[inline(always)]
+fn special_lane_of(x: u32, y: u32, z: u32) -> u32 {
+    let sign = (x ^ y) & SIGN;
+    let [mx, my, mz] = [x, y, z].map(|bits| bits & !SIGN);
+    let factor_infinite = (mx == INFINITY) | (my == INFINITY);
+    let factor_zero = (mx < HIDDEN) | (my < HIDDEN);
+    let opposite = (mz == INFINITY) & (sign != z & SIGN);
+    let invalid = (mx.max(my).max(mz) > INFINITY) | factor_infinite & (factor_zero | opposite);
+    choose(invalid, NAN, choose(mz == INFINITY, z, sign | INFINITY))
 }
 
 /// One lane that is not special.

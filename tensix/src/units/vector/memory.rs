@@ -1,15 +1,14 @@
-//! SFPLOAD and SFPSTORE: which cells of Dst, in which lanes, and what happens to the counters.
-//!
-//! A vector is the even or the odd columns of four consecutive rows: lane *l* is row *l*/8, column
-//! 2 * (*l* mod 8) or the one after it.
+//! SFPLOAD and SFPSTORE: which address, in which lanes, and what happens to the counters. The cells
+//! themselves are in [`super::cells`].
 //!
 //! Sources: `[isa-bh: TensixCoprocessor/SFPLOAD.md]`, `SFPSTORE.md`, `Dst.md`.
 
 use isa::config::field;
 
+use super::cells::Place;
 use super::dst_format::{self, mode};
-use super::{Issued, LANES, LReg, Operands, VectorUnit};
-use crate::state::dst::{Dst, DstMap, decode_fp32};
+use super::{Issued, Operands, VectorUnit};
+use crate::state::dst::DstMap;
 use crate::units::config::ConfigUnit;
 use crate::units::matrix::MatrixUnit;
 
@@ -20,33 +19,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) config: &'a ConfigUnit,
 }
 
-/// Ten-bit Dst address: bits 9:2 a group of four rows, bit 1 odd columns.
+/// A Dst address has ten bits.
 const ADDRESS: u32 = 0x3FF;
-const COLUMN: u32 = 2;
-
-/// Where the cells of a vector are.
-struct Place {
-    rows: [usize; 4],
-    /// Column of each lane of a row.
-    columns: [usize; 8],
-}
-
-impl Place {
-    fn new(config: &ConfigUnit, wide: bool, address: u32, odd: u32) -> Self {
-        let map = DstMap::of(&config.states[0]);
-        let first = address & ADDRESS & !3;
-        // The low half of a wide row is eight rows further.
-        let rows = [0, 1, 2, 3].map(|offset| {
-            let row = first + offset;
-            if wide { map.row32(row) } else { map.row16(row) }
-        });
-        let odd = if address & COLUMN != 0 { u32::MAX } else { odd };
-        Self {
-            rows: rows.map(|row| row as usize),
-            columns: std::array::from_fn(|lane| lane * 2 + (odd >> lane & 1) as usize),
-        }
-    }
-}
 
 /// Concrete mode of an instruction.
 fn resolve(mode: u32, thread: usize, config: &ConfigUnit) -> u32 {
@@ -113,37 +87,15 @@ impl VectorUnit {
     }
 
     fn load(&mut self, vd: u8, mode: u32, set: u32, address: u32, at: &Surroundings<'_>) {
-        let wide = dst_format::loads_word(mode);
-        let place = Place::new(at.config, wide, address, self.sets.load_odd);
-        let dst = &at.matrix.dst;
-        let value = if wide {
-            load_words(dst, &place)
-        } else {
-            self.load_halves(dst, &place, mode, self.operand(vd))
-        };
+        let map = DstMap::of(&at.config.states[0]);
+        let place = Place::new(map, dst_format::loads_word(mode), address, self.sets.load_odd);
+        let old = self.operand(vd);
+        let value = place.load(&at.matrix.dst, mode, old, self.sets.fp16_infinity);
         self.write(vd, set, &value);
         let captured = set & self.sets.capture_index;
         if captured != 0 && vd < 4 {
-            let rows = address & ADDRESS & !3;
-            let index = std::array::from_fn(|lane| {
-                ((rows + lane as u32 / 8) << 4) | place.columns[lane & 7] as u32
-            });
-            self.write(vd + 4, captured, &index);
+            self.write(vd + 4, captured, &place.indices());
         }
-    }
-
-    fn load_halves(&self, dst: &Dst, place: &Place, mode: u32, old: &LReg) -> LReg {
-        let mut value = [0; LANES];
-        for (row, &physical) in place.rows.iter().enumerate() {
-            let cells = if dst.is_valid(physical as u32) { &dst.cells[physical] } else { &[0; 16] };
-            for column in 0..8 {
-                let lane = row * 8 + column;
-                let infinity = self.sets.fp16_infinity >> lane & 1 != 0;
-                let cell = cells[place.columns[column] & 15];
-                value[lane] = dst_format::load_half(mode, cell, old[lane], infinity);
-            }
-        }
-        value
     }
 
     /// SFPSTORE as software issues it.
@@ -191,14 +143,9 @@ impl VectorUnit {
             enabled = u32::MAX;
         }
         let set = active & enabled & !self.sets.store_blocked;
-        let wide = dst_format::stores_word(mode);
-        let place = Place::new(at.config, wide, address, self.sets.store_odd);
-        let value = self.operand(operands.vd);
-        if wide {
-            store_words(&mut at.matrix.dst, &place, set, mode, value);
-        } else {
-            store_halves(&mut at.matrix.dst, &place, set, mode, value);
-        }
+        let map = DstMap::of(&at.config.states[0]);
+        let place = Place::new(map, dst_format::stores_word(mode), address, self.sets.store_odd);
+        place.store(&mut at.matrix.dst, mode, set, self.operand(operands.vd));
     }
 }
 
@@ -207,54 +154,4 @@ fn advance_counters(word: u32, thread: usize, at: &mut Surroundings<'_>) {
     let fidelity = at.matrix.rwcs[thread].fidelity;
     at.matrix.apply_addr_mod(word >> 13 & 7, thread, at.config);
     at.matrix.rwcs[thread].fidelity = fidelity;
-}
-
-fn load_words(dst: &Dst, place: &Place) -> LReg {
-    let mut value = [0; LANES];
-    for (row, &physical) in place.rows.iter().enumerate() {
-        if !dst.is_valid(physical as u32) {
-            continue;
-        }
-        let (high, low) = (&dst.cells[physical], &dst.cells[physical + 8]);
-        for column in 0..8 {
-            let cell = place.columns[column] & 15;
-            let word = u32::from(high[cell]) << 16 | u32::from(low[cell]);
-            value[row * 8 + column] = decode_fp32(word);
-        }
-    }
-    value
-}
-
-fn store_words(dst: &mut Dst, place: &Place, set: u32, mode: u32, value: &LReg) {
-    for (row, &physical) in place.rows.iter().enumerate() {
-        let lanes = set >> (row * 8) & 0xFF;
-        if lanes == 0 {
-            continue;
-        }
-        dst.validate(physical as u32);
-        for column in 0..8 {
-            if lanes >> column & 1 != 0 {
-                let cell = place.columns[column] & 15;
-                let word = dst_format::store_word(mode, value[row * 8 + column]);
-                dst.cells[physical][cell] = (word >> 16) as u16;
-                dst.cells[physical + 8][cell] = word as u16;
-            }
-        }
-    }
-}
-
-fn store_halves(dst: &mut Dst, place: &Place, set: u32, mode: u32, value: &LReg) {
-    for (row, &physical) in place.rows.iter().enumerate() {
-        let lanes = set >> (row * 8) & 0xFF;
-        if lanes == 0 {
-            continue;
-        }
-        dst.validate(physical as u32);
-        for column in 0..8 {
-            if lanes >> column & 1 != 0 {
-                let cell = place.columns[column] & 15;
-                dst.cells[physical][cell] = dst_format::store_half(mode, value[row * 8 + column]);
-            }
-        }
-    }
 }

@@ -6,7 +6,7 @@
 //! sub-unit and `exchange` for what moves between registers or lanes;
 //! `float`, `mad`, `simple`, `round`, `tables` pure functions of one lane; `predicate` flags and
 //! their stack; `lanes` what `LaneConfig` means, as lane sets; `configure` SFPCONFIG and reading it
-//! back; `memory` and `dst_format` SFPLOAD and SFPSTORE; `schedule` what SFPLOADMACRO schedules;
+//! back; `memory`, `cells` and `dst_format` SFPLOAD and SFPSTORE; `schedule` what SFPLOADMACRO schedules;
 //! `ops` reset values, immediates and the random numbers.
 //!
 //! # Not modelled
@@ -19,6 +19,7 @@
 //! Sources: `[isa-bh: TensixCoprocessor/VectorUnit.md]`, `SFP*.md`, `[isa-wh: .../LReg.md]`,
 //! `[isa-bh: TensixTile/SoftReset.md]`, `[spec: numerics 5]`.
 
+mod cells;
 mod configure;
 mod dispatch;
 mod dst_format;
