@@ -177,6 +177,12 @@ impl Backend {
         self.scalar.blocking.is_some() || self.mover.has_commands()
     }
 
+    /// Whether there is anything to do in a cycle besides what threads issue.
+    #[inline]
+    pub(crate) fn acts_by_itself(&self) -> bool {
+        self.vector.schedule.is_active() || self.has_background() || !self.in_flight.is_empty()
+    }
+
     /// A cycle of what goes on behind the gates; whether anything changed.
     #[cold]
     pub(crate) fn step_background<E: Env>(

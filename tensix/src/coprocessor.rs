@@ -10,14 +10,14 @@
 //! 5. replay expanders and MOP expanders move one instruction each;
 //! 6. what SFPLOADMACRO scheduled for this cycle executes.
 
-use sim_core::observer::{Event, Stamp};
+use sim_core::observer::{Event, Slot, Stamp};
 use sim_core::{AgentId, Cycle, GuestError, ThreadId, WaitReason};
 
 use crate::backend::{Backend, busy};
 use crate::decode::{Decoded, Resource, decode};
 use crate::env::Env;
 use crate::frontend::{FIRST_FIFO_ACCEPTS, Frontend, REPLAY_FIFO};
-use crate::gate::wait_of;
+use crate::gate::{Gate, wait_of};
 use crate::mistakes::{frontend_error, push_error, unassigned};
 use crate::queue::{Origin, Queued};
 use crate::timing::{TimingModel, cost};
@@ -121,30 +121,6 @@ impl Coprocessor {
         Ok(())
     }
 
-    /// Advances from cycle `from` up to `until`, as long as the environment has nothing to do in
-    /// between ([`Env::wants_control`]) and there is something to step. Returns the first cycle
-    /// that was not stepped; it is below `until` too if the coprocessor fell asleep.
-    ///
-    /// # Errors
-    /// As [`Coprocessor::step`], with the first cycle that was not stepped.
-    pub fn run<E: Env>(
-        &mut self,
-        from: Cycle,
-        until: Cycle,
-        env: &mut E,
-    ) -> Result<Cycle, (Cycle, GuestError)> {
-        let mut now = from;
-        while now < until && !self.asleep {
-            let stepped = self.step(now, env);
-            now += 1;
-            stepped.map_err(|fault| (now, fault))?;
-            if env.wants_control() {
-                break;
-            }
-        }
-        Ok(now)
-    }
-
     /// One cycle whether asleep or not; whether anything changed.
     #[inline]
     pub(crate) fn step_awake<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, Fault> {
@@ -164,13 +140,12 @@ impl Coprocessor {
         if self.backend.has_background() {
             progress |= self.backend.step_background(now, env)?;
         }
+        if self.active == 0 {
+            return Ok(progress);
+        }
         // One busy thread is the common case, and needs no arbitration.
-        let lone = match self.active {
-            0b000 => return Ok(progress),
-            0b001 => ThreadId::T0,
-            0b010 => ThreadId::T1,
-            0b100 => ThreadId::T2,
-            _ => return Ok(progress | self.step_several(now, env)?),
+        let Some(lone) = lone(self.active) else {
+            return Ok(progress | self.step_several(now, env)?);
         };
         Ok(progress | self.step_lone(lone, now, env)?)
     }
@@ -334,6 +309,17 @@ impl Coprocessor {
     }
 }
 
+/// The thread of a set of one.
+#[inline]
+pub(crate) const fn lone(threads: ThreadSet) -> Option<ThreadId> {
+    match threads {
+        0b001 => Some(ThreadId::T0),
+        0b010 => Some(ThreadId::T1),
+        0b100 => Some(ThreadId::T2),
+        _ => None,
+    }
+}
+
 /// Evaluates the latched wait instruction of `thread`, if there is one: whether it is met.
 #[inline]
 fn evaluate<E: Env>(
@@ -411,20 +397,33 @@ fn issue_decoded<E: Env>(
         end_wait(frontend, thread, now, env);
     }
     let issued = Issued::new(entry, thread, now);
-    if E::OBSERVED {
-        let (word, slot) = (entry.word(), entry.slot());
-        env.event(issued.stamp(), Event::Issue { thread, word, slot });
-    }
-    let banks = if E::OBSERVED { backend.ownership() } else { [0; 2] };
-    backend.execute(decoded.opcode, &issued, &mut frontend.gate, env)?;
-    if E::OBSERVED {
-        backend.report_ownership(banks, issued.stamp(), env);
-    }
-    backend.last_served[decoded.unit as usize] = thread as u8;
+    execute(backend, &mut frontend.gate, decoded, (&issued, entry.slot()), env)?;
     if timing != TimingModel::Unit {
         let cost = cost(timing, decoded.opcode, entry.word());
         backend.occupy(&issued, decoded.unit, cost);
     }
+    Ok(())
+}
+
+/// What an instruction does behind the gate, with its events.
+#[inline(always)]
+pub(crate) fn execute<E: Env>(
+    backend: &mut Backend,
+    gate: &mut Gate,
+    decoded: &Decoded,
+    (issued, slot): (&Issued, Slot),
+    env: &mut E,
+) -> Result<(), Fault> {
+    if E::OBSERVED {
+        let (thread, word) = (issued.thread, issued.word);
+        env.event(issued.stamp(), Event::Issue { thread, word, slot });
+    }
+    let banks = if E::OBSERVED { backend.ownership() } else { [0; 2] };
+    backend.execute(decoded.opcode, issued, gate, env)?;
+    if E::OBSERVED {
+        backend.report_ownership(banks, issued.stamp(), env);
+    }
+    backend.last_served[decoded.unit as usize] = issued.thread as u8;
     Ok(())
 }
 
@@ -462,7 +461,8 @@ const fn rank(thread: ThreadId, last: u8) -> u8 {
     (thread as u8 + 2 - last) % 3
 }
 
-fn end_wait<E: Env>(frontend: &mut Frontend, thread: ThreadId, now: Cycle, env: &mut E) {
+/// The front instruction has waited long enough.
+pub(crate) fn end_wait<E: Env>(frontend: &mut Frontend, thread: ThreadId, now: Cycle, env: &mut E) {
     if let Some(wait) = frontend.gate.wait.take()
         && E::OBSERVED
     {

@@ -25,6 +25,9 @@ pub(crate) struct Decoded {
     /// Source operands that must belong to the matrix unit: bit 0 SrcA, bit 1 SrcB.
     pub(crate) needs: u8,
     pub(crate) blocked_by: u16,
+    /// Whether it may leave something behind that acts in later cycles or outside the coprocessor:
+    /// a latched wait, something scheduled or in progress, an access to L1 or a register.
+    pub(crate) stirs: bool,
 }
 
 /// By opcode byte.
@@ -47,12 +50,22 @@ const fn table() -> [Option<Decoded>; 256] {
             opcode,
             Opcode::Atgetm | Opcode::Atrelm | Opcode::Xmov | Opcode::Unpacr | Opcode::UnpacrNop
         );
-        let (needs, blocked_by) = (needs(opcode), row.blocked_by);
+        let (needs, blocked_by, stirs) = (needs(opcode), row.blocked_by, stirs(opcode, unit));
         table[opcode as usize] =
-            Some(Decoded { opcode, unit, resource, has_gate_rule, needs, blocked_by });
+            Some(Decoded { opcode, unit, resource, has_gate_rule, needs, blocked_by, stirs });
         i += 1;
     }
     table
+}
+
+/// [`Decoded::stirs`]: of all but those that certainly change nothing but registers.
+const fn stirs(opcode: Opcode, unit: Unit) -> bool {
+    match (opcode, unit) {
+        (Opcode::Sfploadmacro, _) => true,
+        (Opcode::Sempost | Opcode::Semget | Opcode::Nop | Opcode::Dmanop, _) => false,
+        (_, Unit::Matrix | Unit::Vector) => false,
+        _ => true,
+    }
 }
 
 /// Source operands that an instruction waits for `[spec: boot-and-sync 5.8]`; MOVB2A waits for

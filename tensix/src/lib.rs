@@ -47,6 +47,7 @@ mod error;
 mod frontend;
 mod gate;
 mod mistakes;
+mod playback;
 mod queue;
 mod registers;
 mod state;

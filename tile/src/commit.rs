@@ -244,7 +244,7 @@ impl<O: Observer> Tile<O> {
             } else {
                 let until = if self.is_drained(&posted, &next, end) { end } else { cycle + 1 };
                 changed = true;
-                self.run_tensix(cycle, until, end)
+                self.run_tensix(cycle, until, end).0
             };
             if changed {
                 self.devices_steady_since = cycle;

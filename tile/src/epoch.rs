@@ -154,6 +154,17 @@ impl<O: Observer> Tile<O> {
             }
         }
         self.quiet_since = None;
+        if running.is_empty()
+            && !self.tensix.is_asleep()
+            && let Some(blocked) = self.blocked_on_coprocessor()
+        {
+            let due = self.fabric.next_due();
+            let calm = due.map_or(limit, |due| self.config.epoch.round_down(due).min(limit));
+            if calm > self.now {
+                self.run_coprocessor(blocked, calm);
+                return true;
+            }
+        }
         // Time stands at an epoch boundary between epochs: no division needed.
         let (start, end) = (self.now, self.now + self.config.epoch.cycles());
         debug_assert_eq!(end, self.config.epoch.end_of_epoch(start));

@@ -26,6 +26,7 @@ mod route;
 mod tdma;
 mod tensix_env;
 mod tile;
+mod unattended;
 mod watchers;
 
 pub use config::TileConfig;

@@ -115,15 +115,17 @@ impl<O: Observer> Tile<O> {
     }
 
     /// The coprocessor from `cycle` on until `until`, or until others have to act on what it did.
-    /// Returns the first cycle that still has to be looked at.
-    pub(crate) fn run_tensix(&mut self, cycle: Cycle, until: Cycle, end: Cycle) -> Cycle {
-        let next = match self.with_tensix(|tensix, env| tensix.run(cycle, until, env)) {
-            Ok(next) => next,
-            Err((next, fault)) => {
-                self.report(Box::new(fault));
-                next
-            }
+    /// Returns the first cycle that still has to be looked at, and whether others had to act.
+    pub(crate) fn run_tensix(&mut self, cycle: Cycle, until: Cycle, end: Cycle) -> (Cycle, bool) {
+        let (next, fault) = match self.with_tensix(|tensix, env| tensix.run(cycle, until, env)) {
+            Ok(next) => (next, None),
+            Err((next, fault)) => (next, Some(fault)),
         };
+        let noticed =
+            fault.is_some() || self.icache_invalidations != 0 || !self.deferred.is_empty();
+        if let Some(fault) = fault {
+            self.report(Box::new(fault));
+        }
         self.device_change = true;
         if self.tensix.tracked_threads() != self.tracked {
             self.track_threads();
@@ -135,9 +137,9 @@ impl<O: Observer> Tile<O> {
         if next < until && self.tensix.is_asleep() {
             // Nothing happens in the rest, its last cycle included.
             self.device_change = false;
-            return until;
+            return (until, noticed);
         }
-        next
+        (next, noticed)
     }
 
     /// Auto TTSync was switched on or off for a thread.

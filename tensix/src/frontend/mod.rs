@@ -243,7 +243,23 @@ impl Frontend {
         Ok(true)
     }
 
-    fn play_one(&mut self) -> bool {
+    /// Whether its expanders do nothing but play the replay buffer until it has come to its end:
+    /// the MOP expander has nothing to do, or no room for it, and nothing is latched at the gate.
+    #[inline]
+    pub(crate) fn only_plays(&self) -> bool {
+        let upstream_rests = match self.mop {
+            MopState::Expanding { .. } => self.second.is_full(),
+            // The MOP expander takes these two in whether there is room behind it or not.
+            MopState::Idle => self.first.front().is_none_or(|entry| {
+                self.second.is_full() && !matches!(entry.word() >> 24, MOP | MOP_CFG)
+            }),
+        };
+        self.replay.is_playing() && self.gate.latch.is_none() && upstream_rests
+    }
+
+    /// Moves the next instruction of the replay buffer on, if there is room.
+    #[inline]
+    pub(crate) fn play_one(&mut self) -> bool {
         if self.third.is_full() {
             return false;
         }

@@ -14,6 +14,8 @@ pub struct Recorder {
     pub l1: L1,
     pub register_stores: Vec<(u32, u32)>,
     pub register_loads: Vec<(ThreadId, u8, u32)>,
+    /// A register was accessed; whoever runs the coprocessor resets it.
+    pub wants_control: bool,
 }
 
 impl Env for Recorder {
@@ -35,9 +37,14 @@ impl Env for Recorder {
     }
     fn store_register(&mut self, addr: u32, value: u32, _: Stamp) {
         self.register_stores.push((addr, value));
+        self.wants_control = true;
     }
     fn request_register(&mut self, thread: ThreadId, gpr: u8, addr: u32, _: Stamp) {
         self.register_loads.push((thread, gpr, addr));
+        self.wants_control = true;
+    }
+    fn wants_control(&self) -> bool {
+        self.wants_control
     }
 }
 

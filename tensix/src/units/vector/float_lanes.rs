@@ -5,7 +5,7 @@
 
 use vectorise::Level;
 
-use super::{LANES, LReg, float};
+use super::{LANES, LReg};
 
 const SIGN: u32 = 0x8000_0000;
 const INFINITY: u32 = 0x7F80_0000;
@@ -127,6 +127,7 @@ fn round(exponent: i32, total: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::float;
     use super::*;
 
     /// Bit patterns that are often at an edge: of the exponent, of the mantissa.

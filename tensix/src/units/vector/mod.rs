@@ -24,6 +24,7 @@ mod configure;
 mod dispatch;
 mod dst_format;
 mod exchange;
+#[cfg(test)]
 mod float;
 mod float_lanes;
 mod lanes;

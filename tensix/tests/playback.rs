@@ -1,0 +1,128 @@
+//! [`tensix::Coprocessor::run`] takes playback of a replay buffer in one go; a cycle at a time
+//! gives the same.
+
+mod common;
+
+use common::Bench;
+use isa::encode;
+use proptest::prelude::*;
+use sim_core::{Cycle, StateHasher, ThreadId};
+use tensix::TimingModel;
+
+/// Words that issue, wait, change banks, schedule, access registers, or keep a unit busy.
+fn word() -> impl Strategy<Value = u32> {
+    let named = prop::sample::select(vec![
+        encode::dmanop(),
+        encode::nop(),
+        encode::sempost(2),
+        encode::semget(2),
+        encode::sfploadi(0x3F80, 0, 1),
+        encode::sfpmad(0, 4, 1, 1, 1),
+        encode::sfpiadd(0, 3, 5, 0xFFF),
+        encode::setdmareg(7, 0, 5, 0),
+        encode::adddmareg(1, 2, 3, 0),
+        // SFPLOADMACRO of a sequence that schedules nothing, until configuration says otherwise.
+        encode::sfploadmacro(0, 0, 6, 1),
+        encode::sfpconfig(0, 4, 1),
+    ]);
+    let waits = prop_oneof![
+        // STALLWAIT for anything, SEMWAIT for semaphores 0 to 7, ATINCGET and STOREREG.
+        any::<u32>().prop_map(|bits| 0xA2 << 24 | bits & 0xFF_FFFF),
+        any::<u32>().prop_map(|bits| 0xA6 << 24 | bits & 0xFF_8013 | 1),
+        any::<u32>().prop_map(|bits| 0x61 << 24 | bits & 0x00_003F),
+        any::<u32>().prop_map(|bits| 0x67 << 24 | bits & 0x00_FFFF),
+    ];
+    prop_oneof![6 => named, 1 => waits]
+}
+
+/// What threads push: a buffer to record, and then playbacks, expansions and other words.
+fn push() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        4 => (0_u32..32, 0_u32..33).prop_map(|(index, count)| encode::replay(0, 0, count, index)),
+        1 => (0_u32..32, 1_u32..9).prop_map(|(index, count)| encode::replay(1, 1, count, index)),
+        1 => (0_u32..127).prop_map(|count| 0x01 << 24 | 1 << 23 | count << 16),
+        1 => (0_u32..16).prop_map(|mask| 0x03 << 24 | mask),
+        2 => word(),
+    ]
+}
+
+/// Runs the pushes, one in so many cycles, `chunk` cycles at once or one by one.
+fn run(
+    buffer: &[u32],
+    pushes: &[(ThreadId, u32, u8)],
+    timing: TimingModel,
+    chunk: Option<u64>,
+) -> (Vec<String>, u64, Option<String>) {
+    let mut bench = Bench::new(timing);
+    for thread in ThreadId::ALL {
+        for index in 0..9 {
+            let value = if index < 2 { 3 } else { buffer[index as usize % buffer.len()] };
+            bench.tensix.write_mop_config(thread, index, value).expect("there are nine");
+        }
+        bench.push(thread, encode::replay(1, 0, 0, 0)).expect("room");
+        for &word in buffer.iter().cycle().take(32) {
+            bench.push(thread, word).expect("room");
+            bench.step().expect("nothing executes");
+        }
+        bench.settle(100).expect("nothing executes");
+    }
+    let mut error = None;
+    for &(thread, word, gap) in pushes {
+        if bench.tensix.push_credit(thread, false) > 0 {
+            bench.push(thread, word).expect("room");
+        }
+        let until = bench.now + u64::from(gap) * 3 + 1;
+        while bench.now < until && error.is_none() {
+            error = advance(&mut bench, until, chunk).err();
+        }
+        if error.is_some() {
+            break;
+        }
+    }
+    let mut hasher = StateHasher::default();
+    bench.tensix.hash_state(&mut hasher);
+    let events = bench.env.events.iter().map(|event| format!("{event:?}")).collect();
+    (events, hasher.finish(), error)
+}
+
+fn advance(bench: &mut Bench, until: u64, chunk: Option<u64>) -> Result<(), String> {
+    let Some(chunk) = chunk else {
+        return bench.step().map_err(|error| error.to_string());
+    };
+    let end = until.min(bench.now + chunk);
+    let reached = bench.tensix.run(Cycle(bench.now), Cycle(end), &mut bench.env);
+    // Asleep before the end: time passes.
+    bench.now = match reached {
+        Ok(cycle) if bench.env.wants_control => cycle.0,
+        Ok(_) => end,
+        Err((_, error)) => return Err(error.to_string()),
+    };
+    bench.env.wants_control = false;
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn playback_in_one_go_equals_stepping(
+        buffer in prop::collection::vec(word(), 1..32),
+        pushes in prop::collection::vec((Just(ThreadId::T1), push(), 0_u8..16), 1..60),
+        chunk in 1_u64..70,
+    ) {
+        let stepped = run(&buffer, &pushes, TimingModel::Unit, None);
+        prop_assert_eq!(run(&buffer, &pushes, TimingModel::Unit, Some(chunk)), stepped);
+    }
+
+    #[test]
+    fn playback_by_several_threads_or_with_costs_equals_stepping(
+        buffer in prop::collection::vec(word(), 1..32),
+        pushes in prop::collection::vec(
+            (prop::sample::select(&ThreadId::ALL[..]), push(), 0_u8..16), 1..60),
+        chunk in 1_u64..70,
+        timing in prop::sample::select(&[TimingModel::Unit, TimingModel::Documented][..]),
+    ) {
+        let stepped = run(&buffer, &pushes, timing, None);
+        prop_assert_eq!(run(&buffer, &pushes, timing, Some(chunk)), stepped);
+    }
+}
