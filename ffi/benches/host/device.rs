@@ -1,6 +1,7 @@
 //! What a host does to a device library, timed. One [`Bench`] per process: the memory figures look
 //! at the whole process, and some libraries keep state.
 
+use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -104,10 +105,10 @@ impl Bench {
         u32::from_le_bytes(bytes)
     }
 
-    /// Lets the first `cores` cores of `tiles` tiles run a program.
-    fn start(&self, program: Program, tiles: usize, cores: usize) {
+    /// Lets some cores of `tiles` tiles, by their place in [`RESET_BITS`], run a program.
+    fn start(&self, program: Program, tiles: usize, cores: Range<usize>) {
         let code: Vec<u8> = program().iter().flat_map(|word| word.to_le_bytes()).collect();
-        let released = RESET_BITS.iter().take(cores).fold(ALL_HELD, |held, bit| held & !bit);
+        let released = RESET_BITS[cores].iter().fold(ALL_HELD, |held, bit| held & !bit);
         for tile in tensix().take(tiles) {
             self.tile_write(tile, SOFT_RESET_0, &ALL_HELD.to_le_bytes());
             self.tile_write(tile, 0, &code);
@@ -130,6 +131,23 @@ impl Bench {
                 return calls as f64 / passed.as_secs_f64();
             }
         }
+    }
+}
+
+impl Bench {
+    /// What the program on the first tile counts per second.
+    fn counted(&self) -> Result<f64, String> {
+        let count = || self.tile_word((1, 2), u64::from(guest::COUNT));
+        self.library.clock(4096);
+        let before = count();
+        let begun = Instant::now();
+        self.rate(1, || self.library.clock(4096));
+        let passed = begun.elapsed();
+        let counted = count().wrapping_sub(before);
+        if before == 0 || counted == 0 {
+            return Err("the program does not run".to_owned());
+        }
+        Ok(f64::from(counted) / passed.as_secs_f64())
     }
 }
 
@@ -185,7 +203,7 @@ pub(crate) fn steps(
     cores: usize,
 ) -> Result<f64, String> {
     bench.library.init();
-    bench.start(program, tiles, cores);
+    bench.start(program, tiles, 0..cores);
     // At least what the longest step of a poll is, so that both sides do as many cycles as clocks.
     let clocks = 4096u32;
     bench.library.clock(clocks);
@@ -196,7 +214,7 @@ pub(crate) fn steps(
 /// Reads of a word with one clock after each, per second, while cores poll.
 pub(crate) fn polls(bench: &Bench, tiles: usize, cores: usize) -> Result<f64, String> {
     bench.library.init();
-    bench.start(guest::POLL, tiles, cores);
+    bench.start(guest::POLL, tiles, 0..cores);
     let at = bench.window((1, 2), POLLED);
     bench.library.clock(100);
     Ok(bench.rate(20, || {
@@ -216,17 +234,15 @@ pub(crate) fn block_writes(bench: &Bench) -> Result<f64, String> {
 /// NoC writes of 1 KiB from tile to tile per second, one after the other.
 pub(crate) fn noc_writes(bench: &Bench) -> Result<f64, String> {
     bench.library.init();
-    bench.start(guest::NOC_WRITES, 1, 1);
-    bench.library.clock(4096);
-    let before = bench.tile_word((1, 2), u64::from(guest::COUNT));
-    let begun = Instant::now();
-    bench.rate(1, || bench.library.clock(4096));
-    let passed = begun.elapsed();
-    let after = bench.tile_word((1, 2), u64::from(guest::COUNT));
-    if before == 0 || after == before {
-        return Err("the program does not run".to_owned());
-    }
-    Ok(f64::from(after.wrapping_sub(before)) / passed.as_secs_f64())
+    bench.start(guest::NOC_WRITES, 1, 0..1);
+    bench.counted()
+}
+
+/// Tensix instructions per second of a kernel on one TRISC.
+pub(crate) fn instructions(bench: &Bench, kernel: Program) -> Result<f64, String> {
+    bench.library.init();
+    bench.start(kernel, 1, 1..2);
+    Ok(bench.counted()? * f64::from(guest::PLAYED))
 }
 
 /// The calls of the recording that `TILESCOPE_RECORDING` names, without comparing what they give.

@@ -8,7 +8,7 @@ pub(crate) type Program = fn() -> Vec<u32>;
 
 /// Word that nobody writes.
 const NEVER: u32 = 0x2_0000;
-/// Where [`NOC_WRITES`] counts.
+/// Where [`NOC_WRITES`] and kernels count.
 pub(crate) const COUNT: u32 = 0x2_0100;
 /// What it writes, and where to.
 const SOURCE: u32 = 0x3_0000;
@@ -129,3 +129,61 @@ pub(crate) const NOC_WRITES: Program = || {
         jump(-5),
     ]
 };
+
+/// Instructions that a kernel plays from its replay buffer in one go.
+pub(crate) const PLAYED: u32 = 32;
+
+/// A Tensix instruction as a word of a TRISC's program
+/// `[isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md]`.
+const fn ttinsn(word: u32) -> u32 {
+    word.rotate_left(2)
+}
+
+/// A kernel for a TRISC: fills the replay buffer with eight times these four instructions, plays it
+/// over and over, and counts how often. LReg 0 to 2 are 1.5, 1.25 and 0.3, semaphore 0 is free.
+/// Encodings: `[llk: instructions/assembly.yaml]`.
+fn kernel(words: [u32; 4]) -> Vec<u32> {
+    const SFPLOADI: u32 = 0x71 << 24;
+    const SEMINIT: u32 = 0xA3 << 24;
+    const REPLAY: u32 = 0x04 << 24;
+    let mut program = vec![
+        ttinsn(SFPLOADI | 0x3FC0),
+        ttinsn(SFPLOADI | 1 << 20 | 0x3FA0),
+        ttinsn(SFPLOADI | 2 << 20 | 0x3E99),
+        ttinsn(SEMINIT | 8 << 20 | 1 << 2),
+        ttinsn(REPLAY | PLAYED << 4 | 1),
+    ];
+    program.extend(words.iter().cycle().take(PLAYED as usize).map(|&word| ttinsn(word)));
+    program.extend([
+        lui(8, COUNT & !0xFFF),
+        // The loop: play, count.
+        ttinsn(REPLAY | PLAYED << 4),
+        addi(10, 10, 1),
+        sw(10, 8, COUNT & 0xFFF),
+        jump(-3),
+    ]);
+    program
+}
+
+/// LReg 3 to 6 each become LReg 1 times LReg 2 plus LReg 0.
+pub(crate) const SFPMAD: Program =
+    || kernel([3, 4, 5, 6].map(|vd| 0x84 << 24 | 1 << 16 | 2 << 12 | vd << 4));
+
+/// SFPMAD of a register with itself: soon there is nothing but infinities.
+pub(crate) const SFPMAD_GROWING: Program =
+    || kernel([3, 4, 5, 6].map(|vd| 0x84 << 24 | vd << 16 | vd << 12 | vd << 4));
+
+/// Loads and stores of two registers.
+pub(crate) const SFPLOAD_SFPSTORE: Program = || {
+    let (load, store) = (0x70 << 24, 0x72 << 24);
+    kernel([load, store | 2, load | 1 << 20 | 4, store | 1 << 20 | 6])
+};
+
+/// Posts to semaphore 0 and gets from it.
+pub(crate) const SEMPOST_SEMGET: Program = || {
+    let (post, get) = (0xA4 << 24 | 1 << 2, 0xA5 << 24 | 1 << 2);
+    kernel([post, get, post, get])
+};
+
+/// Nothing, by way of the scalar unit.
+pub(crate) const DMANOP: Program = || kernel([0x60 << 24; 4]);

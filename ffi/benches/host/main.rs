@@ -7,6 +7,7 @@
 //! Every figure is taken in a process of its own, the libraries by turns, the median of several
 //! rounds; `--rounds N` and `--seconds S` change how many and how long. A name selects figures.
 //! Steps are clocks times cores out of reset: both libraries execute an instruction per clock.
+//! Figures that begin with `tensix` are instructions that a kernel's replay buffer issues.
 //! Not a test: nothing depends on what it prints.
 
 mod device;
@@ -66,6 +67,31 @@ const FIGURES: &[Figure] = &[
     },
     Figure { name: "host-write-64k", unit: Unit::PerSecond, run: device::block_writes },
     Figure { name: "noc-write-1k", unit: Unit::PerSecond, run: device::noc_writes },
+    Figure {
+        name: "tensix-sfpmad",
+        unit: Unit::PerSecond,
+        run: |b| device::instructions(b, guest::SFPMAD),
+    },
+    Figure {
+        name: "tensix-sfpmad-growing",
+        unit: Unit::PerSecond,
+        run: |b| device::instructions(b, guest::SFPMAD_GROWING),
+    },
+    Figure {
+        name: "tensix-sfpload-store",
+        unit: Unit::PerSecond,
+        run: |b| device::instructions(b, guest::SFPLOAD_SFPSTORE),
+    },
+    Figure {
+        name: "tensix-sempost-semget",
+        unit: Unit::PerSecond,
+        run: |b| device::instructions(b, guest::SEMPOST_SEMGET),
+    },
+    Figure {
+        name: "tensix-dmanop",
+        unit: Unit::PerSecond,
+        run: |b| device::instructions(b, guest::DMANOP),
+    },
     Figure { name: "replay", unit: Unit::Milliseconds, run: device::replay },
 ];
 
