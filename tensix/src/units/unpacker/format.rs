@@ -133,12 +133,16 @@ impl Formats {
             (FP8, FP8) => Normalise::Fp16FromE5m2,
             (INT8, INT8) if self.unsigned => Normalise::Fp16FromUint8,
             (INT8, INT8) => Normalise::Fp16FromInt8,
-            (BFP8, BFP8) => Normalise::Bf16FromBfp { shift: 0 },
-            (BFP4, BFP4) => Normalise::Bf16FromBfp { shift: 4 },
-            (BFP2, BFP2) => Normalise::Bf16FromBfp { shift: 6 },
-            (BFP8A, BFP8A) => Normalise::Fp16FromBfp { shift: 0 },
-            (BFP4A, BFP4A) => Normalise::Fp16FromBfp { shift: 4 },
-            (BFP2A, BFP2A) => Normalise::Fp16FromBfp { shift: 6 },
+            // Cells are the same whatever the width. The page wants output equal to input; the
+            // vendor's kernels for compressed weights change the input's width from tile to tile
+            // and leave the output alone
+            // `[llk: experimental/llk_unpack_AB_compressed_custom_mm.h]`.
+            (BFP8, BFP8 | BFP4 | BFP2) => Normalise::Bf16FromBfp { shift: 0 },
+            (BFP4, BFP8 | BFP4 | BFP2) => Normalise::Bf16FromBfp { shift: 4 },
+            (BFP2, BFP8 | BFP4 | BFP2) => Normalise::Bf16FromBfp { shift: 6 },
+            (BFP8A, BFP8A | BFP4A | BFP2A) => Normalise::Fp16FromBfp { shift: 0 },
+            (BFP4A, BFP8A | BFP4A | BFP2A) => Normalise::Fp16FromBfp { shift: 4 },
+            (BFP2A, BFP8A | BFP4A | BFP2A) => Normalise::Fp16FromBfp { shift: 6 },
             _ => return None,
         };
         let layout = match (self.output, self.to_dst) {

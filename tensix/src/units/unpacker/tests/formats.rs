@@ -39,12 +39,15 @@ fn value(cell: u32, bias: i32) -> f64 {
 
 #[test]
 fn conversion_pairs_are_those_of_the_documents() {
-    // [isa-wh: Unpackers/FormatConversion.md], the two tables of pairs.
+    // [isa-wh: Unpackers/FormatConversion.md], the two tables of pairs; block formats of any width
+    // into any other, [llk: experimental/llk_unpack_AB_compressed_custom_mm.h].
     use code::*;
-    let same = [FP16, BFP8A, BFP4A, BF16, BFP8, BFP4, INT16, FP8, BFP2A, INT8, BFP2];
+    let same = [FP16, BF16, INT16, FP8, INT8];
+    let blocks = [[BFP8, BFP4, BFP2], [BFP8A, BFP4A, BFP2A]];
     for input in 0..16 {
         for output in 0..16 {
-            let same = input == output && same.contains(&input);
+            let same = input == output && same.contains(&input)
+                || blocks.iter().any(|kind| kind.contains(&input) && kind.contains(&output));
             let from_fp32 = input == FP32 && [FP16, BF16].contains(&output);
             let src = same || from_fp32 || (input, output) == (FP32, TF32);
             // The functional model of UNPACR_Regular.md adds TF32 in both roles.
@@ -54,6 +57,19 @@ fn conversion_pairs_are_those_of_the_documents() {
                 || (input, output) == (FP32, TF32);
             let legal = |to_dst| Formats { input, output, to_dst, ..BASE }.conversion().is_some();
             assert_eq!((legal(false), legal(true)), (src, dst), "{input} to {output}");
+        }
+    }
+}
+
+#[test]
+fn block_datums_become_the_same_cells_for_outputs_of_any_width() {
+    use code::*;
+    for kind in [[BFP8, BFP4, BFP2], [BFP8A, BFP4A, BFP2A]] {
+        for (input, bits) in kind.into_iter().zip([8, 4, 2]) {
+            for datum in 0..1 << bits {
+                let [first, others @ ..] = kind.map(|output| to_src(input, output, datum, 20));
+                assert_eq!(others, [first; 2], "{input}: {datum:#x}");
+            }
         }
     }
 }
