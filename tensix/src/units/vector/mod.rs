@@ -111,7 +111,8 @@ impl VectorUnit {
         self.lane_config = [0; LANES];
         self.sets = LaneSets::of(&self.lane_config);
         *self.load_macro = [LoadMacro::default(); LANES];
-        self.prng = ops::seeded(0);
+        // "Reset", to what is not said [unknown: U-081]; zero in the reference.
+        self.prng = [0; LANES];
         self.schedule = Schedule::default();
     }
 
