@@ -1,11 +1,13 @@
-//! The vectors of `firmware-tests/vectors`: generated here, expected values from a slow model, run
-//! on the tile. With `TILESCOPE_WRITE_VECTORS` set, the files are written instead of compared.
+//! The vectors of `firmware-tests/vectors`: generated here, run on the tile. Expected values are
+//! those of a slow model, or recorded on the reference simulator. With `TILESCOPE_WRITE_VECTORS`
+//! set, the files are written instead of compared; recorded ones lose what they expect then.
 //!
 //! `cargo run -p firmware-tests --bin golden -- firmware-tests/vectors` runs them too.
 
 mod groups;
 mod model;
 mod program;
+mod recorded;
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -65,4 +67,40 @@ fn every_vector_gives_what_the_model_says() {
     }
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(count >= 200, "{count} vectors");
+}
+
+#[test]
+fn recorded_programs_are_those_of_the_generator() {
+    let write_them = std::env::var_os("TILESCOPE_WRITE_VECTORS").is_some();
+    for group in recorded::candidates() {
+        let path = file(&group);
+        if write_them {
+            write(&path, &group);
+        }
+        let candidates: Vec<Value> =
+            group["vectors"].as_array().expect("a list").iter().map(recorded::program_of).collect();
+        let stored = read(&path);
+        assert_eq!(stored["code"], group["code"], "{}", path.display());
+        for vector in stored["vectors"].as_array().expect("a list") {
+            let program = recorded::program_of(vector);
+            assert!(candidates.contains(&program), "{}", vector["name"]);
+        }
+    }
+}
+
+#[test]
+fn recorded_programs_give_what_the_reference_gave() {
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for group in golden::load(&folder()).expect("the folder") {
+        for vector in group.vectors.iter().filter(|_| group.group.starts_with("recorded_")) {
+            count += 1;
+            match golden::run(&group, vector, TileConfig::default()) {
+                Outcome::Pass => {}
+                outcome => wrong.push(format!("{}: {outcome:?}", vector.name)),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count >= 500, "{count} vectors");
 }
