@@ -7,6 +7,7 @@ use crate::backend::soft_reset;
 use crate::coprocessor::Coprocessor;
 use crate::env::Env;
 use crate::error::DoorError;
+use crate::units::packer::dither::Dither;
 use crate::units::scalar::GPRS;
 
 impl Coprocessor {
@@ -118,6 +119,10 @@ impl Coprocessor {
         }
         if left & PACKERS != 0 {
             backend.packer.leave_reset();
+        }
+        // The same bit resets the packer's connection to Dst.
+        if left & ZEROACC != 0 {
+            backend.packer.dither = Dither::default();
         }
         backend.matrix.zeroacc_held = new & ZEROACC != 0;
         if left & MATH != 0 {

@@ -125,6 +125,7 @@ impl Coprocessor {
             Register::number("all_zero_flags", report.all_zero),
             Register::words("exponent_histogram", packer.histogram.bins.map(u32::from)),
             Register::number("max_exponent", packer.histogram.max),
+            Register::words("dither", packer.dither.0),
         ];
         Register::group("packer", progress.into_iter().chain(reports))
     }

@@ -137,6 +137,7 @@ impl Backend {
             | Opcode::Mpool3s2 => self.matrix_op(opcode, issued)?,
 
             Opcode::Pacr => {
+                self.note_stochastic(opcode, issued);
                 self.packer.pacr(issued, &self.config, &mut self.adcs, &self.matrix.dst, env)?;
             }
             Opcode::PacrSetreg => self.packer.pacr_setreg(issued, &self.config, env)?,
@@ -241,10 +242,35 @@ impl Backend {
         Ok(Latch { condition, block, word, origin, since, unmet: None })
     }
 
+    /// Notes arithmetic and packing that software wants rounded stochastically: of which numbers is
+    /// not public.
+    #[inline]
+    pub(crate) fn note_stochastic(&mut self, opcode: Opcode, issued: &Issued) {
+        let words = &self.config.states[self.config.state_id(issued.thread.index())];
+        let modes = words[field::ALU_ROUNDING_MODE_Fpu_srnd_en.addr32 as usize] & 7;
+        if modes != 0 {
+            self.note_rounding(opcode, modes, issued);
+        }
+    }
+
+    #[cold]
+    fn note_rounding(&mut self, opcode: Opcode, modes: u32, issued: &Issued) {
+        let arithmetic = opcode != Opcode::Pacr;
+        if arithmetic && modes & 1 != 0 {
+            let text = "arithmetic with Fpu_srnd_en is rounded to nearest all the same (U-083)";
+            self.warnings.note(issued, "tensix-fpu-stochastic", text);
+        }
+        if !arithmetic && modes & 6 != 0 {
+            let text = "PACR rounds stochastically, with numbers of its own choice (U-082)";
+            self.warnings.note(issued, "tensix-pack-stochastic", text);
+        }
+    }
+
     /// Carries a configuration write's effects to the units they concern.
     pub(crate) fn apply(&mut self, effects: SideEffects) {
         if let Some(seed) = effects.seed {
             self.vector.seed(seed);
+            self.packer.dither.seed(seed);
         }
     }
 

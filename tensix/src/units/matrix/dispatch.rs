@@ -59,6 +59,15 @@ impl Backend {
             | Opcode::Movd2b => self.blocked_columns(),
             _ => 0,
         };
+        if let Opcode::Mvmul
+        | Opcode::Dotpv
+        | Opcode::Gapool
+        | Opcode::Elwadd
+        | Opcode::Elwsub
+        | Opcode::Elwmul = opcode
+        {
+            self.note_stochastic(opcode, issued);
+        }
         let (unit, config, src) = (&mut self.matrix, &self.config, &mut self.src);
         match opcode {
             Opcode::Mvmul => {

@@ -9,7 +9,7 @@
 //! Sources: `[isa-wh: TensixCoprocessor/MatrixUnit.md]`, which the Blackhole page refers to, and
 //! the instruction pages; `[isa-bh: TensixCoprocessor/Dst.md]`; arithmetic `[spec: numerics 3]`.
 //!
-//! Not modelled: stochastic rounding; the operand cache of SrcB, so `GATESRCRST` has nothing to
+//! Not modelled: stochastic rounding [unknown: U-083]; the operand cache of SrcB, so `GATESRCRST` has nothing to
 //! invalidate; exponent histograms, so `CLREXPHIST` has nothing to clear; bit 11 of
 //! `DBG_FEATURE_DISABLE`. The stalls that protect Dst and the source registers from being read too
 //! early are unnecessary, because every instruction completes at once.

@@ -1,7 +1,7 @@
 //! Early format conversion: a row of Dst to the intermediate format.
 //!
 //! Rounding is to nearest, ties away from zero; it turns NaN into infinity and flushes results
-//! that are denormal or negative zero to +0. Stochastic rounding has no public description exact enough to model.
+//! that are denormal or negative zero to +0. Stochastic rounding: [`super::dither`].
 //!
 //! Source: `[spec: numerics 4.1]`; what the vectors do not reach,
 //! `[isa-wh: TensixCoprocessor/Packers/FormatConversion.md]`.
@@ -205,8 +205,23 @@ pub(crate) const fn fp16(cell: u32) -> u32 {
     cell & 0x8000 | (cell & 0x1F) << 10 | cell >> 5 & 0x3FF
 }
 
+/// The cell of a BF16 pattern.
+pub(crate) const fn bf16_cell(value: u32) -> u32 {
+    value & 0x8000 | (value & 0x7F) << 8 | value >> 7 & 0xFF
+}
+
+/// The cell of an FP16 pattern.
+pub(crate) const fn fp16_cell(value: u32) -> u32 {
+    value & 0x8000 | (value & 0x3FF) << 5 | value >> 10 & 0x1F
+}
+
+/// The 32-bit cell of an FP32 or INT32 pattern.
+pub(crate) const fn fp32_cell(value: u32) -> u32 {
+    bf16_cell(value >> 16) << 16 | value & 0xFFFF
+}
+
 /// The FP32 or INT32 pattern of a 32-bit cell, whose high half is laid out as BF16.
-const fn fp32(cell: u32) -> u32 {
+pub(crate) const fn fp32(cell: u32) -> u32 {
     bf16(cell >> 16) << 16 | cell & 0xFFFF
 }
 

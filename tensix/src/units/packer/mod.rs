@@ -7,14 +7,14 @@
 //! ```
 //!
 //! One room per step: [`settings`] the configuration, [`input`] what is read, [`early`] and
-//! [`late`] the conversions, [`position`] edge masking, [`stages`] what lies between, [`compress`],
+//! [`late`] the conversions, [`dither`] stochastic rounding, [`position`] edge masking, [`stages`] what lies between, [`compress`],
 //! [`accumulate`] and [`output`] the way out; [`metadata`] what TDMA-RISC shows. [`pipeline`] puts them together, [`plain`] for the common case; this file takes the
 //! instructions.
 //!
 //! Instructions: `PACR`, `PACR_SETREG`. `TBUFCMD` is reserved and diagnosed.
 //!
-//! Not modelled: stochastic rounding (no exact public description), the hazards of reading Dst
-//! right after it was written, `pack_start_intf_pos`, `ovrd_default_throttle_mode`.
+//! Not modelled: the hazards of reading Dst right after it was written, `pack_start_intf_pos`,
+//! `ovrd_default_throttle_mode`.
 //!
 //! Source: `[isa-bh: TensixCoprocessor/PACR.md]`, `[isa-wh: TensixCoprocessor/Packers/]`,
 //! `[spec: numerics 4]`, `[llk: assembly.yaml]` for the instruction fields.
@@ -24,6 +24,7 @@ pub(crate) mod compress;
 #[cfg(test)]
 #[path = "tests/conversion.rs"]
 mod conversion_tests;
+pub(crate) mod dither;
 pub(crate) mod early;
 #[cfg(test)]
 #[path = "tests/exhaustive.rs"]
@@ -54,6 +55,7 @@ use crate::state::adc::{PACKERS, ThreadAdcs};
 use crate::state::dst::Dst;
 
 use compress::Compressor;
+use dither::Dither;
 use early::Row;
 use metadata::MetadataFifo;
 use output::Streams;
@@ -83,6 +85,8 @@ pub(crate) struct Packer {
     /// What software can ask about finished tiles.
     pub(crate) tile: TileReport,
     pub(crate) metadata: MetadataFifo,
+    /// Generators of stochastic rounding.
+    pub(crate) dither: Dither,
     /// The plan of the latest instruction, if it has one; no part of the state.
     pub(crate) plan: Option<(PlanKey, Option<Plan>)>,
 }
@@ -313,6 +317,7 @@ impl Packer {
         *self = Self {
             histogram: self.histogram,
             tile: TileReport { dest_offset: self.tile.dest_offset, ..TileReport::default() },
+            dither: self.dither,
             ..Self::default()
         };
     }
@@ -335,6 +340,7 @@ impl Packer {
         self.compressor.state_words(|word| hasher.u32(word));
         hasher.words(&self.block);
         hasher.words(&[self.datums, self.register_value]);
+        hasher.words(&self.dither.0);
         let tile = &self.tile;
         hasher.words(&[tile.size, tile.all_zero]);
         for size in tile.accumulated.into_iter().chain([tile.last_size, tile.dest_offset]) {

@@ -117,6 +117,9 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
         let interfaces = Interfaces::new(start, mask, strided, view.remap);
         for ahead in 0..interfaces.count {
             let mut row = view.read(dst, u32::from(interfaces.rows[usize::from(ahead)]));
+            if settings.dithers_cells() {
+                self.packer.dither.cells(early, &mut row);
+            }
             early.convert(&mut row);
             let edge = self.packer.position.edge_mask(ahead, &settings);
             if edge != 0xFFFF {
@@ -283,11 +286,17 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
         self.store(&row, 16);
     }
 
-    fn assemble(&self, row: &mut Row) -> Option<u8> {
+    fn assemble(&mut self, row: &mut Row) -> Option<u8> {
         let format = self.settings.out_format();
+        if !formats::is_block(format) {
+            return None;
+        }
         let five_bits = formats::per_datum(format) == formats::BFP8A;
         let own = self.settings.keeps_own_exponents();
-        formats::is_block(format).then(|| late::assemble(row, five_bits, own))
+        if self.settings.dithers_blocks() {
+            self.packer.dither.block(row, five_bits, own);
+        }
+        Some(late::assemble(row, five_bits, own))
     }
 
     #[inline]
@@ -394,17 +403,6 @@ impl Stages {
             _ if matches!(early, Early::Uint8(_) | Early::Low8) => Relu::Off,
             _ => relu,
         };
-        let stochastic = field::ALU_ROUNDING_MODE_Gasket_srnd_en.get(words) != 0 && early.rounds()
-            || field::ALU_ROUNDING_MODE_Packer_srnd_en.get(words) != 0
-                && formats::is_block(settings.out_format());
-        if stochastic {
-            let text = "PACR with stochastic rounding";
-            return Err(issued.error(
-                Category::MissingSpecification,
-                "tensix-pack-stochastic",
-                text,
-            ));
-        }
         let threshold = Threshold::choose(settings).map_err(|()| {
             let text = "PACR with an exponent threshold on BFP2a input";
             undefined(issued, "tensix-pack-threshold", text)

@@ -62,6 +62,8 @@ impl Plan {
             && !settings.accumulates()
             && !settings.selects_last_interfaces()
             && settings.start_interface() == 0
+            && !settings.dithers_cells()
+            && !settings.dithers_blocks()
             && settings.downsample_mask() == 0xFFFF;
         if !is_plain {
             return None;

@@ -115,6 +115,16 @@ impl<'a> Settings<'a> {
         self.flag(12)
     }
 
+    /// `Gasket_srnd_en`: the early conversion rounds stochastically.
+    pub(crate) const fn dithers_cells(&self) -> bool {
+        field::ALU_ROUNDING_MODE_Gasket_srnd_en.get(self.words) != 0
+    }
+
+    /// `Packer_srnd_en`: datums of block formats are rounded stochastically.
+    pub(crate) const fn dithers_blocks(&self) -> bool {
+        field::ALU_ROUNDING_MODE_Packer_srnd_en.get(self.words) != 0
+    }
+
     /// `Auto_set_last_pacr_intf_sel`.
     pub(crate) const fn selects_last_interfaces(&self) -> bool {
         self.flag(13)
