@@ -2,7 +2,8 @@
 //!
 //! * [`EventHash`]: one number for a whole run; equal runs give equal numbers.
 //! * [`HandshakeLog`]: handshake-level events as `tracing` events, one target per kind, so that
-//!   a filter such as `tilescope::semaphore=info` chooses what is shown.
+//!   a filter such as `tilescope::semaphore=info` chooses what is shown; [`TextLog`]: the same as
+//!   lines of text, without `tracing` in between.
 //! * [`describe()`]: the same text as plain data, for other listings.
 //! * [`Summary`]: who did what, when, of a run; bounded in size; prints a table, serialises.
 //! * [`JsonLines`], [`Perfetto`], [`Waves`]: the run as JSON lines, as a timeline, as waves.
@@ -17,6 +18,8 @@
 //! Not here: debug information (names come in through [`Names`]), the event schema itself
 //! (`docs/events.md`, [`sim_core::observer`]), files and command lines.
 
+mod cache;
+mod culprit;
 mod describe;
 mod handshake;
 mod hash;
@@ -26,9 +29,12 @@ mod ledger;
 mod names;
 mod perfetto;
 mod resource;
+mod scribe;
 mod stalls;
 mod summary;
 mod target;
+mod text;
+mod text_log;
 mod waves;
 pub mod why;
 mod words;
@@ -50,7 +56,8 @@ pub use summary::{
     AgentWaits, Counters, KernelRun, Milestone, NocTraffic, SemaphoreUse, Summary, SummaryReport,
     Wait,
 };
-pub use target::Target;
+pub use target::{Target, Targets};
+pub use text_log::TextLog;
 pub use waves::Waves;
 
 /// L1 that is watched unless something else is asked for: `[0, 0x3AE0)`, from the boot word over

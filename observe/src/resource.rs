@@ -117,6 +117,18 @@ pub enum Way {
     Take,
 }
 
+impl Way {
+    /// As it is serialised.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Init => "init",
+            Self::Give => "give",
+            Self::Take => "take",
+        }
+    }
+}
+
 /// An event read as an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Operation {

@@ -4,6 +4,7 @@
 //! names, and the call sites.
 
 use serde::Serialize;
+use tracing::level_filters::LevelFilter;
 
 use crate::describe::Line;
 
@@ -115,6 +116,53 @@ targets! {
     L1 = "l1", TRACE;
 }
 
+/// A set of targets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Targets(u32);
+
+impl Targets {
+    /// Whether that one is in it.
+    #[must_use]
+    pub const fn contains(self, target: Target) -> bool {
+        self.0 >> target as u32 & 1 == 1
+    }
+
+    fn set(&mut self, target: Target, wanted: bool) {
+        let bit = 1 << target as u32;
+        self.0 = if wanted { self.0 | bit } else { self.0 & !bit };
+    }
+
+    /// The set that a filter of the log names: parts with commas between, the later ones win. A part
+    /// is a topic (`semaphore`, `tilescope::semaphore`), all of them (`tilescope`) or a level, which
+    /// also means all; a topic may be followed by `=` and the least severe level that is wanted.
+    ///
+    /// # Errors
+    /// A topic or level that does not exist, in words: it would match nothing, without a word.
+    pub fn parse(filter: &str) -> Result<Self, String> {
+        let mut wanted = Self::default();
+        for part in filter.split(',').map(str::trim) {
+            let (name, level) = part.split_once('=').map_or((part, None), |(n, l)| (n, Some(l)));
+            let topic = name.strip_prefix("tilescope::").unwrap_or(name);
+            let one = Target::ALL.iter().find(|target| target.short_name() == topic);
+            let (targets, level) = match (one, level) {
+                (Some(one), level) => (std::slice::from_ref(one), level.unwrap_or("trace")),
+                (None, level) if name == "tilescope" => (Target::ALL, level.unwrap_or("trace")),
+                (None, None) => (Target::ALL, part),
+                (None, Some(_)) => return Err(unknown(filter, name)),
+            };
+            let known = level.parse::<LevelFilter>().ok().filter(|_| !level.is_empty());
+            let level = known.ok_or_else(|| unknown(filter, level))?;
+            targets.iter().for_each(|&target| wanted.set(target, target.level() <= level));
+        }
+        Ok(wanted)
+    }
+}
+
+fn unknown(filter: &str, name: &str) -> String {
+    let known: Vec<_> = Target::ALL.iter().map(|target| target.short_name()).collect();
+    format!("{filter:?}: no topic or level {name:?}; there are {}", known.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,6 +171,32 @@ mod tests {
     fn target_names_share_one_prefix() {
         for target in Target::ALL {
             assert_eq!(target.name(), format!("tilescope::{}", target.short_name()));
+        }
+    }
+
+    fn names(filter: &str) -> Vec<&'static str> {
+        let wanted = Targets::parse(filter).expect("a filter");
+        let all = Target::ALL.iter().filter(|&&target| wanted.contains(target));
+        all.map(|target| target.short_name()).collect()
+    }
+
+    /// Levels as the table above states them.
+    #[test]
+    fn filter_chooses_topics_and_levels() {
+        assert_eq!(names("semaphore"), ["semaphore"]);
+        assert_eq!(names("tilescope::noc=debug, go"), ["go", "noc"]);
+        assert_eq!(names("tilescope::push=info"), [""; 0]);
+        assert_eq!(names("off"), [""; 0]);
+        assert_eq!(names("tilescope").len(), Target::ALL.len());
+        assert!(!names("info").contains(&"wait") && names("debug").contains(&"wait"));
+        assert_eq!(names("off,wait"), ["wait"]);
+        assert!(!names("info,noc=off").contains(&"noc"));
+    }
+
+    #[test]
+    fn filter_with_an_unknown_topic_is_refused() {
+        for filter in ["semaphores", "go=loud", "tilescope::x", "x=info", ""] {
+            assert!(Targets::parse(filter).is_err(), "{filter:?}");
         }
     }
 }

@@ -3,7 +3,6 @@
 //! One time step is one cycle. Signals change when an event says so; what a core or a thread waits
 //! for is its wait reason's number (see `docs/events.md`), 0 for none.
 
-use std::collections::BTreeMap;
 use std::io::{Seek, Write};
 
 use fst_writer::{
@@ -13,9 +12,9 @@ use fst_writer::{
 use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Stamp, ThreadId, UnitId, WaitReason};
 
 use crate::DEFAULT_L1;
-use crate::names::{BuiltInNames, is_go_signal, subordinate};
+use crate::names::{is_go_signal, subordinate};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
-use crate::words;
+use crate::scribe::Fields;
 
 /// Circular buffers with signals.
 const CIRCULAR: u8 = 32;
@@ -45,11 +44,50 @@ enum Signal {
     Subordinate(u8),
 }
 
+impl Signal {
+    /// Signals of a kind.
+    const EACH: usize = 64;
+    const COUNT: usize = 18 * Self::EACH;
+
+    /// Its place in a table.
+    const fn index(self) -> usize {
+        let (kind, number) = match self {
+            Self::Reset(i) => (0, i),
+            Self::CoreWait(i) => (1, i),
+            Self::Waypoint(i) => (2, i),
+            Self::ThreadWait(i) => (3, i),
+            Self::Issued(i) => (4, i),
+            Self::UnitBusy(i) => (5, i),
+            Self::Semaphore(i) => (6, i),
+            Self::SemaphoreMax(i) => (7, i),
+            Self::Mutex(i) => (8, i),
+            Self::Mailbox(from, to) => (9, from << 3 | to),
+            Self::PcBuf(i) => (10, i),
+            Self::Banks(i) => (11, i),
+            Self::Received(i) => (12, i),
+            Self::Acked(i) => (13, i),
+            Self::Pages(i) => (14, i),
+            Self::NocBusy(noc, initiator) => (15, noc << 2 | initiator),
+            Self::Go => (16, 0),
+            Self::Subordinate(i) => (17, i),
+        };
+        kind * Self::EACH + number as usize % Self::EACH
+    }
+}
+
+/// A signal in the file.
+#[derive(Clone, Copy, Debug)]
+struct Wire {
+    id: FstSignalId,
+    bits: u32,
+    value: u32,
+}
+
 /// Writes waves.
 pub struct Waves<W: Write + Seek> {
     body: Option<FstBodyWriter<W>>,
-    ids: BTreeMap<Signal, (FstSignalId, u32)>,
-    values: BTreeMap<Signal, u32>,
+    wires: Vec<Option<Wire>>,
+    fields: Fields,
     time: u64,
     /// Units that executed in a cycle, and drop afterwards.
     falling: Vec<Signal>,
@@ -137,7 +175,8 @@ impl<W: Write + Seek> Waves<W> {
             file_type: FstFileType::Verilog,
         };
         let mut header = FstHeaderWriter::new(out, &info)?;
-        let (mut ids, mut scope) = (BTreeMap::new(), String::new());
+        let (mut wires, mut scope) = (vec![None; Signal::COUNT], String::new());
+        let mut signals = Vec::new();
         header.scope("tile", "", FstScopeType::Module)?;
         for (at, name, signal, bits) in declared() {
             if at != scope {
@@ -150,20 +189,20 @@ impl<W: Write + Seek> Waves<W> {
             let kind = FstSignalType::bit_vec(bits);
             let direction = FstVarDirection::Implicit;
             let id = header.var(name, kind, FstVarType::Wire, direction, None)?;
-            ids.insert(signal, (id, bits));
+            wires[signal.index()] = Some(Wire { id, bits, value: u32::MAX });
+            signals.push(signal);
         }
         header.up_scope()?;
         header.up_scope()?;
         let mut waves = Self {
             body: Some(header.finish()?),
-            ids,
-            values: BTreeMap::new(),
+            wires,
+            fields: Fields::default(),
             time: 0,
             falling: Vec::new(),
             error: None,
         };
         waves.step(0);
-        let signals: Vec<_> = waves.ids.keys().copied().collect();
         for signal in signals {
             let held = u32::from(matches!(signal, Signal::Reset(_)));
             waves.set(signal, if matches!(signal, Signal::Mutex(_)) { 3 } else { held });
@@ -205,16 +244,22 @@ impl<W: Write + Seek> Waves<W> {
     }
 
     fn set(&mut self, signal: Signal, value: u32) {
-        let Some(&(id, bits)) = self.ids.get(&signal) else { return };
-        self.values.insert(signal, value);
+        let Some(wire) = &mut self.wires[signal.index()] else { return };
+        if wire.value == value {
+            return;
+        }
+        wire.value = value;
         let Some(body) = &mut self.body else { return };
-        let digits: Vec<u8> = (0..bits).rev().map(|bit| b'0' + (value >> bit & 1) as u8).collect();
-        let result = body.signal_change(id, &digits);
+        let (bits, mut digits) = (wire.bits as usize, [0; 32]);
+        for (bit, digit) in digits[..bits].iter_mut().rev().enumerate() {
+            *digit = b'0' + (value >> bit & 1) as u8;
+        }
+        let result = body.signal_change(wire.id, &digits[..bits]);
         self.note(result);
     }
 
     fn value(&self, signal: Signal) -> u32 {
-        self.values.get(&signal).copied().unwrap_or(0)
+        self.wires[signal.index()].map_or(0, |wire| wire.value)
     }
 
     fn waits(&mut self, agent: AgentId, reason: u32) {
@@ -225,21 +270,22 @@ impl<W: Write + Seek> Waves<W> {
         }
     }
 
-    fn written(&mut self, addr: u32, value: u32, bytes: u32) {
-        for part in words::parts(addr, value, bytes, &BuiltInNames) {
+    fn written(&mut self, event: &Event) {
+        let mut changes = Vec::new();
+        for part in self.fields.written(event) {
             if part.name == "go_messages[0].signal" && is_go_signal(&part.name) {
-                self.set(Signal::Go, part.value);
+                changes.push((Signal::Go, part.value));
             } else if let Some(core) = subordinate(&part.name) {
-                self.set(Signal::Subordinate(core as u8), part.value);
+                changes.push((Signal::Subordinate(core as u8), part.value));
             } else if let Some(rest) = part.name.strip_prefix("watcher.debug_waypoint[") {
                 // Order of the mailbox: BRISC, NCRISC, TRISC0-2 [spec: boot-and-sync 1.4].
                 let order = [0, 4, 1, 2, 3];
                 let index = rest.trim_end_matches(']').parse::<usize>().ok();
-                if let Some(&core) = index.and_then(|index| order.get(index)) {
-                    self.set(Signal::Waypoint(core), part.value);
-                }
+                let core = index.and_then(|index| order.get(index));
+                changes.extend(core.map(|&core| (Signal::Waypoint(core), part.value)));
             }
         }
+        changes.into_iter().for_each(|(signal, value)| self.set(signal, value));
     }
 
     fn credits(&mut self, stream: u8, register: u16, after: u32) {
@@ -319,10 +365,7 @@ impl<W: Write + Seek> Observer for Waves<W> {
                 let signal = Signal::NocBusy(noc, initiator);
                 self.set(signal, self.value(signal).saturating_sub(1));
             }
-            Event::L1Store { addr, value, width } => self.written(addr, value, width.bytes()),
-            Event::HostWrite { addr, value, bytes: bytes @ 1..=4 } => {
-                self.written(addr, value, bytes);
-            }
+            Event::L1Store { .. } | Event::HostWrite { .. } => self.written(event),
             _ => {}
         }
     }

@@ -228,7 +228,8 @@ pub enum Event {
         /// Initiator 0 to 3.
         initiator: u8,
     },
-    /// An overlay stream register changed.
+    /// An overlay stream register changed. The space-available counters that follow a new buffer
+    /// size are left out: they say what the size says.
     Stream {
         /// Stream number.
         stream: u8,

@@ -1,5 +1,6 @@
 //! From an address to the device behind it.
 
+use devices::overlay::index;
 use devices::{DeviceFault, TileControlEffect};
 use memory_map::{Hit, Target, View, lookup};
 use sim_core::{
@@ -197,11 +198,17 @@ impl<O: Observer> Tile<O> {
     }
 
     fn overlay_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
-        let stream = (offset >> 12) as u8;
-        let changes = self.overlay.write(stream, (offset >> 2 & 0x3FF) as u16, value)?;
+        let (stream, register) = ((offset >> 12) as u8, (offset >> 2 & 0x3FF) as u16);
+        let changes = self.overlay.write(stream, register, value)?;
         self.tensix.wake();
         if O::ENABLED {
-            for change in changes.iter() {
+            // The counters that follow a buffer size, up to 32 for each page of a circular buffer,
+            // say what the size says.
+            let follows = |other: u16| {
+                register == index::REMOTE_DEST_BUF_SIZE
+                    && other >= index::REMOTE_DEST_BUF_SPACE_AVAILABLE
+            };
+            for change in changes.iter().filter(|change| !follows(change.register)) {
                 let event = Event::Stream {
                     stream,
                     register: change.register,

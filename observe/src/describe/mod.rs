@@ -7,6 +7,8 @@ mod config;
 mod noc;
 mod wait;
 
+use std::borrow::Cow;
+
 use memory_map::View;
 use serde::{Serialize, Serializer};
 use sim_core::observer::{SemaphoreOp, Slot};
@@ -14,6 +16,7 @@ use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
 
 use crate::names::{CodeName, Names};
 use crate::target::Target;
+use crate::text::{Dec, Hex, put};
 use crate::words;
 
 pub(crate) use noc::Request;
@@ -64,7 +67,10 @@ impl std::fmt::Display for Line {
 #[must_use]
 pub fn describe(stamp: Stamp, event: &Event, names: &dyn Names) -> Option<Line> {
     let target = target_of(event, names)?;
-    let text = text_of(stamp, event, names)?;
+    let mut text = String::new();
+    if !text_of(&mut text, stamp, event, names) {
+        return None;
+    }
     let pc = (stamp.pc != 0).then_some(stamp.pc);
     let code = pc.zip(core_of(stamp.agent)).and_then(|(pc, core)| names.code(core, pc));
     Some(Line { target, cycle: stamp.cycle.0, agent: stamp.agent, pc, code, text })
@@ -120,81 +126,105 @@ fn l1_target(addr: u32, value: u32, bytes: u32, names: &dyn Names) -> Target {
     }
 }
 
-fn text_of(stamp: Stamp, event: &Event, names: &dyn Names) -> Option<String> {
-    Some(match *event {
-        Event::L1Store { addr, value, width } => l1_text(addr, value, width.bytes(), names),
-        Event::HostWrite { addr, value, bytes } => host_text(addr, value, bytes, names),
+/// Puts what happened at the end of `out`; `false` for an event of an unknown kind.
+pub(crate) fn text_of(out: &mut String, stamp: Stamp, event: &Event, names: &dyn Names) -> bool {
+    match *event {
+        Event::L1Store { addr, value, width } => l1_text(out, addr, value, width.bytes(), names),
+        Event::HostWrite { addr, value, bytes } => host_text(out, addr, value, bytes, names),
         Event::L1Atomic { addr, before, after } => {
             let name = names.l1(addr).map_or_else(|| l1_name(addr), |place| place.name);
-            format!("atomic on {name}: {before:#x} -> {after:#x}")
+            put!(out; "atomic on ", &name, ": ", Hex(before), " -> ", Hex(after));
         }
         Event::DeviceStore { addr, value, .. } => {
-            let view = core_of(stamp.agent).map_or(View::Noc, view_of);
-            format!("{} = {value:#x}", device_name(view, addr))
+            put!(out; &device_name(device_view(stamp.agent), addr), " = ", Hex(value));
         }
-        Event::Push { thread, word, after_mop } => {
-            let behind = if after_mop { " behind the MOP expander" } else { "" };
-            format!("push to {thread}{behind}: {}", isa::disasm::tensix(word))
+        Event::Push { word, .. } | Event::Issue { word, .. } | Event::UnitDone { word, .. } => {
+            instruction_text(out, event, &isa::disasm::tensix(word));
         }
-        Event::Issue { thread, word, slot } => {
-            format!("{thread} issues {}{}", isa::disasm::tensix(word), slot_text(slot))
-        }
-        Event::UnitDone { thread, word } => {
-            format!("{thread} finished {}", isa::disasm::tensix(word))
-        }
-        Event::WaitBegin { reason } => format!("begins to wait: {}", reason_text(&reason)),
-        Event::WaitEnd { reason, since } => {
-            format!("waited {} cycles: {}", stamp.cycle - since, reason_text(&reason))
+        Event::WaitBegin { reason } | Event::WaitEnd { reason, .. } => {
+            wait_text(out, stamp, event, &reason_text(&reason));
         }
         Event::Semaphore { index, op, before, after, max } => {
-            semaphore_text(index, op, before, after, max)
+            semaphore_text(out, index, op, (before, after), max);
         }
         Event::Mutex { index, acquired } => {
             let what = if acquired { "acquired" } else { "released" };
-            format!("{what} mutex {}", mutex_name(index))
+            put!(out; what, " mutex ", &*mutex_name(index));
         }
         Event::MutexIgnored { index } => {
-            format!(
-                "release of mutex {} ignored: another thread or nobody holds it",
-                mutex_name(index)
-            )
+            let why = " ignored: another thread or nobody holds it";
+            put!(out; "release of mutex ", &*mutex_name(index), why);
         }
-        Event::SrcBanks { operand, before, after } => banks_text(operand, before, after),
-        Event::MailboxPush { from, to, value, depth } => fifo_text(from, to, "push", value, depth),
-        Event::MailboxPop { from, to, value, depth } => fifo_text(from, to, "pop", value, depth),
-        Event::PcBufPush { thread, value, depth } => {
-            format!("PCBuf {thread} push {value:#x} (depth {depth})")
+        Event::SrcBanks { operand, before, after } => banks_text(out, operand, before, after),
+        Event::MailboxPush { from, to, value, depth }
+        | Event::MailboxPop { from, to, value, depth } => {
+            let what = if matches!(event, Event::MailboxPush { .. }) { " push " } else { " pop " };
+            put!(out; "mailbox ", short(from), " -> ", short(to), what);
+            put!(out; Hex(value), " (depth ", Dec(depth), ")");
         }
-        Event::PcBufPop { thread, value, depth } => {
-            format!("PCBuf {thread} pop {value:#x} (depth {depth})")
+        Event::PcBufPush { thread, value, depth } | Event::PcBufPop { thread, value, depth } => {
+            let what = if matches!(event, Event::PcBufPush { .. }) { " push " } else { " pop " };
+            put!(out; "PCBuf ", name_of(thread), what, Hex(value), " (depth ", Dec(depth), ")");
         }
         Event::SyncDone { thread, reason } => {
-            format!("synchronised with {thread}: {}", reason_text(&reason))
+            put!(out; "synchronised with ", name_of(thread), ": ", &reason_text(&reason));
         }
-        Event::Config { state, index, before, after } => config::text(state, index, before, after),
-        Event::IcacheInvalidate { mask } => config::icache_text(mask),
-        Event::Reset { core, asserted, pc } => reset_text(core, asserted, pc, names),
-        Event::Halt { core } => format!("{core} halted"),
+        Event::Config { state, index, before, after } => {
+            config::text(out, state, index, before, after);
+        }
+        Event::IcacheInvalidate { mask } => out.push_str(&config::icache_text(mask)),
+        Event::Reset { core, asserted, pc } => reset_text(out, core, asserted, pc, names),
+        Event::Halt { core } => put!(out; core.name(), " halted"),
         Event::NocIssue { noc, initiator, control, addr, coordinate, bytes } => {
-            noc::Command { noc, initiator, control, addr, coordinate, bytes }.text()
+            noc::Command { noc, initiator, control, addr, coordinate, bytes }.text(out);
         }
-        Event::NocDone { noc, initiator } => format!("NoC {noc} initiator {initiator} done"),
+        Event::NocDone { noc, initiator } => {
+            put!(out; "NoC ", Dec(noc), " initiator ", Dec(initiator), " done");
+        }
         Event::NocServe { noc, source, control, addr, bytes } => {
-            noc::served(noc, source, control, addr, bytes)
+            noc::served(out, noc, source, control, addr, bytes);
         }
         Event::Stream { stream, register, before, after } => {
-            noc::stream_text(stream, register, before, after)
+            noc::stream_text(out, stream, register, before, after);
         }
-        _ => return None,
-    })
+        _ => return false,
+    }
+    true
 }
 
-fn l1_text(addr: u32, value: u32, bytes: u32, names: &dyn Names) -> String {
+/// An instruction that was pushed or issued, or has finished; `disassembly` is its text.
+pub(crate) fn instruction_text(out: &mut String, event: &Event, disassembly: &str) {
+    match *event {
+        Event::Push { thread, after_mop, .. } => {
+            let behind = if after_mop { " behind the MOP expander: " } else { ": " };
+            put!(out; "push to ", name_of(thread), behind, disassembly);
+        }
+        Event::Issue { thread, slot, .. } => {
+            put!(out; name_of(thread), " issues ", disassembly);
+            slot_text(out, slot);
+        }
+        Event::UnitDone { thread, .. } => put!(out; name_of(thread), " finished ", disassembly),
+        _ => {}
+    }
+}
+
+/// A wait that begins or ends; `reason` is its reason in words.
+pub(crate) fn wait_text(out: &mut String, stamp: Stamp, event: &Event, reason: &str) {
+    match *event {
+        Event::WaitEnd { since, .. } => {
+            put!(out; "waited ", Dec(stamp.cycle - since), " cycles: ", reason);
+        }
+        _ => put!(out; "begins to wait: ", reason),
+    }
+}
+
+fn l1_text(out: &mut String, addr: u32, value: u32, bytes: u32, names: &dyn Names) {
     let parts = words::parts(addr, value, bytes, names);
     if parts.is_empty() {
-        return format!("{} = {value:#x}", l1_name(addr));
+        put!(out; &l1_name(addr), " = ", Hex(value));
+    } else {
+        out.push_str(&words::text(&parts, names));
     }
-    words::text(&parts, names)
 }
 
 /// Address, with the area of the vendor firmware's layout it lies in.
@@ -205,73 +235,103 @@ fn l1_name(addr: u32) -> String {
     }
 }
 
-fn device_name(view: View, addr: u32) -> String {
+/// How the agent of a store to a device sees its address.
+pub(crate) fn device_view(agent: AgentId) -> View {
+    core_of(agent).map_or(View::Noc, view_of)
+}
+
+pub(crate) fn device_name(view: View, addr: u32) -> String {
     memory_map::register_name(view, addr).unwrap_or_else(|| format!("{addr:#010x}"))
 }
 
-fn host_text(addr: u32, value: u32, bytes: u32, names: &dyn Names) -> String {
+fn host_text(out: &mut String, addr: u32, value: u32, bytes: u32, names: &dyn Names) {
+    out.push_str("host writes ");
     if addr >= sim_core::l1::L1_BYTES {
-        return format!("host writes {} = {value:#x}", device_name(View::Noc, addr));
+        put!(out; &device_name(View::Noc, addr), " = ", Hex(value));
+    } else if bytes <= 4 {
+        l1_text(out, addr, value, bytes, names);
+    } else {
+        let name = names.l1(addr).map_or_else(|| l1_name(addr), |place| place.name);
+        put!(out; Dec(bytes), " bytes from ", &name, ", first word ", Hex(value));
     }
-    if bytes <= 4 {
-        return format!("host writes {}", l1_text(addr, value, bytes, names));
-    }
-    let name = names.l1(addr).map_or_else(|| l1_name(addr), |place| place.name);
-    format!("host writes {bytes} bytes from {name}, first word {value:#x}")
 }
 
-fn slot_text(slot: Slot) -> String {
+fn slot_text(out: &mut String, slot: Slot) {
+    let replay = u32::from(slot.replay).wrapping_sub(1);
     match (slot.mop, slot.replay) {
-        (0, 0) => String::new(),
-        (mop, 0) => format!(" (MOP step {mop})"),
-        (0, replay) => format!(" (REPLAY slot {})", replay - 1),
-        (mop, replay) => format!(" (MOP step {mop}, REPLAY slot {})", replay - 1),
+        (0, 0) => {}
+        (mop, 0) => put!(out; " (MOP step ", Dec(mop), ")"),
+        (0, _) => put!(out; " (REPLAY slot ", Dec(replay), ")"),
+        (mop, _) => put!(out; " (MOP step ", Dec(mop), ", REPLAY slot ", Dec(replay), ")"),
     }
 }
 
-fn semaphore_text(index: u8, op: SemaphoreOp, before: u8, after: u8, max: u8) -> String {
-    let op = match op {
+/// `init`, `post` or `get`.
+pub(crate) const fn semaphore_op(op: SemaphoreOp) -> &'static str {
+    match op {
         SemaphoreOp::Init => "init",
         SemaphoreOp::Post => "post",
         SemaphoreOp::Get => "get",
-    };
-    let name = semaphore_name(index);
+    }
+}
+
+fn semaphore_text(
+    out: &mut String,
+    index: u8,
+    op: SemaphoreOp,
+    (before, after): (u8, u8),
+    max: u8,
+) {
+    put!(out; semaphore_op(op), " ", &*semaphore_name(index));
     if before == after {
-        format!("{op} {name} stays {after}, max {max}")
+        put!(out; " stays ", Dec(after));
     } else {
-        format!("{op} {name} {before} -> {after}, max {max}")
+        put!(out; " ", Dec(before), " -> ", Dec(after));
     }
+    put!(out; ", max ", Dec(max));
 }
 
-/// `SrcA bank 0 given to the matrix unit; unpacker -> bank 1`.
-pub(crate) fn banks_text(operand: u8, before: u8, after: u8) -> String {
-    let name = if operand == 0 { "SrcA" } else { "SrcB" };
-    let mut parts = Vec::new();
-    for bank in 0..2 {
-        match (before >> bank & 1, after >> bank & 1) {
-            (0, 1) => parts.push(format!("bank {bank} given to the matrix unit")),
-            (1, 0) => parts.push(format!("bank {bank} given back to the unpacker")),
-            _ => {}
-        }
+/// `SrcA bank 0 given to the matrix unit, unpacker turns to bank 1`.
+fn banks_text(out: &mut String, operand: u8, before: u8, after: u8) {
+    put!(out; if operand == 0 { "SrcA" } else { "SrcB" });
+    let mut separator = " ";
+    for bank in 0..2_u8 {
+        let what = match (before >> bank & 1, after >> bank & 1) {
+            (0, 1) => " given to the matrix unit",
+            (1, 0) => " given back to the unpacker",
+            _ => continue,
+        };
+        put!(out; std::mem::replace(&mut separator, ", "), "bank ", Dec(bank), what);
     }
-    for (bit, side) in [(2, "unpacker"), (3, "matrix unit")] {
+    for (bit, side) in [(2, "unpacker turns to bank "), (3, "matrix unit turns to bank ")] {
         if (before ^ after) >> bit & 1 == 1 {
-            parts.push(format!("{side} turns to bank {}", after >> bit & 1));
+            put!(out; std::mem::replace(&mut separator, ", "), side, Dec(after >> bit & 1));
         }
     }
-    format!("{name} {}", parts.join(", "))
 }
 
-pub(crate) fn semaphore_name(index: u8) -> String {
-    isa::names::semaphore(index.into()).map_or_else(|| format!("semaphore {index}"), str::to_owned)
+pub(crate) fn semaphore_name(index: u8) -> Cow<'static, str> {
+    isa::names::semaphore(index.into())
+        .map_or_else(|| Cow::Owned(format!("semaphore {index}")), Cow::Borrowed)
 }
 
-pub(crate) fn mutex_name(index: u8) -> String {
-    isa::names::mutex(index.into()).map_or_else(|| format!("{index}"), str::to_owned)
+pub(crate) fn mutex_name(index: u8) -> Cow<'static, str> {
+    isa::names::mutex(index.into()).map_or_else(|| Cow::Owned(index.to_string()), Cow::Borrowed)
 }
 
-fn fifo_text(from: CoreId, to: CoreId, what: &str, value: u32, depth: u8) -> String {
-    format!("mailbox {} -> {} {what} {value:#x} (depth {depth})", short(from), short(to))
+/// What an agent is called.
+pub(crate) fn agent_name(agent: AgentId) -> Cow<'static, str> {
+    Cow::Borrowed(match agent {
+        AgentId::Core(core) => core.name(),
+        AgentId::Thread(thread) => ["Tensix T0", "Tensix T1", "Tensix T2"][thread.index()],
+        AgentId::Host => "host",
+        other => return Cow::Owned(other.to_string()),
+    })
+}
+
+/// `T0`.
+const fn name_of(thread: ThreadId) -> &'static str {
+    ["T0", "T1", "T2"][thread.index()]
 }
 
 /// The documentation's short name of a core.
@@ -308,13 +368,14 @@ pub(crate) const fn view_of(core: CoreId) -> View {
     }
 }
 
-fn reset_text(core: CoreId, asserted: bool, pc: u32, names: &dyn Names) -> String {
+fn reset_text(out: &mut String, core: CoreId, asserted: bool, pc: u32, names: &dyn Names) {
     if asserted {
-        return format!("{core} enters reset");
+        put!(out; core.name(), " enters reset");
+        return;
     }
-    match names.code(core, pc) {
-        Some(code) => format!("{core} leaves reset, starts at {pc:#x} ({})", code.function),
-        None => format!("{core} leaves reset, starts at {pc:#x}"),
+    put!(out; core.name(), " leaves reset, starts at ", Hex(pc));
+    if let Some(code) = names.code(core, pc) {
+        put!(out; " (", &code.function, ")");
     }
 }
 

@@ -5,6 +5,8 @@
 
 use memory_map::{Target, register_at};
 
+use crate::text::{Dec, Hex, put};
+
 /// What [`sim_core::Event::NocIssue`] carries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Command {
@@ -47,35 +49,38 @@ impl Request {
 }
 
 /// The words of [`sim_core::Event::NocServe`].
-pub(crate) fn served(noc: u8, source: u16, control: u32, addr: u64, bytes: u32) -> String {
-    let request = Request::of(control).name();
-    format!("NoC {noc}: {request} of {bytes} bytes at {addr:#x} for endpoint {source}")
+pub(super) fn served(
+    out: &mut String,
+    noc: u8,
+    source: u16,
+    control: u32,
+    addr: u64,
+    bytes: u32,
+) {
+    put!(out; "NoC ", Dec(noc), ": ", Request::of(control).name(), " of ", Dec(bytes));
+    put!(out; " bytes at ", Hex(addr), " for endpoint ", Dec(source));
 }
 
 impl Command {
-    pub(crate) fn text(&self) -> String {
+    pub(super) fn text(&self, out: &mut String) {
         let request = Request::of(self.control);
-        let preposition = if request == Request::Read { "from" } else { "to" };
-        format!(
-            "NoC {} initiator {}: {} of {} bytes {preposition} {} {:#x}, {}",
-            self.noc,
-            self.initiator,
-            request.name(),
-            self.bytes,
-            self.tile(),
-            self.addr,
-            self.answer(request)
-        )
+        let preposition = if request == Request::Read { " bytes from " } else { " bytes to " };
+        put!(out; "NoC ", Dec(self.noc), " initiator ", Dec(self.initiator), ": ");
+        put!(out; request.name(), " of ", Dec(self.bytes), preposition);
+        self.tile(out);
+        put!(out; " ", Hex(self.addr), ", ", self.answer(request));
     }
 
     /// `x-y`, or the two corners of a broadcast (NOC_CTRL bit 5).
-    fn tile(&self) -> String {
-        let tile = |bits: u32| format!("({},{})", bits & 63, bits >> 6 & 63);
+    fn tile(&self, out: &mut String) {
         if self.control >> 5 & 1 == 1 {
-            format!("tiles {}..{}", tile(self.coordinate >> 12), tile(self.coordinate))
+            out.push_str("tiles ");
+            coordinate(out, self.coordinate >> 12);
+            out.push_str("..");
         } else {
-            format!("tile {}", tile(self.coordinate))
+            out.push_str("tile ");
         }
+        coordinate(out, self.coordinate);
     }
 
     /// Which counter of the NIU shows that it is done; posted requests have none
@@ -90,22 +95,28 @@ impl Command {
     }
 }
 
+fn coordinate(out: &mut String, bits: u32) {
+    put!(out; "(", Dec(bits & 63), ",", Dec(bits >> 6 & 63), ")");
+}
+
 /// Register 8 of stream n counts tiles acknowledged and register 10 tiles received of circular
 /// buffer n, by a convention of the vendor firmware `[spec: boot-and-sync 3]`.
-pub(super) fn stream_text(stream: u8, register: u16, before: u32, after: u32) -> String {
+pub(super) fn stream_text(out: &mut String, stream: u8, register: u16, before: u32, after: u32) {
     let circular = stream < CIRCULAR_BUFFERS;
-    match register {
-        8 if circular => format!("CB {stream} tiles acked {before} -> {after}"),
-        10 if circular => format!("CB {stream} tiles received {before} -> {after}"),
+    let what = match register {
+        8 if circular => " tiles acked ",
+        10 if circular => " tiles received ",
         _ => {
             let name = match register_at(Target::Overlay, u32::from(register) * 4) {
                 Some((row, index)) if row.count > 1 => format!("{}[{index}]", row.name),
                 Some((row, _)) => row.name.to_owned(),
                 None => format!("register {register}"),
             };
-            format!("stream {stream} {name} {before:#x} -> {after:#x}")
+            put!(out; "stream ", Dec(stream), " ", &name, " ", Hex(before), " -> ", Hex(after));
+            return;
         }
-    }
+    };
+    put!(out; "CB ", Dec(stream), what, Dec(before), " -> ", Dec(after));
 }
 
 /// Circular buffers of a Blackhole tile.

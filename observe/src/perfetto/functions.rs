@@ -4,10 +4,9 @@
 //! return closes it; a jump into another function replaces the innermost slice, or, if that
 //! function is on the stack, returns to it.
 
-use std::collections::HashMap;
-
 use sim_core::{CoreId, Retire};
 
+use crate::cache::Cache;
 use crate::names::Names;
 
 /// Deepest stack that is drawn.
@@ -27,12 +26,12 @@ pub(super) struct Functions {
     previous: Option<(u32, u32)>,
     stack: Vec<usize>,
     names: Vec<String>,
-    by_pc: HashMap<u32, usize>,
+    by_pc: Cache<u32, usize>,
 }
 
 impl Functions {
     pub(super) fn new(core: CoreId) -> Self {
-        let (names, by_pc) = (Vec::new(), HashMap::new());
+        let (names, by_pc) = (Vec::new(), Cache::default());
         Self { core, previous: None, stack: Vec::new(), names, by_pc }
     }
 
@@ -54,16 +53,14 @@ impl Functions {
     }
 
     fn function(&mut self, pc: u32, names: &dyn Names) -> usize {
-        if let Some(&known) = self.by_pc.get(&pc) {
-            return known;
-        }
-        let name = names.function(self.core, pc).unwrap_or_else(|| format!("{pc:#x}"));
-        let index = self.names.iter().position(|known| *known == name).unwrap_or_else(|| {
-            self.names.push(name);
-            self.names.len() - 1
-        });
-        self.by_pc.insert(pc, index);
-        index
+        let (core, known) = (self.core, &mut self.names);
+        *self.by_pc.get(pc, pc, || {
+            let name = names.function(core, pc).unwrap_or_else(|| format!("{pc:#x}"));
+            known.iter().position(|one| *one == name).unwrap_or_else(|| {
+                known.push(name);
+                known.len() - 1
+            })
+        })
     }
 
     pub(super) fn retire(&mut self, retire: &Retire, names: &dyn Names) -> Change {

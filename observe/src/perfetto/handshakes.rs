@@ -6,10 +6,13 @@ use std::io::Write;
 use sim_core::{CoreId, Event, Stamp, ThreadId};
 
 use super::tracks::Track;
-use super::{Flow, Packets};
+use super::packets::{Flow, Packets};
+use super::wire::Message;
+use crate::describe::agent_name;
 use crate::names::{is_go_signal, subordinate};
 use crate::resource::{Operation, Resource, Way, operation};
-use crate::words;
+use crate::scribe::Fields;
+use crate::text::{Hex, put};
 
 /// Arrows that may be open per resource; older ones are forgotten.
 const OPEN: usize = 256;
@@ -19,7 +22,7 @@ const LANES: u8 = 32;
 const GO: u32 = 0x80;
 
 /// What is open.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Handshakes {
     next: u64,
     /// Arrows that have begun and the units that are left of them.
@@ -31,16 +34,14 @@ pub(super) struct Handshakes {
     holders: BTreeMap<u8, ThreadId>,
     /// Requests per initiator, by lane.
     lanes: BTreeMap<(u8, u8), Vec<Option<u64>>>,
+    fields: Fields,
 }
 
 impl Handshakes {
     /// The arrows that begin or end at an event's instant.
     pub(super) fn flows(&mut self, event: &Event) -> Vec<Flow> {
-        if let Event::L1Store { addr, value, width } = *event {
-            return self.signal(addr, value, width.bytes());
-        }
-        if let Event::HostWrite { addr, value, bytes: bytes @ 1..=4 } = *event {
-            return self.signal(addr, value, bytes);
+        if matches!(event, Event::L1Store { .. } | Event::HostWrite { .. }) {
+            return self.signal(event);
         }
         // NoC arrows are attached to the slices of the requests.
         let op = operation(event, &|_, _| None)
@@ -82,9 +83,9 @@ impl Handshakes {
         }
     }
 
-    fn signal(&mut self, addr: u32, value: u32, bytes: u32) -> Vec<Flow> {
+    fn signal(&mut self, event: &Event) -> Vec<Flow> {
         let mut flows = Vec::new();
-        for part in words::parts(addr, value, bytes, &crate::BuiltInNames) {
+        for part in self.fields.written(event) {
             let core = if is_go_signal(&part.name) {
                 None
             } else {
@@ -131,12 +132,11 @@ impl Handshakes {
                     let track = Track::Bank { operand, bank };
                     match (before >> bank & 1, after >> bank & 1) {
                         (0, 1) => {
-                            let note = [("filled by", format!("{} {:#x}", stamp.agent, stamp.pc))];
+                            let note = by("filled by", stamp);
                             packets.begin(track, cycle, "matrix unit's", &note);
                         }
                         (1, 0) => {
-                            let note = [("cleared by", format!("{} {:#x}", stamp.agent, stamp.pc))];
-                            packets.end(track, cycle, &note);
+                            packets.end(track, cycle, &by("cleared by", stamp));
                         }
                         _ => {}
                     }
@@ -145,11 +145,12 @@ impl Handshakes {
             Event::Mutex { index, acquired } => {
                 let held = self.holders.remove(&index).is_some();
                 if held {
-                    packets.end(Track::Mutex(index), cycle, &[]);
+                    packets.end(Track::Mutex(index), cycle, &Message::new());
                 }
                 if let (true, sim_core::AgentId::Thread(thread)) = (acquired, stamp.agent) {
                     self.holders.insert(index, thread);
-                    packets.begin(Track::Mutex(index), cycle, &format!("held by {thread}"), &[]);
+                    let name = format!("held by {thread}");
+                    packets.begin(Track::Mutex(index), cycle, &name, &Message::new());
                 }
             }
             Event::NocIssue { .. } | Event::NocDone { .. } => self.noc(stamp, event, packets),
@@ -191,8 +192,8 @@ impl Handshakes {
                 lanes[free] = Some(self.next);
                 let track = Track::Noc { noc, initiator, lane };
                 let what = crate::describe::Request::of(control).name();
-                let note = [("issued by", format!("{} {:#x}", stamp.agent, stamp.pc))];
-                packets.begin(track, cycle, &format!("{what} of {bytes} bytes"), &note);
+                let name = format!("{what} of {bytes} bytes");
+                packets.begin(track, cycle, &name, &by("issued by", stamp));
             }
             Event::NocDone { noc, initiator } => {
                 let Some(lanes) = self.lanes.get_mut(&(noc, initiator)) else { return };
@@ -202,10 +203,19 @@ impl Handshakes {
                 if let Some((_, at)) = oldest.min() {
                     lanes[at] = None;
                     let lane = at as u8;
-                    packets.end(Track::Noc { noc, initiator, lane }, cycle, &[]);
+                    packets.end(Track::Noc { noc, initiator, lane }, cycle, &Message::new());
                 }
             }
             _ => {}
         }
     }
+}
+
+/// A note that says who did it.
+fn by(what: &str, stamp: Stamp) -> Message {
+    let mut text = String::new();
+    put!(&mut text; &*agent_name(stamp.agent), " ", Hex(stamp.pc));
+    let mut note = Message::new();
+    note.note(what, &text);
+    note
 }

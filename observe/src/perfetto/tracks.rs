@@ -94,24 +94,26 @@ impl Track {
             _ => TILE,
         };
         let rank = (uuid >> 32) * 100 + (uuid & 0xFF).min(99);
-        let descriptor = Message::new()
+        let mut descriptor = Message::new();
+        descriptor
             .varint(track::UUID, uuid)
             .text(track::NAME, &self.name())
             .varint(track::PARENT, parent)
             .varint(track::RANK, rank);
         if self.is_counter() {
-            descriptor.message(track::COUNTER, &Message::new())
-        } else {
-            descriptor
+            descriptor.message(track::COUNTER, &Message::new());
         }
+        descriptor
     }
 }
 
 /// The descriptor of the tile.
 pub(super) fn tile(name: &str) -> Message {
-    let process = Message::new().varint(track::PID, 1).text(track::PROCESS_NAME, name);
-    Message::new()
+    let (mut process, mut descriptor) = (Message::new(), Message::new());
+    process.varint(track::PID, 1).text(track::PROCESS_NAME, name);
+    descriptor
         .varint(track::UUID, TILE)
         .message(track::PROCESS, &process)
-        .varint(track::CHILD_ORDERING, track::EXPLICIT)
+        .varint(track::CHILD_ORDERING, track::EXPLICIT);
+    descriptor
 }

@@ -2,13 +2,28 @@
 //!
 //! Field numbers are those of the public `perfetto_trace.proto`; each constant names its message.
 
-/// A message under construction.
+/// A message under construction; cleared and used again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Message(Vec<u8>);
+
+/// Bytes of a varint.
+const fn varint_bytes(value: u64) -> usize {
+    (64 - (value | 1).leading_zeros()).div_ceil(7) as usize
+}
+
+/// Bytes of a field of that number that holds so many.
+const fn field_bytes(field: u32, content: usize) -> usize {
+    varint_bytes((field as u64) << 3) + varint_bytes(content as u64) + content
+}
 
 impl Message {
     pub(super) fn new() -> Self {
         Self::default()
+    }
+
+    pub(super) fn clear(&mut self) -> &mut Self {
+        self.0.clear();
+        self
     }
 
     fn raw(&mut self, mut value: u64) {
@@ -19,40 +34,55 @@ impl Message {
         self.0.push(value as u8);
     }
 
+    fn head(&mut self, field: u32, content: usize) {
+        self.raw(u64::from(field) << 3 | 2);
+        self.raw(content as u64);
+    }
+
     /// A varint field; signed numbers are their two's complement in 64 bits.
-    pub(super) fn varint(mut self, field: u32, value: u64) -> Self {
+    pub(super) fn varint(&mut self, field: u32, value: u64) -> &mut Self {
         self.raw(u64::from(field) << 3);
         self.raw(value);
         self
     }
 
     /// A fixed64 field.
-    pub(super) fn fixed(mut self, field: u32, value: u64) -> Self {
+    pub(super) fn fixed(&mut self, field: u32, value: u64) -> &mut Self {
         self.raw(u64::from(field) << 3 | 1);
         self.0.extend_from_slice(&value.to_le_bytes());
         self
     }
 
-    fn bytes(mut self, field: u32, bytes: &[u8]) -> Self {
-        self.raw(u64::from(field) << 3 | 2);
-        self.raw(bytes.len() as u64);
-        self.0.extend_from_slice(bytes);
+    /// A string field.
+    pub(super) fn text(&mut self, field: u32, text: &str) -> &mut Self {
+        self.head(field, text.len());
+        self.0.extend_from_slice(text.as_bytes());
         self
     }
 
-    /// A string field.
-    pub(super) fn text(self, field: u32, text: &str) -> Self {
-        self.bytes(field, text.as_bytes())
+    /// A field that is a message itself.
+    pub(super) fn message(&mut self, field: u32, inner: &Self) -> &mut Self {
+        self.head(field, inner.0.len());
+        self.fields(inner)
     }
 
-    /// A field that is a message itself.
-    pub(super) fn message(self, field: u32, inner: &Self) -> Self {
-        self.bytes(field, &inner.0)
+    /// The fields of another message.
+    pub(super) fn fields(&mut self, other: &Self) -> &mut Self {
+        self.0.extend_from_slice(&other.0);
+        self
+    }
+
+    /// A debug annotation of a track event.
+    pub(super) fn note(&mut self, name: &str, value: &str) -> &mut Self {
+        let content = field_bytes(event::ANNOTATION_NAME, name.len())
+            + field_bytes(event::STRING_VALUE, value.len());
+        self.head(event::ANNOTATION, content);
+        self.text(event::ANNOTATION_NAME, name).text(event::STRING_VALUE, value)
     }
 
     /// The encoded message.
-    pub(super) fn into_bytes(self) -> Vec<u8> {
-        self.0
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
     }
 }
 
@@ -64,6 +94,9 @@ pub(super) mod packet {
     pub(in super::super) const TIMESTAMP: u32 = 8;
     pub(in super::super) const SEQUENCE: u32 = 10;
     pub(in super::super) const TRACK_EVENT: u32 = 11;
+    pub(in super::super) const SEQUENCE_FLAGS: u32 = 13;
+    /// `TracePacket.SequenceFlags.SEQ_INCREMENTAL_STATE_CLEARED`.
+    pub(in super::super) const INCREMENTAL_STATE_CLEARED: u64 = 1;
     pub(in super::super) const TRACK_DESCRIPTOR: u32 = 60;
 }
 

@@ -134,7 +134,7 @@ impl SemaphoreUse {
     fn new(index: u8) -> Self {
         Self {
             index,
-            name: semaphore_name(index),
+            name: semaphore_name(index).into_owned(),
             inits: 0,
             posts: 0,
             gets: 0,

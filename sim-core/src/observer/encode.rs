@@ -12,7 +12,7 @@ use crate::hash::StateHasher;
 use crate::wait::WaitReason;
 
 /// Version of the event schema: kinds, fields, firing rules and this encoding.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// No encoding is longer than this.
 const MAX_BYTES: usize = 40;

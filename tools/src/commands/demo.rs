@@ -101,10 +101,6 @@ impl Observer for Evidence {
             AgentId::Host => return,
             _ => None,
         };
-        // Counters that mirror the ones of a circular buffer.
-        if matches!(event, Event::Stream { register, .. } if !matches!(register, 8 | 10)) {
-            return;
-        }
         if core.is_some_and(|core| !self.names.is_kernel(core, stamp.pc)) {
             return;
         }

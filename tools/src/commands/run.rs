@@ -10,13 +10,13 @@ use loader::firmware::{BootOptions, FirmwareInfo, FirmwareSet, identify};
 use loader::names::LoadedNames;
 use loader::plan::Launch;
 use loader::session::{Mismatch, Outcome, Session};
-use observe::{EventHash, HandshakeLog, InstructionLog, Summary};
+use observe::{EventHash, InstructionLog, Summary};
 use sim_core::{CoreId, CoreSet, GuestError};
 use tile::{Quiescence, Stop, Tile, Verdict};
 
 use super::machine::{MachineArgs, OutputArgs};
 use super::sinks::{INTERRUPTED, Sinks, interrupted};
-use super::{log, report};
+use super::report;
 use crate::exit::Exit;
 use crate::fetch::{Cache, DEFAULT_VERSION, FetchOptions, Interrupt};
 
@@ -24,13 +24,7 @@ use crate::fetch::{Cache, DEFAULT_VERSION, FetchOptions, Interrupt};
 type Instructions = InstructionLog<Box<dyn Write>, Rc<LoadedNames>>;
 
 /// Everything that listens to a run.
-pub type Listeners = (
-    EventHash,
-    (
-        Summary<Rc<LoadedNames>>,
-        (Option<HandshakeLog<Rc<LoadedNames>>>, (Option<Instructions>, Sinks)),
-    ),
-);
+pub type Listeners = (EventHash, (Summary<Rc<LoadedNames>>, (Option<Instructions>, Sinks)));
 
 /// How a stage (the boot, or one launch) ended.
 #[derive(Debug)]
@@ -204,10 +198,9 @@ impl Run {
         let set = choose_firmware(machine, out)?;
         let info = identify(&set)?;
         let names = Rc::new(LoadedNames::new(&set));
-        let handshakes = log::install(output)?.then(|| HandshakeLog::new(Rc::clone(&names)));
         let others = (instruction_log(output, &names)?, Sinks::open(output, &names)?);
         let recording = others.1.is_active();
-        let listeners = (EventHash::new(), (Summary::new(Rc::clone(&names)), (handshakes, others)));
+        let listeners = (EventHash::new(), (Summary::new(Rc::clone(&names)), others));
         let options = BootOptions { logical: machine.logical, ..BootOptions::default() };
         let mut session = Session::stage(machine.tile_config(), &set, &options, listeners)?;
         if recording {
@@ -328,7 +321,7 @@ impl Run {
         for &(address, bytes) in &output.dump {
             report::dump(self.tile(), address, bytes, out)?;
         }
-        if let Some(log) = self.session.tile.observer_mut().1.1.1.0.take() {
+        if let Some(log) = self.session.tile.observer_mut().1.1.0.take() {
             let path = output.instructions.as_deref().unwrap_or_else(|| "-".as_ref());
             log.finish().with_context(|| format!("cannot write {}", path.display()))?;
         }
@@ -344,6 +337,6 @@ impl Run {
             .iter()
             .map(|wait| (wait.agent, wait.since, report::wait_text(&*self.names, wait)))
             .collect();
-        self.session.tile.observer_mut().1.1.1.1.finish(now, &open, end)
+        self.session.tile.observer_mut().1.1.1.finish(now, &open, end)
     }
 }

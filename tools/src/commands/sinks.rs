@@ -1,18 +1,19 @@
-//! What a run is recorded into: JSON lines, a Perfetto trace, waves; all of it or the end of it.
+//! What a run is recorded into: the log, JSON lines, a Perfetto trace, waves; all of it or the end of it.
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, Result};
 use loader::names::LoadedNames;
-use observe::{JsonLines, Perfetto, Waves};
+use observe::{JsonLines, Perfetto, TextLog, Waves};
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Retire, Stamp};
 
+use super::log;
 use super::machine::OutputArgs;
 
 type Out = Box<dyn Write>;
@@ -53,6 +54,7 @@ impl Ring {
 /// The recorders of a run. Without any, events pass by.
 #[derive(Default)]
 pub struct Sinks {
+    log: Option<TextLog<Out, Rc<LoadedNames>>>,
     jsonl: Option<JsonLines<Out, Rc<LoadedNames>>>,
     perfetto: Option<Perfetto<Out, Rc<LoadedNames>>>,
     waves: Option<Waves<BufWriter<File>>>,
@@ -65,21 +67,36 @@ impl std::fmt::Debug for Sinks {
     }
 }
 
+/// Bytes that are collected before they are written.
+const BUFFER_BYTES: usize = 64 << 10;
+
 fn create(path: &Path) -> Result<Out> {
     if path.as_os_str() == "-" {
-        return Ok(Box::new(BufWriter::new(io::stdout())));
+        return Ok(Box::new(BufWriter::with_capacity(BUFFER_BYTES, io::stdout())));
     }
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(Box::new(BufWriter::new(file)))
+    Ok(Box::new(BufWriter::with_capacity(BUFFER_BYTES, file)))
+}
+
+/// Where the log goes: a person sees each line at once.
+fn screen(json: bool) -> Out {
+    match (json, io::stdout().is_terminal()) {
+        (true, _) => Box::new(io::LineWriter::new(io::stderr())),
+        (false, true) => Box::new(io::stdout()),
+        (false, false) => Box::new(BufWriter::with_capacity(BUFFER_BYTES, io::stdout())),
+    }
 }
 
 impl Sinks {
     /// The recorders that were asked for.
     ///
     /// # Errors
-    /// A file cannot be created.
+    /// A file cannot be created; the log is to show what does not exist.
     pub fn open(output: &OutputArgs, names: &Rc<LoadedNames>) -> Result<Self> {
         let mut sinks = Self::default();
+        if let Some(wanted) = log::wanted(output)? {
+            sinks.log = Some(TextLog::new(screen(output.json), Rc::clone(names), wanted));
+        }
         if let Some(path) = &output.jsonl {
             sinks.jsonl = Some(JsonLines::new(create(path)?, Rc::clone(names)));
         }
@@ -105,7 +122,7 @@ impl Sinks {
     /// Whether anything is recorded.
     #[must_use]
     pub fn is_active(&self) -> bool {
-        self.jsonl.is_some() || self.perfetto.is_some() || self.waves.is_some()
+        self.log.is_some() || self.jsonl.is_some() || self.perfetto.is_some() || self.waves.is_some()
     }
 
     /// Completes the files. `open` says what each agent still does at `now`.
@@ -123,6 +140,9 @@ impl Sinks {
                 self.call(&call);
             }
         }
+        if let Some(log) = self.log.take() {
+            log.finish().context("--log")?;
+        }
         if let Some(jsonl) = self.jsonl.take() {
             jsonl.finish(end).context("--jsonl")?;
         }
@@ -138,6 +158,9 @@ impl Sinks {
     fn call(&mut self, call: &Call) {
         match *call {
             Call::Event(stamp, ref event) => {
+                if let Some(sink) = &mut self.log {
+                    sink.event(stamp, event);
+                }
                 if let Some(sink) = &mut self.jsonl {
                     sink.event(stamp, event);
                 }

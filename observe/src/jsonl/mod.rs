@@ -1,0 +1,149 @@
+//! The event stream as JSON lines: one object per event, a head and a tail.
+//!
+//! The first line is `{"schema":"tilescope-events","version":N,...}`, the last one
+//! `{"end":...,"events":N}`; a file that ends early is valid up to its last line. Keys are described
+//! in `docs/events.md`. Lines are put together by hand in one buffer: a tree of values per event
+//! would cost more than the simulation.
+
+mod fields;
+
+use std::io::{self, Write};
+
+use sim_core::observer::{SCHEMA_VERSION, Slot};
+use sim_core::{Event, Observer, Stamp};
+
+use crate::DEFAULT_L1;
+use crate::culprit::Culprits;
+use crate::describe::agent_name;
+use crate::names::{CodeName, Names};
+use crate::scribe::Scribe;
+use crate::text::{Dec, Json, put};
+
+/// Writes every event as one line.
+#[derive(Debug)]
+pub struct JsonLines<W: Write, N> {
+    out: W,
+    /// A line of source is remembered as the members that name it.
+    scribe: Scribe<N, String>,
+    culprits: Culprits,
+    /// The last instruction a thread issued, which is what its next events come from.
+    issued: Option<(Stamp, Slot)>,
+    count: u64,
+    line: String,
+    text: String,
+    error: Option<io::Error>,
+}
+
+impl<W: Write, N: Names> JsonLines<W, N> {
+    /// Starts the stream: writes the head.
+    pub fn new(out: W, names: N) -> Self {
+        let mut lines = Self {
+            out,
+            scribe: Scribe::new(names, fields::reason),
+            culprits: Culprits::default(),
+            issued: None,
+            count: 0,
+            line: String::new(),
+            text: String::new(),
+            error: None,
+        };
+        put!(&mut lines.line; r#"{"schema":"tilescope-events","version":"#, Dec(SCHEMA_VERSION));
+        put!(&mut lines.line; r#","unit":"AI-clock cycles"}"#);
+        lines.end_line();
+        lines
+    }
+
+    fn end_line(&mut self) {
+        self.line.push('\n');
+        if self.error.is_none()
+            && let Err(error) = self.out.write_all(self.line.as_bytes())
+        {
+            // A reader that went away is told once, at the end.
+            self.error = Some(error);
+        }
+        self.line.clear();
+    }
+
+    /// Ends the stream with how the run ended (`DONE`, `DEADLOCK`...).
+    ///
+    /// # Errors
+    /// The first error of the writer, whenever it happened.
+    pub fn finish(mut self, end: &str) -> io::Result<()> {
+        put!(&mut self.line; r#"{"end":"#, Json(end), r#","events":"#, Dec(self.count), "}");
+        self.end_line();
+        match self.error {
+            Some(error) => Err(error),
+            None => self.out.flush(),
+        }
+    }
+
+    fn slot(&mut self, stamp: Stamp, event: &Event) -> Option<Slot> {
+        if let Event::Issue { slot, .. } = event {
+            self.issued = Some((stamp, *slot));
+            return None;
+        }
+        let (at, slot) = self.issued?;
+        (at == stamp && slot != Slot::default()).then_some(slot)
+    }
+
+    /// Where it comes from, and what it says.
+    fn words(&mut self, stamp: Stamp, event: &Event) {
+        self.line.push_str(self.scribe.source(stamp, source));
+        self.text.clear();
+        if self.scribe.text(&mut self.text, stamp, event) {
+            put!(&mut self.line; r#","text":"#, Json(&self.text));
+        }
+    }
+}
+
+impl<W: Write, N: Names> Observer for JsonLines<W, N> {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        if let Event::L1Store { addr, width, .. } = *event
+            && !crate::hash::touches(&[DEFAULT_L1], addr, width.bytes())
+        {
+            return;
+        }
+        self.scribe.notice(event);
+        let line = &mut self.line;
+        put!(line; r#"{"seq":"#, Dec(self.count), r#","cycle":"#, Dec(stamp.cycle.0));
+        put!(line; r#","agent":""#, &*agent_name(stamp.agent));
+        put!(line; r#"","event":""#, event.kind().name(), "\"");
+        fields::put_fields(line, event, &mut self.scribe);
+        if let Some(slot) = self.slot(stamp, event) {
+            fields::put_slot(&mut self.line, slot);
+        }
+        if let Event::WaitEnd { reason, .. } = event
+            && let Some(culprit) = self.culprits.of(reason)
+        {
+            fields::put_culprit(&mut self.line, culprit);
+        }
+        self.culprits.event(stamp, event);
+        self.words(stamp, event);
+        self.line.push('}');
+        self.end_line();
+        self.count += 1;
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        vec![DEFAULT_L1]
+    }
+}
+
+/// The members that say where in the source an instruction is.
+fn source(pc: u32, code: Option<CodeName>) -> String {
+    let mut out = String::from(r#","pc":"#);
+    match pc {
+        0 => out.push_str("null"),
+        pc => put!(&mut out; Dec(pc)),
+    }
+    if let Some(CodeName { function, file, line }) = code {
+        put!(&mut out; r#","function":"#, Json(&function));
+        if let Some(file) = file {
+            put!(&mut out; r#","file":"#, Json(&file));
+        }
+        if let Some(line) = line {
+            put!(&mut out; r#","line":"#, Dec(line));
+        }
+    }
+    out
+}

@@ -1,0 +1,136 @@
+//! The handshake log as text: one aligned line per event.
+
+use std::io::{self, Write};
+
+use sim_core::{Event, Observer, Stamp};
+
+use crate::DEFAULT_L1;
+use crate::describe::agent_name;
+use crate::names::{CodeName, Names};
+use crate::scribe::Scribe;
+use crate::target::Targets;
+use crate::text::{Dec, Hex, Left, Right, put};
+
+/// Writes `cycle agent topic message  [pc function file:line]` for events of chosen topics.
+#[derive(Debug)]
+pub struct TextLog<W: Write, N> {
+    out: W,
+    wanted: Targets,
+    /// A line of source is remembered as the end of a line of the log.
+    scribe: Scribe<N, String>,
+    line: String,
+    error: Option<io::Error>,
+}
+
+impl<W: Write, N: Names> TextLog<W, N> {
+    /// A log of these topics that names things with `names` and watches [`DEFAULT_L1`].
+    pub fn new(out: W, names: N, wanted: Targets) -> Self {
+        let scribe = Scribe::new(names, |_| String::new());
+        Self { out, wanted, scribe, line: String::new(), error: None }
+    }
+
+    /// Ends the log.
+    ///
+    /// # Errors
+    /// The first error of the writer, whenever it happened.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.error.map_or_else(|| self.out.flush(), Err)
+    }
+}
+
+impl<W: Write, N: Names> Observer for TextLog<W, N> {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        if let Event::L1Store { addr, width, .. } = *event
+            && !crate::hash::touches(&[DEFAULT_L1], addr, width.bytes())
+        {
+            return;
+        }
+        self.scribe.notice(event);
+        let target = self.scribe.target(stamp, event);
+        let Some(target) = target.filter(|&target| self.wanted.contains(target)) else { return };
+        let line = &mut self.line;
+        line.clear();
+        put!(line; Right(stamp.cycle.0, 9), " ", Left(&agent_name(stamp.agent), 9), " ");
+        put!(line; Left(target.short_name(), 9), " ");
+        if !self.scribe.text(line, stamp, event) {
+            return;
+        }
+        put!(line; self.scribe.source(stamp, source), "\n");
+        if self.error.is_none()
+            && let Err(error) = self.out.write_all(line.as_bytes())
+        {
+            self.error = Some(error);
+        }
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        vec![DEFAULT_L1]
+    }
+}
+
+/// `  [pc function file:line]`, as far as it is known.
+fn source(pc: u32, code: Option<CodeName>) -> String {
+    let mut out = String::new();
+    if pc == 0 {
+        return out;
+    }
+    put!(&mut out; "  [", Hex(pc));
+    if let Some(CodeName { function, file, line }) = code {
+        put!(&mut out; " ", &function);
+        if let Some(file) = file {
+            put!(&mut out; " ", &file);
+        }
+        if let Some(line) = line {
+            put!(&mut out; ":", Dec(line));
+        }
+    }
+    out.push(']');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BuiltInNames;
+    use crate::testing::at;
+    use sim_core::observer::SemaphoreOp;
+    use sim_core::{AgentId, CoreId, ThreadId, Width};
+
+    struct OneFunction;
+
+    impl Names for OneFunction {
+        fn code(&self, core: CoreId, pc: u32) -> Option<CodeName> {
+            (core == CoreId::Brisc && pc == 0x3C28).then(|| CodeName {
+                function: "main".to_owned(),
+                file: Some("brisc.cc".to_owned()),
+                line: Some(42),
+            })
+        }
+    }
+
+    fn logged(filter: &str, names: impl Names) -> String {
+        let mut bytes = Vec::new();
+        let mut log = TextLog::new(&mut bytes, names, Targets::parse(filter).expect("a filter"));
+        let brisc = AgentId::Core(CoreId::Brisc);
+        let go = Event::L1Store { addr: 0x68, value: 0x80, width: Width::Byte };
+        log.event(at(7, brisc, 0x3C28), &go);
+        let post =
+            Event::Semaphore { index: 1, op: SemaphoreOp::Post, before: 0, after: 1, max: 1 };
+        log.event(at(123_456_789_012, AgentId::Thread(ThreadId::T1), 0), &post);
+        let far = Event::L1Store { addr: 0x4000, value: 1, width: Width::Byte };
+        log.event(at(9, brisc, 0), &far);
+        log.finish().expect("a vector takes it");
+        String::from_utf8(bytes).expect("text")
+    }
+
+    const GO: &str = "        7 BRISC     go        subordinate_sync.dm1 = RUN_SYNC_MSG_GO (0x80)  \
+                      [0x3c28 main brisc.cc:42]\n";
+    const POST: &str = "123456789012 Tensix T1 semaphore post MATH_PACK 0 -> 1, max 1\n";
+
+    #[test]
+    fn lines_are_aligned_and_end_with_the_source() {
+        assert_eq!(logged("info", OneFunction), format!("{GO}{POST}"));
+        let bare = GO.replace(" main brisc.cc:42", "");
+        assert_eq!(logged("go", BuiltInNames), bare);
+    }
+}
