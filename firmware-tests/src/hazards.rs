@@ -144,7 +144,12 @@ Written by `cargo run --release -p firmware-tests --bin hazards -- --table docs/
 Nothing is said about the reference vectors (`--vectors DIR`) and the recorded host sessions (`--recordings DIR`) either.
 
 Not covered: A16 (the L0 data cache is not modelled), A20 and A21 (silicon only), the B classes (they need the order of accesses of two
-agents). C5 is about L1: reads of Dst, SrcA, SrcB, LReg and semaphores that nobody has set are not found.
+agents). C5 is about words of L1 that a core loads: an unpacker's and a NoC request's reads of L1 are no events and are not looked at, nor are
+reads of Dst, SrcA, SrcB, LReg and semaphores that nobody has set.
+
+A poll is found in its first round, also one that calls functions. A loop that stores to L1 or to a device in every round (a heartbeat, a
+waypoint) is none, whatever it waits for: its stores are events that others may see. It ends as `NO-PROGRESS` at `--max-cycles`. A loop whose
+registers come round only after several rounds is found by looking from time to time, up to 1,024 cycles late.
 
 | id | name | kernel | verdict | what the report says first |
 |---|---|---|---|---|

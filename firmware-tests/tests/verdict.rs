@@ -268,3 +268,38 @@ fn verdict_is_as_fast_after_long_work() {
         assert!(verdict.cycle.0 >= progress && verdict.cycle.0 - progress <= 2 * EPOCH, "{rounds}");
     }
 }
+
+/// A poll through a function with a frame on the stack, after long work.
+#[test]
+fn verdict_is_as_fast_when_the_poll_calls_a_function() {
+    for rounds in [1_u32, 100, 2000] {
+        let mut tile = tile::Tile::new(TileConfig::default(), NullObserver).expect("a tile");
+        // lui sp, 0xFFB01; addi x5, x0, rounds; loop: addi x5, x5, -1; bnez x5, loop
+        // poll: jal look; beqz a0, poll; end: j end
+        // look: addi sp, sp, -16; sw ra, 12(sp); lw a0, 0x400(x0); lw ra, 12(sp); addi sp, sp, 16; ret
+        let program = [
+            0xFFB0_1137,
+            rounds << 20 | 0x293,
+            0xFFF2_8293,
+            0xFE02_9EE3,
+            0x00C0_00EF,
+            0xFE05_0EE3,
+            0x0000_006F,
+            0xFF01_0113,
+            0x0011_2623,
+            0x4000_2503,
+            0x00C1_2083,
+            0x0101_0113,
+            0x0000_8067,
+        ];
+        for (addr, word) in (0..).step_by(4).zip(program) {
+            tile.host_write_word(addr, word).expect("L1");
+        }
+        tile.host_write_word(SOFT_RESET_0, 0x47000).expect("mapped");
+        let Stop::Quiescent(verdict) = tile.run(Cycle(1 << 30), None) else { panic!("it polls") };
+        // Two instructions, two per round, then a round of polling: a call, six, a branch.
+        let progress = 2 + 2 * u64::from(rounds) + 8;
+        let found = verdict.cycle.0;
+        assert!(found >= progress && found - progress <= 2 * EPOCH, "{rounds}: {found}");
+    }
+}

@@ -107,6 +107,8 @@ const SHOWN: usize = 8;
 pub(crate) struct Probe {
     /// Where the jump is that started it, if that is what did.
     tail: Option<u32>,
+    /// Whether a round goes elsewhere than from the head to the tail.
+    calls: bool,
     /// Jump target at which the round began; `None` until the first jump.
     head: Option<u32>,
     registers: [u32; 32],
@@ -149,6 +151,7 @@ impl Prober {
             shown: VecDeque::with_capacity(SHOWN),
             probe: Box::new(Probe {
                 tail: None,
+                calls: false,
                 head: None,
                 registers: [0; 32],
                 start_cycle: 0,
@@ -195,6 +198,7 @@ impl Prober {
     fn start(&mut self, tail: Option<u32>, cycle: u64) {
         self.active = true;
         self.probe.tail = tail;
+        self.probe.calls = false;
         self.probe.head = None;
         self.probe.loads.clear();
         self.probe.rounds = 0;
@@ -204,12 +208,13 @@ impl Prober {
 
     /// The jump of a polling loop at `pc` is about to be taken, or not. One that is taken starts a
     /// probe; one that is not ends the probe it started.
-    pub(crate) fn poll(&mut self, pc: u32, taken: bool, cycle: u64) {
+    pub(crate) fn poll(&mut self, pc: u32, calls: bool, taken: bool, cycle: u64) {
         if taken {
             // One that was due anyway knows less.
             let is_free = !self.active || self.probe.tail.is_none();
             if is_free && cycle >= self.poll_after_wake.max(self.poll_after_failure) {
                 self.start(Some(pc), cycle);
+                self.probe.calls = calls;
             }
         } else if self.active && self.probe.tail == Some(pc) {
             self.stop(cycle);
@@ -335,7 +340,7 @@ impl Prober {
             return None;
         }
         let probe = &mut *self.probe;
-        if let (Some(head), Some(tail)) = (probe.head, probe.tail)
+        if let (Some(head), Some(tail), false) = (probe.head, probe.tail, probe.calls)
             && !(head..=tail).contains(&target)
         {
             self.stop(cycle);

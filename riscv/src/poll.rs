@@ -8,26 +8,45 @@
 //! Then the next round is *foreseen*: carried out on the side with what the core would load, and
 //! taken back. If it ends where it began, the core is parked ([`crate::park`]). Whether a loop is
 //! marked is only a hint: branches inside the body are taken to fall through.
+//!
+//! A round may call functions and save registers on the stack, which lies in the core's own RAM: what is
+//! stored there in the second round is there already. A loop that stores to L1 or a device is no poll,
+//! even if it stores the same every time: others may look, and each store is an event.
 
-use sim_core::{Cycle, Shared};
+use sim_core::l1::L1_BYTES;
+use sim_core::{Cycle, L1, Shared, Width};
 
-use crate::core::{Core, Status};
+use crate::core::{Core, LOCAL_BASE, Status};
 use crate::op::{Kind, Op, SINK};
 use crate::park::{Spin, WatchedLoad};
 use crate::run::Slice;
 
+mod flow;
+
+use flow::{Flow, Pass};
+
 /// Most instructions of a loop that is looked at.
 pub(crate) const MAX_BODY: u32 = 32;
 
+/// Deepest calls of a loop that is looked at.
+const MAX_CALLS: usize = 4;
+
+/// The jumps that can be marked, by number.
+const KINDS: [Kind; 7] =
+    [Kind::Jal, Kind::Beq, Kind::Bne, Kind::Blt, Kind::Bge, Kind::Bltu, Kind::Bgeu];
+
 /// The jump that a [`Kind::Poll`] stands for.
 pub(crate) const fn original(op: Op) -> Op {
-    const KINDS: [Kind; 7] =
-        [Kind::Jal, Kind::Beq, Kind::Bne, Kind::Blt, Kind::Bge, Kind::Bltu, Kind::Bgeu];
     Op { kind: KINDS[op.rd as usize % KINDS.len()], rd: SINK, ..op }
 }
 
+/// Whether a round of the loop that a [`Kind::Poll`] closes leaves the loop's own text.
+pub(crate) const fn calls(op: Op) -> bool {
+    op.rd as usize >= KINDS.len()
+}
+
 /// The same jump, marked: its kind goes where its destination was, which it has not.
-const fn marked(op: Op) -> Option<Op> {
+const fn marked(op: Op, calls: bool) -> Option<Op> {
     let number = match op.kind {
         Kind::Jal if op.rd == SINK => 0,
         Kind::Beq => 1,
@@ -38,25 +57,41 @@ const fn marked(op: Op) -> Option<Op> {
         Kind::Bgeu => 6,
         _ => return None,
     };
-    Some(Op { kind: Kind::Poll, rd: number, ..op })
+    let rd = if calls { number + KINDS.len() as u8 } else { number };
+    Some(Op { kind: Kind::Poll, rd, ..op })
 }
 
 /// `op`, which belongs to `pc`; marked if it closes a polling loop. `fetch` gives the decoded
-/// instruction at an address.
+/// instruction at an address of L1.
 pub(crate) fn mark(op: Op, pc: u32, fetch: impl Fn(u32) -> Op) -> Op {
-    let Some(marked) = marked(op) else { return op };
     let back = pc.wrapping_sub(op.imm);
-    if back > 4 * MAX_BODY || op.imm & 3 != 0 {
+    if marked(op, false).is_none() || back > 4 * MAX_BODY || op.imm & 3 != 0 {
         return op;
     }
-    let mut flow = Flow::new();
-    let polls = (op.imm..pc).step_by(4).all(|at| flow.pass(fetch(at)));
-    if polls && flow.settles() { marked } else { op }
-}
-
-/// Whether an instruction does nothing but change registers and look.
-pub(crate) fn is_harmless(op: Op) -> bool {
-    Flow::new().pass(op) || marked(op).is_some()
+    let (mut flow, mut at, mut returns, mut called) = (Flow::new(), op.imm, Vec::new(), false);
+    for _ in 0..=MAX_BODY {
+        if at == pc && returns.is_empty() {
+            let is_poll = flow.settles();
+            return marked(op, called).filter(|_| is_poll).unwrap_or(op);
+        }
+        at = match flow.pass(fetch(at)) {
+            Pass::On => at.wrapping_add(4),
+            Pass::Call(target) if returns.len() < MAX_CALLS => {
+                called = true;
+                returns.push(at.wrapping_add(4));
+                target
+            }
+            Pass::Return => match returns.pop() {
+                Some(back) => back,
+                None => return op,
+            },
+            Pass::Call(_) | Pass::Other => return op,
+        };
+        if at & 3 != 0 || at >= L1_BYTES {
+            return op;
+        }
+    }
+    op
 }
 
 /// Loads of a round that is carried out on the side.
@@ -79,6 +114,30 @@ impl Core {
     /// changed may be parked again at once.
     pub fn calm(&mut self) {
         self.prober.calm();
+    }
+
+    /// Whether an instruction of a round that is carried out on the side does nothing but change
+    /// registers and look: calls go to code that has been executed before, and what is stored in
+    /// the core's own RAM is there already.
+    pub(crate) fn is_harmless(&self, op: Op) -> bool {
+        let has_page = |target: u32| target & 3 == 0 && self.icache.page(target).is_some();
+        let address = self.x[usize::from(op.rs1)].wrapping_add(op.imm);
+        match op.kind {
+            Kind::Jal => has_page(op.imm),
+            Kind::Jalr => has_page(address & !1),
+            Kind::Sb => self.changes_nothing(address, op, Width::Byte),
+            Kind::Sh => self.changes_nothing(address, op, Width::Half),
+            Kind::Sw => self.changes_nothing(address, op, Width::Word),
+            _ => flow::is_harmless(op),
+        }
+    }
+
+    /// Whether a store goes to local RAM, and its value is there already.
+    fn changes_nothing(&self, address: u32, op: Op, width: Width) -> bool {
+        let offset = address.wrapping_sub(LOCAL_BASE);
+        let value = self.x[usize::from(op.rs2)] & width.mask();
+        let word = self.local.get(L1::word_index(offset, width));
+        word.is_some_and(|word| word >> ((offset & 3) * 8) & width.mask() == value)
     }
 
     /// The round that begins at the pc, if it leads back there with equal registers as long as the
@@ -122,96 +181,6 @@ impl Core {
         });
         self.prober.give_loads(loads);
         spin
-    }
-}
-
-/// On which registers, as they were at the loop's head, each register depends; bit *r* is `x`*r*.
-struct Flow {
-    on: [u32; 32],
-    written: u32,
-}
-
-impl Flow {
-    fn new() -> Self {
-        // x0 depends on nothing.
-        Self {
-            on: std::array::from_fn(|index| if index == 0 { 0 } else { 1 << index }),
-            written: 0,
-        }
-    }
-
-    fn of(&self, register: u8) -> u32 {
-        self.on[usize::from(register & 31)]
-    }
-
-    /// Goes past an instruction; `false` if it does what a poll does not.
-    fn pass(&mut self, op: Op) -> bool {
-        let sources = match op.kind {
-            Kind::LoadImmediate => 0,
-            Kind::Lb
-            | Kind::Lh
-            | Kind::Lw
-            | Kind::Lbu
-            | Kind::Lhu
-            | Kind::Addi
-            | Kind::Slti
-            | Kind::Sltiu
-            | Kind::Xori
-            | Kind::Ori
-            | Kind::Andi
-            | Kind::Slli
-            | Kind::Srli
-            | Kind::Srai
-            | Kind::SextB
-            | Kind::SextH
-            | Kind::ZextH => self.of(op.rs1),
-            Kind::Add
-            | Kind::Sub
-            | Kind::Sll
-            | Kind::Slt
-            | Kind::Sltu
-            | Kind::Xor
-            | Kind::Srl
-            | Kind::Sra
-            | Kind::Or
-            | Kind::And
-            | Kind::Andn
-            | Kind::Orn
-            | Kind::Xnor
-            | Kind::Max
-            | Kind::Maxu
-            | Kind::Min
-            | Kind::Minu
-            | Kind::Sh1add
-            | Kind::Sh2add
-            | Kind::Sh3add => self.of(op.rs1) | self.of(op.rs2),
-            // Ways out of the loop, or over a part of it.
-            Kind::Beq | Kind::Bne | Kind::Blt | Kind::Bge | Kind::Bltu | Kind::Bgeu => return true,
-            Kind::Fence => return true,
-            _ => return false,
-        };
-        if op.rd != SINK {
-            self.on[usize::from(op.rd & 31)] = sources;
-            self.written |= 1 << (op.rd & 31);
-        }
-        true
-    }
-
-    /// Whether every register has the same value after each of the later rounds if memory has: no
-    /// register that is written depends, through others, on itself.
-    fn settles(&self) -> bool {
-        let mut unsettled = self.written;
-        loop {
-            let before = unsettled;
-            for register in 1..32 {
-                if self.on[register] & before == 0 {
-                    unsettled &= !(1 << register);
-                }
-            }
-            if unsettled == before {
-                return unsettled == 0;
-            }
-        }
     }
 }
 
@@ -277,6 +246,41 @@ mod tests {
         // The word is tested first and loaded behind.
         assert!(polls(&[beq_ahead(5, 7), lw(5, 6), j_back(2)]));
         assert!(polls(&[j_back(0)]));
+    }
+
+    const RET: u32 = i_type(0x67, 0, 0, 1, 0);
+    /// `jal x1` ahead by that many instructions.
+    const fn call_ahead(words: u32) -> u32 {
+        (4 * words >> 1 & 0x3FF) << 21 | 1 << 7 | 0x6F
+    }
+
+    /// `poll: jal f; bne x10, x7, poll; f: ...`: whether the branch closes a poll.
+    fn polls_by_call(function: &[u32]) -> bool {
+        let words = [&[call_ahead(2), bne_back(10, 7, 1)], function].concat();
+        let fetch = |at: u32| decode(words[(at as usize - 0x1000) / 4], at);
+        let op = mark(fetch(0x1004), 0x1004, fetch);
+        if op.kind == Kind::Poll {
+            assert!(calls(op));
+            assert_eq!(original(op), fetch(0x1004));
+        }
+        op.kind == Kind::Poll
+    }
+
+    #[test]
+    fn loop_that_calls_a_function_to_look_is_a_poll() {
+        assert!(polls_by_call(&[lw(10, 6), RET]));
+        // A frame on the stack: x2 moves there and back, x1 is saved.
+        let store = 1 << 20 | 2 << 15 | 2 << 12 | 12 << 7 | 0x23;
+        let frame = [addi(2, 2, 0xFF0), store, lw(10, 6), lw(1, 2), addi(2, 2, 16), RET];
+        assert!(polls_by_call(&frame));
+    }
+
+    #[test]
+    fn loop_that_calls_a_function_that_does_something_is_none() {
+        // Counts; stores elsewhere than on the stack; does not come back.
+        assert!(!polls_by_call(&[addi(5, 5, 1), lw(10, 6), RET]));
+        assert!(!polls_by_call(&[sw(5, 6), lw(10, 6), RET]));
+        assert!(!polls_by_call(&[lw(10, 6), j_back(0)]));
     }
 
     #[test]

@@ -113,12 +113,12 @@ impl Core {
         }
         let pc = self.pc;
         let mut op = self.decoded(slice.shared, pc);
-        let mut is_poll = op.kind == Kind::Poll;
-        if is_poll {
+        let mut polls = None;
+        if op.kind == Kind::Poll {
+            polls = (slice.is_real() && !self.is_debugged()).then(|| poll::calls(op));
             op = poll::original(op);
-            is_poll = slice.is_real() && !self.is_debugged();
         }
-        if slice.foreseen.is_some() && !poll::is_harmless(op) {
+        if slice.foreseen.is_some() && !self.is_harmless(op) {
             return false;
         }
         if self.icache.model == IcacheModel::Stale && !self.check_fresh(slice.shared) {
@@ -132,7 +132,7 @@ impl Core {
         }
         macro_rules! branch {
             ($taken:expr) => {
-                if self.takes(is_poll, $taken) {
+                if self.takes(polls, $taken) {
                     return self.jumped(slice, op.imm, SINK);
                 }
             };
@@ -165,7 +165,7 @@ impl Core {
         }
         dispatch!(op, x, branch, {
             Kind::Jal => {
-                self.takes(is_poll, true);
+                self.takes(polls, true);
                 x!(op.rd) = pc.wrapping_add(4);
                 return self.jumped(slice, op.imm, op.rd);
             }
@@ -198,11 +198,12 @@ impl Core {
         self.is_running()
     }
 
-    /// Whether the branch at the pc is taken, which a probe wants to know of a poll's.
+    /// Whether the branch at the pc is taken, which a probe wants to know if it `polls`: whether
+    /// by calls.
     #[inline]
-    fn takes(&mut self, is_poll: bool, taken: bool) -> bool {
-        if is_poll {
-            self.prober.poll(self.pc, taken, self.cycle);
+    fn takes(&mut self, polls: Option<bool>, taken: bool) -> bool {
+        if let Some(calls) = polls {
+            self.prober.poll(self.pc, calls, taken, self.cycle);
         }
         taken
     }
