@@ -10,6 +10,7 @@ use crate::state::adc::ThreadAdcs;
 use crate::state::src::SrcBanks;
 use crate::timing::{Cost, TimingModel};
 use crate::ttsync::Declarations;
+use crate::unit::unit_id;
 use crate::units::config::ConfigUnit;
 use crate::units::matrix::MatrixUnit;
 use crate::units::mover::Mover;
@@ -346,16 +347,9 @@ pub(crate) const HOLDING: u32 = {
 
 /// The reason for waiting for a unit.
 pub(crate) const fn busy(unit: Unit) -> WaitReason {
-    let unit = match unit {
-        Unit::Sync => UnitId::Sync,
-        Unit::Unpacker => UnitId::Unpacker,
-        Unit::Matrix => UnitId::Matrix,
-        Unit::Packer => UnitId::Packer,
-        Unit::Vector => UnitId::Vector,
-        Unit::Scalar => UnitId::Scalar,
-        Unit::Config => UnitId::Config,
-        Unit::Mover => UnitId::Mover,
-        Unit::Misc | Unit::Frontend => UnitId::Misc,
+    let unit = match unit_id(unit) {
+        Some(unit) => unit,
+        None => UnitId::Misc,
     };
     WaitReason::UnitBusy { unit }
 }

@@ -55,6 +55,7 @@ mod status;
 mod stop;
 mod timing;
 mod ttsync;
+mod unit;
 mod units;
 mod warnings;
 
@@ -66,4 +67,5 @@ pub use queue::Origin;
 pub use registers::{CellFormat, CellKind, CellRow, CellValue, Cells, Register, RegisterValue};
 pub use timing::TimingModel;
 pub use ttsync::TrackedAccess;
+pub use unit::unit_id;
 pub use units::mover::TdmaCommand;

@@ -34,4 +34,5 @@ pub use debug::DEBUG_CONTROL;
 pub use epoch::{HostWait, Stop};
 pub use fabric::{Arrival, Departure, Message, Receivers, response_cycles};
 pub use quiesce::{AgentWait, Quiescence, Verdict};
+pub use tensix::unit_id;
 pub use tile::Tile;

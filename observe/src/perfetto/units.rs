@@ -3,7 +3,7 @@
 //! Instructions of one thread that follow each other without a gap and have the same mnemonic are
 //! one span. A span is handed out when the next one of its unit begins, or at the end.
 
-use isa::op::{Opcode, Unit};
+use isa::op::Opcode;
 use sim_core::{Event, Stamp, ThreadId, UnitId};
 
 const UNITS: usize = 9;
@@ -26,18 +26,7 @@ pub(crate) struct Units([Option<Span>; UNITS]);
 /// The unit that executes `word`; frontend instructions never get to one.
 pub(crate) fn unit_of(word: u32) -> Option<(UnitId, &'static str)> {
     let opcode = Opcode::from_word(word)?;
-    let unit = match opcode.unit() {
-        Unit::Sync => UnitId::Sync,
-        Unit::Unpacker => UnitId::Unpacker,
-        Unit::Matrix => UnitId::Matrix,
-        Unit::Packer => UnitId::Packer,
-        Unit::Vector => UnitId::Vector,
-        Unit::Scalar => UnitId::Scalar,
-        Unit::Config => UnitId::Config,
-        Unit::Mover => UnitId::Mover,
-        Unit::Misc => UnitId::Misc,
-        Unit::Frontend => return None,
-    };
+    let unit = tile::unit_id(opcode.unit())?;
     Some((unit, opcode.mnemonic()))
 }
 
