@@ -3,7 +3,7 @@
 mod workload;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use sim_core::Cycle;
+use sim_core::{Cycle, Observer};
 use workload::Loop;
 
 const CYCLES: u64 = 100_000;
@@ -42,5 +42,29 @@ fn parked(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, busy, parked);
+/// Somebody who could watch.
+#[derive(Debug)]
+struct Watcher;
+
+impl Observer for Watcher {}
+
+/// What observation costs when it is off: in the first tile its call sites do not exist, in the second
+/// they do, and nobody is attached.
+fn unobserved(c: &mut Criterion) {
+    const CORES: usize = 5;
+    let mut group = c.benchmark_group("unobserved");
+    group.throughput(Throughput::Elements(CYCLES * CORES as u64));
+    let (body, config) = (Loop::LoadStore, workload::inline());
+    group.bench_function("compiled-away", |b| {
+        let mut tile = workload::tile(body, CORES, config);
+        b.iter(|| workload::run(&mut tile, CYCLES));
+    });
+    group.bench_function("nobody-attached", |b| {
+        let mut tile = workload::watched(body, CORES, config, None::<Watcher>);
+        b.iter(|| workload::run(&mut tile, CYCLES));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, busy, parked, unobserved);
 criterion_main!(benches);

@@ -15,6 +15,7 @@ mod metadata;
 mod ratchet;
 mod rules;
 mod strip;
+mod unobserved;
 mod workspace;
 
 use std::process::ExitCode;
@@ -47,6 +48,9 @@ const STEPS: &[Step] = &[
 const USAGE: &str = "\
 usage: cargo xtask check      run every check
        cargo xtask map        write the code map in ARCHITECTURE.md
+       cargo xtask unobserved DIR
+                              look into the release builds in that folder: the library that hosts
+                              load has nothing of what watches
        cargo xtask ratchet    lower the numbers in docs/ratchet.toml to what is there now";
 
 fn main() -> ExitCode {
@@ -54,6 +58,11 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["check"] => Tree::read().map(|tree| check(&tree)),
         ["map"] => Tree::read().and_then(|tree| map::write(&tree)).map(|()| true),
+        ["unobserved", dir] => {
+            let (name, found) =
+                ("nothing that watches in the library", unobserved::check(dir.as_ref()));
+            Ok(report(name, found))
+        }
         ["ratchet"] => Tree::read().and_then(|tree| ratchet::lower(&tree)).map(|()| true),
         _ => Err(USAGE.to_owned()),
     };
@@ -69,14 +78,15 @@ fn main() -> ExitCode {
 
 /// Runs every step, also after one that found something.
 fn check(tree: &Tree) -> bool {
-    let mut clean = true;
-    for step in STEPS {
-        let findings = (step.run)(tree).unwrap_or_else(|error| vec![error]);
-        println!("{:<7} {}", if findings.is_empty() { "ok" } else { "FAILED" }, step.name);
-        for finding in &findings {
-            println!("        {finding}");
-        }
-        clean &= findings.is_empty();
+    STEPS.iter().fold(true, |clean, step| report(step.name, (step.run)(tree)) && clean)
+}
+
+/// Prints what a step found; whether that is nothing.
+fn report(name: &str, findings: Findings) -> bool {
+    let findings = findings.unwrap_or_else(|error| vec![error]);
+    println!("{:<7} {name}", if findings.is_empty() { "ok" } else { "FAILED" });
+    for finding in &findings {
+        println!("        {finding}");
     }
-    clean
+    findings.is_empty()
 }

@@ -4,7 +4,7 @@
 //! Encodings: `[riscv-unprivileged: RV32I base instruction formats, M extension]`.
 
 use sim_core::engine::EngineKind;
-use sim_core::{CoreId, Cycle, NullObserver};
+use sim_core::{CoreId, Cycle, NullObserver, Observer};
 use tile::{Tile, TileConfig};
 
 /// SOFT_RESET_0 and the reset bit of each core, in `CoreId::ALL` order
@@ -136,9 +136,19 @@ fn words(body: Loop, data: u32) -> Vec<u32> {
     }
 }
 
-/// A tile whose first `busy` cores execute `body`, just out of reset.
+/// A tile whose first `busy` cores execute `body`, just out of reset. Nobody watches.
 pub(crate) fn tile(body: Loop, busy: usize, config: TileConfig) -> Tile<NullObserver> {
-    let mut tile = Tile::new(config, NullObserver).expect("the host can start threads");
+    watched(body, busy, config, NullObserver)
+}
+
+/// The same with somebody who watches.
+pub(crate) fn watched<O: Observer>(
+    body: Loop,
+    busy: usize,
+    config: TileConfig,
+    observer: O,
+) -> Tile<O> {
+    let mut tile = Tile::new(config, observer).expect("the host can start threads");
     let mut held = RESET_BITS.iter().fold(0, |all, bit| all | bit);
     for core in 0..busy {
         let code = words(body, DATA + core as u32 * DATA_STRIDE);
@@ -156,7 +166,7 @@ pub(crate) fn inline() -> TileConfig {
 }
 
 /// Lets `cycles` more cycles pass.
-pub(crate) fn run(tile: &mut Tile<NullObserver>, cycles: u64) {
+pub(crate) fn run<O: Observer>(tile: &mut Tile<O>, cycles: u64) {
     let limit = Cycle(tile.now().0 + cycles);
     let stop = tile.run(limit, None);
     assert!(
