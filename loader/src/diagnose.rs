@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use observe::Ledger;
 use observe::why::{
-    Accesses, Arguments, Checks, End, Explanation, Finding, Regions, Scene, explain, layout,
+    Accesses, Arguments, Checks, End, Explanation, Finding, Loops, Regions, Scene, explain, layout,
 };
 use sim_core::{GuestError, NullObserver, Observer};
 use tile::{AgentWait, Stop, TileConfig, Verdict};
@@ -165,10 +165,10 @@ pub fn diagnose(
     let checks = Checks::new(Rc::clone(&names), places.clone(), suppressed.clone());
     let accesses =
         Accesses::new(Rc::clone(&names), arguments(launches), ZERO_UNTIL, suppressed.clone());
-    let observer = ((Ledger::new(words), checks), accesses);
+    let observer = ((Ledger::new(words), checks), (accesses, Loops::default()));
     let mut session = Session::stage(config, set, &options, observer)?;
     let end = run_stages(&mut session, launches, &names, max_cycles)?;
-    let ((ledger, checks), accesses) = session.tile.observer();
+    let ((ledger, checks), (accesses, loops)) = session.tile.observer();
     let mut findings: Vec<Finding> = layout(&places.circular);
     findings.retain(|finding| !suppressed.iter().any(|id| id == finding.hazard.id));
     findings.extend_from_slice(checks.findings());
@@ -186,6 +186,7 @@ pub fn diagnose(
         ledger,
         findings: &findings,
         machine: &session.tile,
+        loops,
         names: &*names,
         circular: &buffers,
     };

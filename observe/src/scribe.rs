@@ -155,9 +155,7 @@ impl<N: Names, S> Scribe<N, S> {
 fn short_write(event: &Event) -> Option<(u32, u32, u32)> {
     match *event {
         Event::L1Store { addr, value, width } => Some((addr, value, width.bytes())),
-        Event::HostWrite { addr, value, bytes: bytes @ 1..=4 }
-            if addr < sim_core::l1::L1_BYTES =>
-        {
+        Event::HostWrite { addr, value, bytes: bytes @ 1..=4 } if addr < sim_core::l1::L1_BYTES => {
             Some((addr, value, bytes))
         }
         _ => None,

@@ -297,3 +297,24 @@ fn closed_pipe_ends_the_stream_quietly() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert!(output.status.code().is_some_and(|code| code != 2), "{:?}", output.status);
 }
+
+/// NCRISC counts and stores the count: no proof, but the loop is shown.
+#[test]
+fn livelock_is_shown_as_a_loop_that_stores() {
+    let dir = tempfile::tempdir().expect("a folder");
+    // lui x6, 0x30; loop: addi x5, x5, 1; sw x5, 0(x6); j loop
+    let words = [0x0003_0337_u32, 0x0012_8293, 0x0053_2023, 0xFF9F_F06F];
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    fs::write(dir.path().join("beat.bin"), bytes).expect("written");
+    let text =
+        "[[launch]]\nname = 'beat'\n[launch.kernel.ncrisc]\nimage = 'beat.bin'\naddress = 0xC000\n";
+    let plan = dir.path().join("KERNELS.toml");
+    fs::write(&plan, text).expect("written");
+    let plan = plan.display().to_string();
+    let output = tilescope(&["why", &plan, "--embedded", "--max-cycles", "50000"]);
+    assert_eq!(output.status.code(), Some(4));
+    let said = self::text(&output);
+    let headline = "NO-PROGRESS: NCRISC goes round a loop of 3 instructions, storing in each round";
+    assert!(said.starts_with(headline), "{said}");
+    assert!(said.contains("[pc 0xc004]"), "{said}");
+}

@@ -5,8 +5,8 @@ use std::io::Write;
 
 use sim_core::{CoreId, Event, Stamp, ThreadId};
 
-use super::tracks::Track;
 use super::packets::{Flow, Packets};
+use super::tracks::Track;
 use super::wire::Message;
 use crate::describe::agent_name;
 use crate::names::{is_go_signal, subordinate};

@@ -12,12 +12,13 @@ use super::{Cell, Explanation, Pair};
 const STYLE: &str = "\
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#1c2024;background:#fff}
 h1{font-size:1.4rem}h2{font-size:1.05rem;margin-top:2rem;border-bottom:1px solid #d5dae0}
-pre{background:#f4f6f8;padding:1rem;overflow-x:auto;font-size:13px;line-height:1.45}
+pre{background:#f4f6f8;padding:1rem;white-space:pre-wrap;font-size:13px;line-height:1.45}
 .bad{color:#b3261e}.id{background:#b3261e;color:#fff;border-radius:4px;padding:0 .4rem}
 svg{max-width:100%;height:auto;font:12px system-ui,sans-serif}
 .life{stroke:#9aa3ad;stroke-dasharray:3 3}.arrow{stroke:#2457a6;stroke-width:1.5;fill:none}
 .lost{stroke:#b3261e;stroke-width:2;stroke-dasharray:6 4;fill:none}.box{fill:#eef2f7;stroke:#5b6672}
-.root{fill:#fdecea;stroke:#b3261e;stroke-width:2}.small{font-size:11px;fill:#3c4650}.red{fill:#b3261e}";
+.root{fill:#fdecea;stroke:#b3261e;stroke-width:2}.small{font-size:11px;fill:#3c4650}.red{fill:#b3261e}
+.halo{paint-order:stroke;stroke:#fff;stroke-width:4px}";
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
@@ -104,7 +105,7 @@ impl Explanation {
                     let text = format!("{} @{}: without effect", cell.place, cell.cycle);
                     let _ = writeln!(
                         page,
-                        "<path class=lost d=\"M{} {}l12 12m0 -12l-12 12\" /><text class=\"small red\" \
+                        "<path class=lost d=\"M{} {}l12 12m0 -12l-12 12\" /><text class=\"small red halo\" \
                          x={at} y={} text-anchor=middle>{}</text>",
                         at - 6,
                         y - 6,
@@ -252,7 +253,7 @@ fn step_of(
         let text = format!("{mark}{verb} {} @{}", cell.place, cell.cycle);
         let _ = writeln!(
             page,
-            "<text class=\"{class}\" x={} y={} text-anchor=middle>{}</text>",
+            "<text class=\"{class} halo\" x={} y={} text-anchor=middle>{}</text>",
             x(cell.agent),
             y - above,
             short(&text, 52)

@@ -12,6 +12,7 @@ mod export;
 mod graph;
 pub mod hazards;
 mod html;
+mod loops;
 mod needs;
 mod pairs;
 mod report;
@@ -28,6 +29,7 @@ pub use accesses::{Accesses, Arguments};
 pub use checks::{Checks, Finding, Regions, layout};
 use graph::Graph;
 use hazards::Hazard;
+pub use loops::{Loops, Running};
 use needs::Kind;
 pub use pairs::{Cell, Ledgered, Pair};
 pub use scene::{CircularBuffer, End, Machine, Scene};
@@ -75,6 +77,8 @@ pub struct Explanation {
     pub circle: bool,
     /// Everybody who waits.
     pub waits: Vec<Link>,
+    /// Cores that do not wait, if the run ended without a proof.
+    pub running: Vec<Running>,
     /// What would have to happen next, and why it cannot.
     pub missing: Option<String>,
     /// The books of the resource that the cause is about.
@@ -112,11 +116,15 @@ pub fn explain(scene: &Scene<'_>, fault: Option<&GuestError>) -> Explanation {
         chain: Vec::new(),
         circle: false,
         waits: links(scene, &graph),
+        running: Vec::new(),
         missing: None,
         ledger: None,
         findings: scene.findings.to_vec(),
         next: Vec::new(),
     };
+    if scene.end == End::NoProgress {
+        explanation.running = scene.loops.running(scene);
+    }
     if let Some(fault) = fault {
         mistake(scene, &mut explanation, fault);
     } else {
@@ -196,7 +204,7 @@ fn stuck(scene: &Scene<'_>, graph: &Graph<'_>, explanation: &mut Explanation) {
         explanation.headline = match scene.end {
             End::HostWait => "only the host can continue: everybody waits for a run message".into(),
             End::Halted => "a core halted at ebreak".into(),
-            _ => "nobody waits for anything that is known here".into(),
+            _ => no_progress(&explanation.running),
         };
         if let Some(finding) = scene.findings.first() {
             explanation.hazard = Some(finding.hazard);
@@ -224,6 +232,16 @@ fn stuck(scene: &Scene<'_>, graph: &Graph<'_>, explanation: &mut Explanation) {
     }
     if let Kind::Counter { noc, value } = node.need.kind {
         explanation.missing = Some(counter(scene, noc, value, node.need.target));
+    }
+}
+
+/// A hint: whoever is at work may be at it for ever.
+fn no_progress(running: &[Running]) -> String {
+    match running.first() {
+        Some(Running { agent, text, .. }) => {
+            format!("{agent} {text}; a livelock, unless that ends it")
+        }
+        None => "nobody waits for anything that is known here".to_owned(),
     }
 }
 

@@ -4,6 +4,7 @@ use sim_core::{AgentId, CoreId, Observer, Width};
 use tile::{AgentWait, Tile};
 
 use super::checks::Finding;
+use super::loops::Loops;
 use crate::ledger::Ledger;
 use crate::names::{CodeName, Names};
 use crate::resource::Resource;
@@ -95,6 +96,8 @@ pub struct Scene<'a> {
     pub findings: &'a [Finding],
     /// The machine.
     pub machine: &'a dyn Machine,
+    /// What the cores did last.
+    pub loops: &'a Loops,
     /// Names.
     pub names: &'a dyn Names,
     /// Circular buffers of the launch.

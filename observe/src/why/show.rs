@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{Cell, Explanation, Ledgered, Link};
+use super::{Cell, Explanation, Ledgered, Link, Running};
 
 /// Width of a column of the ledger.
 const COLUMN: usize = 46;
@@ -107,6 +107,13 @@ impl fmt::Display for Explanation {
         }
         if let Some(books) = &self.ledger {
             ledger(f, books)?;
+        }
+        if !self.running.is_empty() {
+            writeln!(f, "\nrunning")?;
+        }
+        for Running { agent, text, pc, code } in &self.running {
+            let place = code.as_ref().map_or_else(String::new, |code| format!("{code}, "));
+            writeln!(f, "    {agent} {text} [{place}pc {pc:#x}]")?;
         }
         self.others(f)?;
         for next in &self.next {

@@ -15,8 +15,8 @@ use sim_core::{CoreId, CoreSet, GuestError};
 use tile::{Quiescence, Stop, Tile, Verdict};
 
 use super::machine::{MachineArgs, OutputArgs};
-use super::sinks::{INTERRUPTED, Sinks, interrupted};
 use super::report;
+use super::sinks::{INTERRUPTED, Sinks, interrupted};
 use crate::exit::Exit;
 use crate::fetch::{Cache, DEFAULT_VERSION, FetchOptions, Interrupt};
 

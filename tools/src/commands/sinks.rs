@@ -122,7 +122,10 @@ impl Sinks {
     /// Whether anything is recorded.
     #[must_use]
     pub fn is_active(&self) -> bool {
-        self.log.is_some() || self.jsonl.is_some() || self.perfetto.is_some() || self.waves.is_some()
+        self.log.is_some()
+            || self.jsonl.is_some()
+            || self.perfetto.is_some()
+            || self.waves.is_some()
     }
 
     /// Completes the files. `open` says what each agent still does at `now`.

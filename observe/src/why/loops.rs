@@ -1,0 +1,124 @@
+//! Loops that cores go round when a limit ends the run.
+//!
+//! A hint, no proof: a loop that stores, or whose registers change, may end. Cores that provably wait are
+//! parked, and among the waits.
+
+use std::collections::VecDeque;
+
+use serde::Serialize;
+use sim_core::{AgentId, CoreId, Observer, Retire};
+
+use super::scene::Scene;
+use crate::describe::as_text;
+use crate::names::CodeName;
+
+/// Instructions that are remembered of each core.
+const REMEMBERED: usize = 256;
+/// Rounds that have to be alike.
+const ROUNDS: usize = 3;
+
+/// A core that does not wait.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Running {
+    /// Which.
+    #[serde(serialize_with = "as_text")]
+    pub agent: AgentId,
+    /// What it does, in words.
+    pub text: String,
+    /// The first instruction of the loop, or the last one executed.
+    pub pc: u32,
+    /// Where that is in the source.
+    pub code: Option<CodeName>,
+}
+
+/// A round of a loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Round {
+    head: u32,
+    instructions: usize,
+    stores: bool,
+}
+
+/// Remembers the last instructions of each core.
+#[derive(Clone, Debug, Default)]
+pub struct Loops([VecDeque<(u32, u32)>; CoreId::COUNT]);
+
+impl Loops {
+    /// What the cores do that are not among the waits of a scene.
+    pub(super) fn running(&self, scene: &Scene<'_>) -> Vec<Running> {
+        let waits = |core| scene.waits.iter().any(|wait| wait.agent == AgentId::Core(core));
+        let cores = CoreId::ALL.into_iter().filter(|&core| !waits(core));
+        cores.filter_map(|core| self.of(core, scene)).collect()
+    }
+
+    fn of(&self, core: CoreId, scene: &Scene<'_>) -> Option<Running> {
+        let agent = AgentId::Core(core);
+        let (text, pc) = match self.round(core) {
+            Some(Round { head, instructions, stores }) => {
+                let what = if stores { ", storing in each round" } else { "" };
+                (format!("goes round a loop of {instructions} instructions{what}"), head)
+            }
+            None => ("is at work".to_owned(), self.0[core.index()].back()?.0),
+        };
+        Some(Running { agent, text, pc, code: scene.code(agent, pc) })
+    }
+
+    /// The shortest loop that the last instructions are.
+    fn round(&self, core: CoreId) -> Option<Round> {
+        let last: Vec<_> = self.0[core.index()].iter().rev().copied().collect();
+        let repeats = |&period: &usize| {
+            (0..(ROUNDS - 1) * period).all(|back| last[back].0 == last[back + period].0)
+        };
+        let period = (1..=last.len() / ROUNDS).find(repeats)?;
+        let round = &last[..period];
+        // Stores have the opcode 0x23 [riscv: RV32I].
+        let stores = round.iter().any(|(_, word)| word & 0x7F == 0x23);
+        let head = round.iter().map(|(pc, _)| *pc).min()?;
+        Some(Round { head, instructions: period, stores })
+    }
+}
+
+impl Observer for Loops {
+    fn wants_retires(&self, _: CoreId) -> bool {
+        true
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        let last = &mut self.0[core.index()];
+        if last.len() == REMEMBERED {
+            last.pop_front();
+        }
+        last.push_back((retire.pc, retire.word));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_core::Cycle;
+
+    const SW: u32 = 0x0053_2023;
+    const NOP: u32 = 0x13;
+
+    fn round(pcs: impl IntoIterator<Item = u32>, word: u32) -> Option<Round> {
+        let mut loops = Loops::default();
+        for pc in pcs {
+            let retire = Retire { cycle: Cycle(0), pc, word, rd: 0, value: 0 };
+            loops.retire(CoreId::Ncrisc, &retire);
+        }
+        loops.round(CoreId::Ncrisc)
+    }
+
+    #[test]
+    fn loop_is_found_with_its_head_and_length() {
+        let pcs = [0x10, 0x14].into_iter().chain([0x20, 0x24, 0x28].repeat(100));
+        let found = round(pcs.clone(), NOP);
+        assert_eq!(found, Some(Round { head: 0x20, instructions: 3, stores: false }));
+        assert!(round(pcs, SW).is_some_and(|round| round.stores));
+    }
+
+    #[test]
+    fn straight_code_is_no_loop() {
+        assert_eq!(round((0..400).map(|i| 4 * i), NOP), None);
+    }
+}
