@@ -7,7 +7,7 @@
 use std::io::{Cursor, sink};
 use std::rc::Rc;
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group, criterion_main};
 use firmware_tests::embedded;
 use loader::firmware::BootOptions;
 use loader::names::LoadedNames;
@@ -44,7 +44,7 @@ fn launches<O: Observer>(c: &mut Criterion, name: &str, make: impl Fn(&Names) ->
         let session = Session::stage(config, &set, &options, make(&names));
         let mut session = session.expect("it boots");
         assert!(matches!(session.run_to_done(LIMIT), Outcome::Done), "the boot ends");
-        c.bench_function(&BenchmarkId::new(name, kernel).to_string(), |b| {
+        c.bench_function(&format!("{name}/{kernel}"), |b| {
             b.iter(|| {
                 let outcome = session.launch(&launch, LIMIT).expect("a sound plan");
                 assert!(matches!(outcome, Outcome::Done), "{kernel}: {outcome:?}");
