@@ -251,7 +251,7 @@ mod tests {
     const RET: u32 = i_type(0x67, 0, 0, 1, 0);
     /// `jal x1` ahead by that many instructions.
     const fn call_ahead(words: u32) -> u32 {
-        (4 * words >> 1 & 0x3FF) << 21 | 1 << 7 | 0x6F
+        ((2 * words) & 0x3FF) << 21 | 1 << 7 | 0x6F
     }
 
     /// `poll: jal f; bne x10, x7, poll; f: ...`: whether the branch closes a poll.
