@@ -187,6 +187,13 @@ impl Chip {
         self.reports.take()
     }
 
+    /// How often tiles were ahead of the others and had to come back because of a message.
+    pub fn recalls(&mut self) -> u64 {
+        let (mut sum, now) = (0, self.now);
+        self.field.for_each(now, |_, tile| sum += tile.recalls());
+        sum
+    }
+
     /// Whether nothing can happen any more without the host.
     #[must_use]
     pub fn is_quiet(&self) -> bool {

@@ -48,6 +48,8 @@ pub struct ChipConfig {
     pub epoch: EpochLength,
     /// Whether polling cores are taken out of the schedule.
     pub parking: bool,
+    /// Whether cores and tiles that nobody seems to disturb go ahead of the others on trial.
+    pub ahead: bool,
     /// What coprocessor instructions cost.
     pub timing: TimingModel,
 }
@@ -61,6 +63,7 @@ impl Default for ChipConfig {
             clock: ClockStep::Auto,
             epoch: EpochLength::default(),
             parking: true,
+            ahead: true,
             timing: TimingModel::Unit,
         }
     }
@@ -75,7 +78,8 @@ impl ChipConfig {
     }
 
     /// The defaults, changed by `TILESCOPE_PRODUCT`, `TILESCOPE_COLUMNS_OFF`, `TILESCOPE_THREADS`,
-    /// `TILESCOPE_CYCLES_PER_CLOCK`, `TILESCOPE_EPOCH`, `TILESCOPE_PARKING` and `TILESCOPE_TIMING`.
+    /// `TILESCOPE_CYCLES_PER_CLOCK`, `TILESCOPE_EPOCH`, `TILESCOPE_PARKING`, `TILESCOPE_AHEAD`
+    /// and `TILESCOPE_TIMING`.
     ///
     /// # Errors
     /// A variable has a value that means nothing.
@@ -115,13 +119,14 @@ impl ChipConfig {
                 .and_then(EpochLength::new)
                 .ok_or_else(|| bad("TILESCOPE_EPOCH", &text, "1, 2, 4, 8 or 16"))?;
         }
-        if let Some(text) = get("TILESCOPE_PARKING") {
-            config.parking = match text.as_str() {
-                "on" | "1" => true,
-                "off" | "0" => false,
-                _ => return Err(bad("TILESCOPE_PARKING", &text, "on or off")),
-            };
-        }
+        let switch = |name: &str, preset: bool| match get(name).as_deref() {
+            None => Ok(preset),
+            Some("on" | "1") => Ok(true),
+            Some("off" | "0") => Ok(false),
+            Some(text) => Err(bad(name, text, "on or off")),
+        };
+        config.parking = switch("TILESCOPE_PARKING", config.parking)?;
+        config.ahead = switch("TILESCOPE_AHEAD", config.ahead)?;
         if let Some(text) = get("TILESCOPE_TIMING") {
             config.timing = match text.as_str() {
                 "unit" => TimingModel::Unit,
@@ -148,6 +153,7 @@ impl ChipConfig {
             epoch: self.epoch,
             engine: EngineKind::Inline,
             parking: self.parking,
+            ahead: self.ahead,
             debugger: true,
             timing: self.timing,
             coordinates,

@@ -34,8 +34,12 @@ struct Common {
     active_count: AtomicU16,
     /// Tiles per piece.
     per_piece: AtomicU16,
-    /// To which cycle.
+    /// To which cycle all have to go.
     limit: AtomicU64,
+    /// To which cycle a tile may go that nobody seems to disturb.
+    farthest: AtomicU64,
+    /// Where the last of them stands afterwards.
+    slowest: AtomicU64,
     /// Tiles that have messages or mistakes to collect, or went to sleep.
     attention: Mutex<Vec<u16>>,
 }
@@ -55,27 +59,37 @@ impl Common {
     /// Advances the tiles of one piece.
     fn work(&self, piece: u16) {
         let limit = Cycle(self.limit.load(Ordering::Acquire));
+        let farthest = Cycle(self.farthest.load(Ordering::Acquire));
+        let mut slowest = Cycle(u64::MAX);
         let count = usize::from(self.active_count.load(Ordering::Acquire));
         let size = usize::from(self.per_piece.load(Ordering::Acquire));
         let first = usize::from(piece) * size;
         for number in self.active.get(first..count.min(first + size)).unwrap_or_default() {
             let number = number.load(Ordering::Acquire);
-            if self.advance(number, limit) {
-                self.attention.lock().push(number);
-            }
+            slowest = slowest.min(self.advance(number, limit, farthest));
         }
+        self.slowest.fetch_min(slowest.0, Ordering::AcqRel);
     }
 
-    /// Advances one tile. Gives whether somebody has to look at it.
-    fn advance(&self, number: u16, limit: Cycle) -> bool {
+    /// Advances one tile to `limit`, and beyond if nobody is likely to disturb it. Gives where it
+    /// stands; notes it if somebody has to look at it.
+    fn advance(&self, number: u16, limit: Cycle, farthest: Cycle) -> Cycle {
         let slot = &mut *self.slots[usize::from(number)].lock();
-        let Some(tile) = &mut slot.tile else { return true };
+        let Some(tile) = &mut slot.tile else { return limit };
+        if tile.now() > limit {
+            return tile.now();
+        }
         while tile.now() < limit {
             if let Err(error) = tile.advance_to(limit, false) {
                 slot.errors.push(*error);
             }
         }
-        !slot.errors.is_empty() || tile.has_departures() || !tile.is_active()
+        if !slot.errors.is_empty() || tile.has_departures() || !tile.is_active() {
+            self.attention.lock().push(number);
+        } else if farthest > limit {
+            tile.venture(farthest);
+        }
+        tile.now()
     }
 }
 
@@ -106,6 +120,8 @@ impl Field {
             active_count: AtomicU16::new(0),
             per_piece: AtomicU16::new(1),
             limit: AtomicU64::new(0),
+            farthest: AtomicU64::new(0),
+            slowest: AtomicU64::new(0),
             attention: Mutex::new(Vec::new()),
         };
         Self {
@@ -170,9 +186,13 @@ impl Field {
         alone
     }
 
-    /// Gives a tile a message.
-    pub(crate) fn deliver(&mut self, number: u16, now: Cycle, arrival: Arrival) {
-        self.with(number, now, |tile| tile.receive(arrival));
+    /// Gives a tile a message when all tiles have advanced to `reached` at least. One that went
+    /// further comes back: it has known nothing of this.
+    pub(crate) fn deliver(&mut self, number: u16, now: Cycle, reached: Cycle, arrival: Arrival) {
+        self.with(number, now, |tile| {
+            tile.settle(reached);
+            tile.receive(arrival);
+        });
     }
 
     /// Advances the only active tile to `limit`, or until it has a message for somebody. Gives
@@ -187,17 +207,14 @@ impl Field {
         tile.now()
     }
 
-    /// Advances all active tiles to `limit`.
-    pub(crate) fn advance_all(&mut self, limit: Cycle) {
+    /// Advances all active tiles to `limit`, and those that nobody is likely to disturb further, up
+    /// to `farthest`. Gives where the last of them stands.
+    pub(crate) fn advance_all(&mut self, limit: Cycle, farthest: Cycle) -> Cycle {
         if self.active.len() >= WORTH_SHARING && self.is_crewed() {
-            self.share_out(limit);
-            return;
+            return self.share_out(limit, farthest);
         }
-        for &number in &self.active {
-            if self.common.advance(number, limit) {
-                self.common.attention.lock().push(number);
-            }
-        }
+        let advance = |&number| self.common.advance(number, limit, farthest);
+        self.active.iter().map(advance).min().unwrap_or(limit)
     }
 
     /// Whether there are other threads; starts them when they are first needed.
@@ -213,8 +230,8 @@ impl Field {
         self.crew.is_some()
     }
 
-    fn share_out(&mut self, limit: Cycle) {
-        let Some(crew) = &mut self.crew else { return };
+    fn share_out(&mut self, limit: Cycle, farthest: Cycle) -> Cycle {
+        let Some(crew) = &mut self.crew else { return limit };
         let common = &*self.common;
         for (cell, &number) in common.active.iter().zip(&self.active) {
             cell.store(number, Ordering::Release);
@@ -224,7 +241,10 @@ impl Field {
         common.active_count.store(count as u16, Ordering::Release);
         common.per_piece.store(size as u16, Ordering::Release);
         common.limit.store(limit.0, Ordering::Release);
+        common.farthest.store(farthest.0, Ordering::Release);
+        common.slowest.store(u64::MAX, Ordering::Release);
         crew.run(count.div_ceil(size) as u16);
+        Cycle(common.slowest.load(Ordering::Acquire))
     }
 
     /// After an advance: hands every tile that has something to tell to `collect`, in order, with

@@ -20,14 +20,15 @@ impl Chip {
                 [] => self.idle_until(target),
                 [number] if self.post.is_empty() => {
                     let reached = self.field.advance_alone(number, target);
-                    self.collect();
+                    self.collect(reached);
                     reached
                 }
                 _ => {
                     let limit = target.min(self.now + LOOKAHEAD);
-                    self.field.advance_all(limit);
-                    self.collect();
-                    limit
+                    let slowest = self.field.advance_all(limit, target);
+                    // A message that is on its way may bring somebody back.
+                    let anything_sent = self.collect(limit) || !self.post.is_empty();
+                    if anything_sent { limit } else { slowest.clamp(limit, target) }
                 }
             };
         }
@@ -42,8 +43,9 @@ impl Chip {
         }
     }
 
-    /// Moves the messages and mistakes of tiles that have just advanced.
-    fn collect(&mut self) {
+    /// Moves the messages and mistakes of tiles that have just advanced, to `reached` at least. Gives
+    /// whether there were messages.
+    fn collect(&mut self, reached: Cycle) -> bool {
         let mut departures: Vec<(u16, Departure)> = Vec::new();
         let (reports, grid) = (&mut self.reports, &self.grid);
         self.field.collect(|number, tile, errors| {
@@ -52,17 +54,24 @@ impl Chip {
                 reports.guest(grid.logical(number), &error);
             }
         });
+        let anything_sent = !departures.is_empty();
         for (number, departure) in departures {
-            self.route(number, departure);
+            self.route(number, departure, reached);
         }
+        anything_sent
     }
 
     /// Sends a message of a tile on its way.
-    fn route(&mut self, source: u16, departure: Departure) {
+    fn route(&mut self, source: u16, departure: Departure, reached: Cycle) {
         let Departure { cycle, sequence, to, message } = departure;
         match (to, message) {
             (Receivers::Sender(to), message) => {
-                self.field.deliver(to, self.now, Arrival { cycle, source, sequence, message });
+                self.field.deliver(
+                    to,
+                    self.now,
+                    reached,
+                    Arrival { cycle, source, sequence, message },
+                );
             }
             (Receivers::One(at, translated), Message::Request { packet, data }) => {
                 let arrives = cycle + self.timing.travel(packet.hops.0);
@@ -70,7 +79,7 @@ impl Chip {
                     Some(Place::Tensix(to)) => {
                         let message = Message::Request { packet, data };
                         let arrival = Arrival { cycle: arrives, source, sequence, message };
-                        self.field.deliver(to, self.now, arrival);
+                        self.field.deliver(to, self.now, reached, arrival);
                     }
                     Some(Place::Endpoint(endpoint)) => {
                         let letter = Letter { source, ticket: sequence, endpoint, packet, data };
@@ -88,7 +97,12 @@ impl Chip {
                     // Only one of them answers an atomic with data.
                     packet.nonposted &= index + 1 == places.len();
                     let message = Message::Request { packet, data: data.clone() };
-                    self.field.deliver(to, self.now, Arrival { cycle, source, sequence, message });
+                    self.field.deliver(
+                        to,
+                        self.now,
+                        reached,
+                        Arrival { cycle, source, sequence, message },
+                    );
                 }
             }
             (Receivers::One(..) | Receivers::Many(_), Message::Response { .. }) => {}
@@ -112,7 +126,7 @@ impl Chip {
                 let message = Message::Response { ticket, data };
                 let source_number = FIRST_ENDPOINT + endpoint.number();
                 let arrival = Arrival { cycle, source: source_number, sequence: ticket, message };
-                self.field.deliver(source, self.now, arrival);
+                self.field.deliver(source, self.now, self.now, arrival);
             }
         }
     }

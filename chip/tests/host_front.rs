@@ -12,7 +12,12 @@ fn chip() -> Chip {
 }
 
 fn chip_with(threads: usize) -> Chip {
-    Chip::new(ChipConfig { threads, clock: ClockStep::Cycles(64), ..ChipConfig::default() })
+    chip_that_goes(true, threads)
+}
+
+fn chip_that_goes(ahead: bool, threads: usize) -> Chip {
+    let clock = ClockStep::Cycles(64);
+    Chip::new(ChipConfig { threads, ahead, clock, ..ChipConfig::default() })
 }
 
 /// `[spec: host-abi 2.1]`: 32 devices are probed and only the first is there.
@@ -26,8 +31,9 @@ fn probe_of_32_devices_finds_the_first() {
 }
 
 /// BRISC of every tile writes 64 bytes of its own to the next tile of its row, over and over, and
-/// counts the rounds; registers as firmware programs them `[isa-bh: NoC/MemoryMap.md]`.
-fn neighbour_program(x: u32, y: u32, to: u32) -> Vec<u32> {
+/// counts the rounds; registers as firmware programs them `[isa-bh: NoC/MemoryMap.md]`. Before each
+/// write it adds up `pause` times what it has received, so that it matters when that comes.
+fn neighbour_program(x: u32, y: u32, to: u32, pause: u32) -> Vec<u32> {
     let lui = |rd: u32, value: u32| value & 0xFFFF_F000 | rd << 7 | 0x37;
     let addi = |rd: u32, rs: u32, value: u32| (value & 0xFFF) << 20 | rs << 15 | rd << 7 | 0x13;
     let li = |rd: u32, value: u32| [lui(rd, value.wrapping_add(0x800)), addi(rd, rd, value)];
@@ -66,6 +72,14 @@ fn neighbour_program(x: u32, y: u32, to: u32) -> Vec<u32> {
     }
     words.extend(li(9, 0x3_0000));
     let head = words.len();
+    if pause != 0 {
+        words.push(addi(12, 0, pause));
+        words.push(lw(10, 9, 0));
+        words.push(10 << 20 | 11 << 15 | 11 << 7 | 0x33);
+        words.push(addi(12, 12, 0xFFF));
+        words.push(bne(12, 12));
+        words.push(sw(11, 6, 4));
+    }
     words.push(addi(7, 7, 1));
     words.push(sw(7, 6, 0));
     words.push(sw(9, 5, 0x0C));
@@ -81,19 +95,23 @@ fn neighbour_program(x: u32, y: u32, to: u32) -> Vec<u32> {
 
 /// Writes the programs and lets BRISC go on the first `rows` rows of tiles.
 fn busy_chip(threads: usize, rows: u32) -> Chip {
-    let columns: Vec<u32> = (1..=7).chain(10..=16).collect();
     let mut chip = chip_with(threads);
+    start(&mut chip, rows, |_, _| 0);
+    chip
+}
+
+fn start(chip: &mut Chip, rows: u32, pause: impl Fn(u32, u32) -> u32) {
+    let columns: Vec<u32> = (1..=7).chain(10..=16).collect();
     for y in 2..2 + rows {
         for (index, &x) in columns.iter().enumerate() {
             let to = columns[(index + 1) % columns.len()];
-            let bytes: Vec<u8> =
-                neighbour_program(x, y, to).iter().flat_map(|word| word.to_le_bytes()).collect();
+            let program = neighbour_program(x, y, to, pause(x, y));
+            let bytes: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
             assert_eq!(chip.tile_write(x, y, 0, &bytes), Ok(()));
             let release = 0x4_7000_u32.to_le_bytes();
             assert_eq!(chip.tile_write(x, y, 0xFFB1_21B0, &release), Ok(()));
         }
     }
-    chip
 }
 
 fn word(chip: &mut Chip, x: u32, y: u32, addr: u64) -> u32 {
@@ -124,6 +142,24 @@ fn number_of_threads_and_slicing_of_time_do_not_show() {
         for _ in 0..slices {
             chip.clock(60 / slices);
         }
+        hashes.push(chip.state_hash());
+    }
+    assert!(hashes.iter().all(|&hash| hash == hashes[0]), "{hashes:x?}");
+}
+
+/// Tiles that wait for nobody run ahead of the others; a message from one that is behind reaches them
+/// at its cycle all the same.
+#[test]
+fn going_ahead_does_not_show() {
+    let mut hashes = Vec::new();
+    for (ahead, threads, slices) in [(false, 1, 1), (true, 1, 1), (true, 2, 7), (true, 4, 400)] {
+        let mut chip = chip_that_goes(ahead, threads);
+        start(&mut chip, 2, |x, y| 60 + (x * 97 + y * 31) % 700);
+        for slice in 0..slices {
+            chip.clock(800 * (slice + 1) / slices - 800 * slice / slices);
+        }
+        assert_eq!(chip.take_reports(), Vec::<String>::new());
+        assert_eq!(chip.recalls() > 20, ahead, "{} recalls", chip.recalls());
         hashes.push(chip.state_hash());
     }
     assert!(hashes.iter().all(|&hash| hash == hashes[0]), "{hashes:x?}");

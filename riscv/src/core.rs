@@ -5,9 +5,10 @@ use sim_core::{
     StateHasher, WaitReason, Width,
 };
 
+use crate::ahead::Undo;
 use crate::csr::CsrFile;
 use crate::debug::Debug as Debugger;
-use crate::fast::Exit;
+use crate::fast::{Exit, Posted};
 use crate::icache::{Icache, IcacheModel};
 use crate::op::{REGISTER_SLOTS, SINK};
 use crate::park::{Prober, Spin};
@@ -107,6 +108,8 @@ pub struct Core {
     /// Instructions are logged or checked one by one.
     pub(crate) always_careful: bool,
     pub(crate) debug: Debugger,
+    /// To take back what was done on trial.
+    pub(crate) undo: Box<Undo>,
     reset_cycle: u64,
     reset_instructions: u64,
     /// What the core hands over at the end of its run phase.
@@ -138,6 +141,7 @@ impl Core {
             trace: false,
             always_careful: config.icache == IcacheModel::Stale,
             debug: Debugger::default(),
+            undo: Box::default(),
             reset_cycle: 0,
             reset_instructions: 0,
             batch: Batch::default(),
@@ -478,7 +482,7 @@ impl Agent for Core {
         }
         // Nearly always the whole of an epoch is plain.
         if until.0 <= self.prober.gate() && !self.always_careful {
-            match self.fast::<false>(shared, until.0) {
+            match self.fast::<Posted>(shared, until.0) {
                 Exit::Done => return,
                 Exit::Careful => {}
                 Exit::NoPage => {

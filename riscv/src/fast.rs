@@ -7,13 +7,38 @@
 //! One counter serves as clock and program counter: `index` walks the page, and `end` is where it
 //! would be when the time is up. A jump moves both.
 
+use sim_core::agent::RunView;
 use sim_core::{Cycle, L1, Shared, Store, Width};
 
+use crate::ahead::Undo;
 use crate::core::{Core, LOCAL_BASE, block_bit};
 use crate::dispatch::dispatch;
 use crate::exec::{bits, extend, muldiv};
 use crate::icache::CODE_PAGE_BYTES;
 use crate::op::Kind;
+
+/// What becomes of stores to L1, and whether anything can be taken back.
+pub(crate) trait Reach {
+    /// Stores are posted for the commit phase; else they go to L1 if nobody watches the word.
+    const POSTED: bool = false;
+    /// What is overwritten is kept, and the words loaded and stored are noted.
+    const UNDONE: bool = false;
+}
+
+/// One epoch among others that run.
+pub(crate) struct Posted;
+/// Nobody else runs. There must be no posted store.
+pub(crate) struct Alone;
+/// On trial, see [`crate::ahead`]. There must be no posted store.
+pub(crate) struct Ahead;
+
+impl Reach for Posted {
+    const POSTED: bool = true;
+}
+impl Reach for Alone {}
+impl Reach for Ahead {
+    const UNDONE: bool = true;
+}
 
 /// Why the fast loop returned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,14 +52,13 @@ pub(crate) enum Exit {
 }
 
 impl Core {
-    /// Executes plain instructions to `until`. With `ALONE`, nobody else runs: stores that nobody
-    /// watches go straight to L1, and there must be no posted store. Else they are posted.
+    /// Executes plain instructions to `until`.
     ///
     /// Not inlined, so that it has the host's registers for itself.
     #[inline(never)]
     #[allow(clippy::too_many_lines, reason = "one arm per instruction, each a line or two")]
-    pub(crate) fn fast<const ALONE: bool>(&mut self, shared: &Shared, until: u64) -> Exit {
-        let Self { x, icache, local, batch, stored_words, stored_blocks, .. } = self;
+    pub(crate) fn fast<R: Reach>(&mut self, shared: &Shared, until: u64) -> Exit {
+        let Self { x, icache, local, batch, stored_words, stored_blocks, undo, .. } = self;
         let stores = &mut batch.stores;
         let view = shared.run_view();
         let Some(mut page) = icache.page(self.pc) else { return Exit::NoPage };
@@ -87,7 +111,10 @@ impl Core {
             ($op:ident, $width:expr, $signed:expr) => {{
                 let addr = x!($op.rs1).wrapping_add($op.imm);
                 let value = if let Some(value) = view.read(addr, $width) {
-                    if !ALONE && *stored_words & Shared::watch_bit(addr) != 0 {
+                    if R::UNDONE {
+                        undo.loaded.add(addr);
+                    }
+                    if R::POSTED && *stored_words & Shared::watch_bit(addr) != 0 {
                         let word = view.read(addr & !3, Width::Word).unwrap_or(0);
                         forward(stores, addr & !3, word) >> ((addr & 3) * 8) & $width.mask()
                     } else {
@@ -107,16 +134,20 @@ impl Core {
             ($op:ident, $width:expr) => {{
                 let addr = x!($op.rs1).wrapping_add($op.imm);
                 let value = x!($op.rs2) & $width.mask();
-                if !ALONE && L1::holds_aligned(addr, $width) {
+                if R::POSTED && L1::holds_aligned(addr, $width) {
                     *stored_words |= Shared::watch_bit(addr);
                     *stored_blocks |= block_bit(addr);
                     let cycle = Cycle(until - (end - index) as u64);
                     stores.push(Store { cycle, addr, value, pc: pc!(), width: $width });
-                } else if !ALONE || !view.write_quiet(addr, value, $width) {
+                } else if R::POSTED || !write::<R>(&view, undo, addr, value, $width) {
                     let offset = addr.wrapping_sub(LOCAL_BASE);
-                    let Some(word) = local.get_mut(L1::word_index(offset, $width)) else {
+                    let index = L1::word_index(offset, $width);
+                    let Some(word) = local.get_mut(index) else {
                         break Exit::Careful;
                     };
+                    if R::UNDONE {
+                        undo.local.push((index as u32, *word));
+                    }
                     let shift = (offset & 3) * 8;
                     *word = *word & !($width.mask() << shift) | value << shift;
                 }
@@ -174,6 +205,27 @@ impl Core {
         self.cycle = cycle;
         exit
     }
+}
+
+/// Writes to L1, keeping what was there if need be. `false`: not for this loop.
+#[inline(always)]
+fn write<R: Reach>(
+    view: &RunView<'_>,
+    undo: &mut Undo,
+    addr: u32,
+    value: u32,
+    width: Width,
+) -> bool {
+    let old = if R::UNDONE { view.read(addr & !3, Width::Word) } else { None };
+    let written = view.write_quiet(addr, value, width);
+    if R::UNDONE
+        && written
+        && let Some(old) = old
+    {
+        undo.stored.add(addr);
+        undo.l1.push((addr & !3, old));
+    }
+    written
 }
 
 /// Applies posted stores to a word read from L1.

@@ -22,6 +22,7 @@
 //! extension of TRISC2.
 
 mod access;
+pub mod ahead;
 pub mod core;
 pub mod csr;
 pub mod debug;

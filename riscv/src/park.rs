@@ -94,6 +94,12 @@ const FIRST_INTERVAL: u64 = 32;
 /// costs about as much as 150 instructions of the fast loop.
 const LONGEST_INTERVAL: u64 = 1024;
 
+/// A cycle for the next probe, at least `pause` after `cycle`. All cores probe at about the same time:
+/// between probes they can go ahead together (`crate::ahead`).
+fn together(cycle: u64, pause: u64) -> u64 {
+    (cycle + pause).next_multiple_of(pause)
+}
+
 /// Cycles in which the jump of a polling loop starts no probe after one that came to nothing: at
 /// first, and at most. Such loops read a clock, or a word that changes from round to round.
 const FIRST_BACKOFF: u64 = 8;
@@ -240,7 +246,7 @@ impl Prober {
     fn give_up(&mut self, cycle: u64) {
         self.active = false;
         self.back_off(cycle);
-        self.next_cycle = cycle + self.interval;
+        self.next_cycle = together(cycle, self.interval);
         self.interval = (self.interval * 2).min(LONGEST_INTERVAL);
         self.update_gate();
     }
@@ -268,7 +274,7 @@ impl Prober {
         if self.active {
             self.active = false;
             self.back_off(cycle);
-            self.next_cycle = cycle + SIDE_EFFECT_PAUSE;
+            self.next_cycle = together(cycle, SIDE_EFFECT_PAUSE);
             self.update_gate();
         }
     }

@@ -12,7 +12,7 @@ use crate::core::{Core, LOCAL_BASE, Pending, Status};
 use crate::decode::decode;
 use crate::dispatch::dispatch;
 use crate::exec::{bits, muldiv};
-use crate::fast::Exit;
+use crate::fast::{Alone, Exit, Posted};
 use crate::icache::IcacheModel;
 use crate::op::{Kind, Op, SINK};
 use crate::park::{Spin, WatchedLoad};
@@ -69,9 +69,9 @@ impl Core {
             }
             let chunk = slice.until.min(gate).min(self.cycle.saturating_add(FAST_CHUNK_CYCLES));
             let exit = if slice.direct && self.stored_words == 0 {
-                self.fast::<true>(shared, chunk)
+                self.fast::<Alone>(shared, chunk)
             } else {
-                self.fast::<false>(shared, chunk)
+                self.fast::<Posted>(shared, chunk)
             };
             match exit {
                 Exit::Done => {}

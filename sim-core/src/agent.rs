@@ -100,6 +100,14 @@ impl Shared {
         self.watched_words.load(Relaxed) & Self::watch_bit(addr) != 0
     }
 
+    /// The same for a block of that many bytes.
+    #[must_use]
+    pub fn watches_any(&self, addr: u32, bytes: usize) -> bool {
+        let watched = self.watched();
+        let words = (bytes + (addr & 3) as usize).div_ceil(4).min(64);
+        watched != 0 && (0..words as u32).any(|i| watched & Self::watch_bit(addr + 4 * i) != 0)
+    }
+
     /// The set of watched words, as the union of their [`Shared::watch_bit`]s.
     #[inline]
     #[must_use]

@@ -7,7 +7,8 @@ use sim_core::EpochLength;
 use sim_core::engine::EngineKind;
 use tensix::TimingModel;
 
-/// What of a tile can be chosen. Engine and parking never change a result.
+/// What of a tile can be chosen. Engine, parking and going ahead never
+/// change a result.
 #[derive(Clone, Copy, Debug)]
 pub struct TileConfig {
     /// Cycles per epoch.
@@ -16,6 +17,9 @@ pub struct TileConfig {
     pub engine: EngineKind,
     /// Whether polling cores are taken out of the schedule.
     pub parking: bool,
+    /// Whether cores and tiles that nobody seems to disturb go ahead of the others on trial. Never
+    /// changes a result.
+    pub ahead: bool,
     /// How instruction fetch sees stores to code.
     pub icache: IcacheModel,
     /// Whether `ebreak` halts a core (else it is a diagnosed mistake).
@@ -39,6 +43,7 @@ impl Default for TileConfig {
             epoch: EpochLength::default(),
             engine: EngineKind::Auto,
             parking: true,
+            ahead: true,
             icache: IcacheModel::Coherent,
             debugger: false,
             timing: TimingModel::Unit,

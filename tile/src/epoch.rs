@@ -124,20 +124,32 @@ impl<O: Observer> Tile<O> {
         self.now = self.now.max(self.config.epoch.round_up(limit));
     }
 
-    /// One epoch, or as many as a lone core needs. `false`: nothing can move.
-    fn advance(&mut self, limit: Cycle) -> bool {
-        self.grant_pushes();
+    /// The cores that execute.
+    pub(crate) fn running(&self) -> CoreSet {
         let mut running = CoreSet::EMPTY;
         for (core, state) in self.cores.iter() {
             if state.is_running() {
                 running.insert(core);
             }
         }
+        running
+    }
+
+    /// The epoch boundary, `limit` at the latest, up to which nothing reaches the tile that is on its
+    /// way already.
+    pub(crate) fn calm_until(&self, limit: Cycle) -> Cycle {
+        let due = self.fabric.next_due();
+        due.map_or(limit, |due| self.config.epoch.round_down(due).min(limit))
+    }
+
+    /// One epoch, or as many as a lone core needs, or as nobody else notices. `false`: nothing can
+    /// move.
+    pub(crate) fn advance(&mut self, limit: Cycle) -> bool {
+        self.grant_pushes();
+        let running = self.running();
         if self.tensix.is_asleep() && !self.retry_requests {
-            let due = self.fabric.next_due();
-            // Up to here nobody but the cores does anything.
-            let calm = due.map_or(limit, |due| self.config.epoch.round_down(due).min(limit));
-            if running.is_empty() && due.is_none() {
+            let calm = self.calm_until(limit);
+            if running.is_empty() && self.fabric.next_due().is_none() {
                 self.quiet_since.get_or_insert(self.now);
                 return false;
             }
@@ -149,6 +161,9 @@ impl<O: Observer> Tile<O> {
                 }
                 if let Some(core) = running.single() {
                     self.run_alone(core, calm);
+                    return true;
+                }
+                if self.run_ahead(running, calm) {
                     return true;
                 }
             }

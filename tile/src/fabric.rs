@@ -12,7 +12,7 @@ use devices::{
     DeviceFault, HostSink, InFlight, MemoryPort, NocPacket, NocTiming, PacketKind, Stage,
 };
 use memory_map::View;
-use sim_core::l1::L1_BYTES;
+use sim_core::l1::{L1_BYTES, PAGE_BYTES};
 use sim_core::{
     AgentId, Category, Context, CoreId, Cycle, Event, L1, Observer, StateHasher, Width,
 };
@@ -256,18 +256,24 @@ impl<O: Observer> Tile<O> {
     }
 
     /// What others must get of a packet that has just been sent.
-    fn depart(&mut self, entry: &InFlight, at: Cycle) {
+    fn depart(&mut self, entry: &mut InFlight, at: Cycle) {
         let unit = &self.nius[usize::from(entry.packet.noc & 1)];
         let target = entry.packet.target();
         let mut others = unit.recipients(target);
-        let to = match target {
+        let (to, data) = match target {
             devices::niu::Target::Unicast { .. } => match others.pop() {
-                Some(place) => Receivers::One(place, unit.translates()),
+                // Nobody else needs the data.
+                Some(place) => {
+                    let to = Receivers::One(place, unit.translates());
+                    (to, std::mem::take(&mut entry.payload))
+                }
                 None => return,
             },
-            devices::niu::Target::Broadcast { .. } => Receivers::Many(others),
+            devices::niu::Target::Broadcast { .. } => {
+                (Receivers::Many(others), entry.payload.clone())
+            }
         };
-        let message = Message::Request { packet: entry.packet, data: entry.payload.clone() };
+        let message = Message::Request { packet: entry.packet, data };
         let sequence = entry.sequence;
         self.fabric.outbox.push(Departure { cycle: at, sequence, to, message });
     }
@@ -293,7 +299,7 @@ impl<O: Observer> Tile<O> {
             self.emit(at, agent, pc, || Event::NocDone { noc, initiator });
         }
         if self.fabric.networked && entry.stage == Stage::Sent {
-            self.depart(&entry, at);
+            self.depart(&mut entry, at);
             if entry.packet.needs_foreign_data() {
                 self.fabric.in_flight.await_answer(entry);
                 return;
@@ -379,8 +385,24 @@ impl<O: Observer> Tile<O> {
 
     /// Writes L1 by something other than a core.
     fn write_l1_block(&mut self, asker: Asker, addr: u32, bytes: &[u8]) {
-        let mut at = addr;
-        let mut rest = bytes;
+        let (mut at, mut rest) = (addr, bytes);
+        while !rest.is_empty() {
+            let left = (PAGE_BYTES - at % PAGE_BYTES) as usize;
+            let (piece, others) = rest.split_at(left.min(rest.len()));
+            if self.shared.page_flags(at) == 0 {
+                // Nobody holds code from this page, and nobody wants to hear of stores to it.
+                self.shared.l1.write_bytes(at, piece);
+                self.watch_hit |= self.shared.watches_any(at, piece.len());
+            } else {
+                self.write_l1_words(asker, at, piece);
+            }
+            (at, rest) = (at + piece.len() as u32, others);
+        }
+    }
+
+    /// The same word by word.
+    fn write_l1_words(&mut self, asker: Asker, addr: u32, bytes: &[u8]) {
+        let (mut at, mut rest) = (addr, bytes);
         while !rest.is_empty() {
             let (value, width) = if at & 3 == 0 && rest.len() >= 4 {
                 let word = u32::from_le_bytes([rest[0], rest[1], rest[2], rest[3]]);

@@ -11,6 +11,7 @@
 //!   mistake stops.
 //! * [`Quiescence`] says who waits for what once nothing moves any more.
 
+mod ahead;
 mod commit;
 mod config;
 mod debug;

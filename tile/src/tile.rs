@@ -11,6 +11,7 @@ use sim_core::{
 };
 use tensix::Coprocessor;
 
+use crate::ahead::Trials;
 use crate::config::TileConfig;
 use crate::fabric::Fabric;
 use crate::route::Asker;
@@ -79,6 +80,7 @@ pub struct Tile<O: Observer = NullObserver> {
     pub(crate) debug_queue: Vec<(Asker, DebugAccess)>,
     pub(crate) halted: Option<CoreId>,
     pub(crate) known_halts: CoreSet,
+    pub(crate) trials: Trials,
 }
 
 impl<O: Observer> Tile<O> {
@@ -139,6 +141,7 @@ impl<O: Observer> Tile<O> {
             debug_queue: Vec::new(),
             halted: None,
             known_halts: CoreSet::EMPTY,
+            trials: Trials::new(),
         })
     }
 

@@ -94,6 +94,8 @@ proptest! {
         prop_assert_eq!(parking, plain);
         let threads = hash_after(&programs, config(EngineKind::Threads, true, epoch), cycles);
         prop_assert_eq!(threads, plain);
+        let together = TileConfig { ahead: false, ..config(EngineKind::Inline, false, epoch) };
+        prop_assert_eq!(hash_after(&programs, together, cycles), plain);
         // Observed stores are applied one by one in (cycle, agent) order.
         let mut observed =
             tile(&programs, config(EngineKind::Inline, true, epoch), Watcher::default());

@@ -1,0 +1,123 @@
+//! Running ahead: many cycles at a stretch, on trial.
+//!
+//! Cores of a tile see each other's stores at the end of an epoch of a few cycles, and tiles of a
+//! chip each other's messages some cycles after they were sent, so neither may be simulated far
+//! beyond the others. Nearly always nothing comes of it: for thousands of cycles nobody loads what
+//! another has just stored, and nobody sends anything. So a core may go ahead as if it were alone,
+//! with stores straight to L1, as long as it only computes, loads and stores (`crate::fast`).
+//! Everything it overwrites is kept, and the words it loaded and stored are noted, so that whoever
+//! sent it can find out whether the others were in its way and, if so, have all of it taken back.
+
+use sim_core::{Cycle, L1, Shared};
+
+use crate::core::{Core, block_bit};
+use crate::fast;
+use crate::op::REGISTER_SLOTS;
+
+/// A set of L1 words, kept as two summaries: by the words' numbers and by their blocks of 1 KiB.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Footprint {
+    words: u64,
+    blocks: u64,
+}
+
+impl Footprint {
+    /// Adds the word that holds `addr`.
+    #[inline]
+    pub(crate) fn add(&mut self, addr: u32) {
+        self.words |= Shared::watch_bit(addr);
+        self.blocks |= block_bit(addr);
+    }
+
+    /// Whether the word that holds `addr` may be one of them.
+    fn may_hold(self, addr: u32) -> bool {
+        self.words & Shared::watch_bit(addr) != 0 && self.blocks & block_bit(addr) != 0
+    }
+
+    /// Whether there may be a word in both.
+    fn may_meet(self, other: Self) -> bool {
+        self.words & other.words != 0 && self.blocks & other.blocks != 0
+    }
+}
+
+/// How to take back what a core did on trial.
+#[derive(Debug)]
+pub(crate) struct Undo {
+    x: [u32; REGISTER_SLOTS],
+    pc: u32,
+    cycle: u64,
+    instructions: u64,
+    /// Words of L1 that were overwritten, by address, and what they held; the oldest first.
+    pub(crate) l1: Vec<(u32, u32)>,
+    /// The same for local RAM, by the words' numbers.
+    pub(crate) local: Vec<(u32, u32)>,
+    pub(crate) loaded: Footprint,
+    pub(crate) stored: Footprint,
+}
+
+impl Default for Undo {
+    fn default() -> Self {
+        Self {
+            x: [0; REGISTER_SLOTS],
+            pc: 0,
+            cycle: 0,
+            instructions: 0,
+            l1: Vec::new(),
+            local: Vec::new(),
+            loaded: Footprint::default(),
+            stored: Footprint::default(),
+        }
+    }
+}
+
+impl Core {
+    /// The cycle to which the core may go ahead from `now`, as far as it knows; `now` if it must not
+    /// at all.
+    #[must_use]
+    pub fn free_until(&self, now: Cycle) -> Cycle {
+        let is_free = self.is_running()
+            && self.cycle == now.0
+            && !self.always_careful
+            && self.batch.stores.is_empty();
+        if is_free { Cycle(self.prober.gate()).max(now) } else { now }
+    }
+
+    /// Goes ahead to `until`, or to the first instruction that does more than compute, load and
+    /// store. Gives how far it came. [`Core::free_until`] must allow it, and what an earlier trial
+    /// kept is forgotten.
+    pub fn run_ahead(&mut self, shared: &Shared, until: Cycle) -> Cycle {
+        let undo = &mut *self.undo;
+        undo.x = self.x;
+        (undo.pc, undo.cycle, undo.instructions) = (self.pc, self.cycle, self.instructions);
+        undo.l1.clear();
+        undo.local.clear();
+        (undo.loaded, undo.stored) = (Footprint::default(), Footprint::default());
+        // Why it returned does not matter: whatever it was, it is not for a trial.
+        self.fast::<fast::Ahead>(shared, until.0);
+        Cycle(self.cycle)
+    }
+
+    /// Takes the last trial back. Those of other cores since then must have been taken back before.
+    pub fn rewind(&mut self, l1: &L1) {
+        let undo = &mut *self.undo;
+        for (addr, old) in undo.l1.drain(..).rev() {
+            l1.set_word(addr, old);
+        }
+        for (index, old) in undo.local.drain(..).rev() {
+            self.local[index as usize] = old;
+        }
+        self.x = undo.x;
+        (self.pc, self.cycle, self.instructions) = (undo.pc, undo.cycle, undo.instructions);
+    }
+
+    /// Whether this core may have loaded or stored, in its last trial, a word that `other` stored in
+    /// its own.
+    #[must_use]
+    pub fn was_disturbed_by(&self, other: &Self) -> bool {
+        let (mine, theirs) = (&self.undo, &other.undo);
+        let may_meet = |own: Footprint| {
+            own.may_meet(theirs.stored) && theirs.l1.iter().any(|&(addr, _)| own.may_hold(addr))
+        };
+        may_meet(mine.loaded) || may_meet(mine.stored)
+    }
+}

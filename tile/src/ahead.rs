@@ -1,0 +1,182 @@
+//! Several epochs at a stretch, on trial.
+//!
+//! While nothing but cores is at work, most epochs end with nothing but stores to words that no
+//! other core looks at. So the running cores go ahead one after the other, each for many epochs
+//! ([`riscv::ahead`]); if it turns out that one of them loaded or stored what another stored, or did
+//! something that concerns a device, everything is taken back and done epoch by epoch. The outcome
+//! is the same either way; only the time it takes on the host differs. Some 90 % of the host
+//! instructions of a store-heavy loop on five cores are between the epochs, and a chip of 140 tiles
+//! does not fit into the host's caches, so that each visit to a tile should do more than a few cycles
+//! of work.
+//!
+//! A tile of a chip may in this way be ahead of the others ([`Tile::venture`]) and has to come back
+//! if a message reaches it meanwhile ([`Tile::settle`]).
+
+use sim_core::engine::Engine;
+use sim_core::{CoreId, CoreSet, Cycle, Observer};
+
+use crate::tile::Tile;
+
+/// Fewer epochs than this are not worth the trouble.
+const LEAST_EPOCHS: u64 = 4;
+/// Cycles of the first trial, and of one after a failure.
+const FIRST: u64 = 64;
+/// Most cycles of a trial.
+const MOST: u64 = 4096;
+/// Cycles without a trial after one that failed; doubled up to eight times.
+const FIRST_REST: u64 = 64;
+
+/// When to try, and what can still be taken back.
+#[derive(Debug)]
+pub(crate) struct Trials {
+    /// Cycles of the next trial.
+    length: u64,
+    /// Trials that failed since one succeeded.
+    failures: u32,
+    /// None before this cycle.
+    rest_until: Cycle,
+    /// Where the last one began, and who took part.
+    from: Cycle,
+    cores: CoreSet,
+    /// How often a message came in between.
+    recalls: u64,
+}
+
+impl Trials {
+    pub(crate) fn new() -> Self {
+        Self {
+            length: FIRST,
+            failures: 0,
+            rest_until: Cycle::ZERO,
+            from: Cycle::ZERO,
+            cores: CoreSet::EMPTY,
+            recalls: 0,
+        }
+    }
+
+    fn succeeded(&mut self) {
+        self.length = (self.length * 2).min(MOST);
+        self.failures = 0;
+    }
+
+    fn failed(&mut self, now: Cycle) {
+        self.length = FIRST;
+        self.rest_until = now + (FIRST_REST << self.failures.min(8));
+        self.failures += 1;
+    }
+}
+
+impl<O: Observer> Tile<O> {
+    /// Goes beyond the time of the others of a chip, up to `limit` at most, if that looks safe.
+    pub fn venture(&mut self, limit: Cycle) {
+        if self.is_undisturbed() && !self.awaits_answers() && !self.fabric.has_departures() {
+            let running = self.running();
+            let limit = self.calm_until(limit);
+            if !running.is_empty() && limit > self.now {
+                self.run_ahead(running, limit);
+            }
+        }
+    }
+
+    /// Somebody of the chip looks at the tile, or does something to it, as of `now`: if it is ahead
+    /// of that, it comes back.
+    pub fn settle(&mut self, now: Cycle) {
+        if self.now <= now {
+            return;
+        }
+        debug_assert!(self.trials.from <= now, "{} < {now}", self.trials.from);
+        self.take_back();
+        self.trials.failed(now);
+        self.trials.recalls += 1;
+        // It went this way before: no mistake, no message.
+        while self.now < now {
+            if !self.advance(now) {
+                self.now = now;
+            }
+        }
+    }
+
+    /// How often the tile was ahead of the others and had to come back.
+    #[must_use]
+    pub fn recalls(&self) -> u64 {
+        self.trials.recalls
+    }
+
+    /// Whether nothing but cores can do anything at present.
+    fn is_undisturbed(&self) -> bool {
+        self.tensix.is_asleep() && !self.retry_requests && self.faults.is_empty()
+    }
+
+    /// Advances the cores `running`, which are all that run, towards `limit`, up to which nobody
+    /// else does anything. `false`: that is for single epochs.
+    pub(crate) fn run_ahead(&mut self, running: CoreSet, limit: Cycle) -> bool {
+        if O::ENABLED || !self.config.ahead || self.now < self.trials.rest_until {
+            return false;
+        }
+        let epoch = self.config.epoch;
+        let mut until = limit.min(self.now + self.trials.length);
+        let mut is_stale = !matches!(self.engine, Engine::Inline);
+        for (id, core) in self.cores.iter() {
+            if running.contains(id) {
+                until = until.min(core.free_until(self.now));
+            } else if let Some(spin) = core.spin() {
+                is_stale |= spin.watches_devices() && spin.seen() < self.devices_steady_since;
+            }
+        }
+        let until = epoch.round_down(until);
+        if is_stale || until < self.now + LEAST_EPOCHS * epoch.cycles() {
+            return false;
+        }
+        self.refresh_watches();
+        self.trials.from = self.now;
+        self.trials.cores = running;
+        let reached = self.try_to(until);
+        if reached == until && !self.is_entangled() {
+            self.trials.succeeded();
+            return true;
+        }
+        self.take_back();
+        self.trials.failed(self.now);
+        // As far as all of them came they can go.
+        let again = reached < until && reached >= self.now + LEAST_EPOCHS * epoch.cycles();
+        if !again {
+            return false;
+        }
+        if self.try_to(reached) == reached && !self.is_entangled() {
+            return true;
+        }
+        self.take_back();
+        false
+    }
+
+    /// Lets the cores go to `until`, or to where the first of them has to stop.
+    fn try_to(&mut self, until: Cycle) -> Cycle {
+        let mut reached = until;
+        for id in CoreId::ALL {
+            if self.trials.cores.contains(id) {
+                let at = self.cores[id].run_ahead(&self.shared, reached);
+                reached = reached.min(self.config.epoch.round_down(at));
+            }
+        }
+        self.now = reached;
+        reached
+    }
+
+    /// Whether one of the cores may have been in the way of another.
+    fn is_entangled(&self) -> bool {
+        let took_part = || CoreId::ALL.into_iter().filter(|&id| self.trials.cores.contains(id));
+        took_part().any(|id| {
+            took_part()
+                .any(|other| other != id && self.cores[id].was_disturbed_by(&self.cores[other]))
+        })
+    }
+
+    fn take_back(&mut self) {
+        for id in CoreId::ALL.into_iter().rev() {
+            if self.trials.cores.contains(id) {
+                self.cores[id].rewind(&self.shared.l1);
+            }
+        }
+        self.now = self.trials.from;
+    }
+}
