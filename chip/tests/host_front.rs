@@ -165,6 +165,37 @@ fn going_ahead_does_not_show() {
     assert!(hashes.iter().all(|&hash| hash == hashes[0]), "{hashes:x?}");
 }
 
+/// Four cores add to the same words without any order, and to words of their own; BRISC sends.
+#[test]
+fn going_ahead_does_not_show_where_cores_race() {
+    // lw x5, 0(x4); addi x5, x5, 1; sw x5, 0(x4); xor x6, x6, x5; sw x6, 4(x4); sb x6, 9(x4);
+    // jal -24; x4 is 0x20000.
+    let racer =
+        [0x0002_0237, 0x0002_2283, 0x0012_8293, 0x0052_2023, 0x0053_4333, 0x0062_2223, 0x0062_04A3];
+    let back = 0xFE9F_F06F_u32;
+    let mut hashes = Vec::new();
+    for (ahead, threads, slices) in [(false, 1, 1), (true, 1, 1), (true, 3, 10)] {
+        let mut chip = chip_that_goes(ahead, threads);
+        start(&mut chip, 1, |x, y| 60 + (x * 97 + y * 31) % 700);
+        for x in (1..=7).chain(10..=16) {
+            for core in [0x6000, 0xA000, 0xE000, 0x1_2000] {
+                let program: Vec<u8> =
+                    racer.iter().chain([&back]).flat_map(|word| word.to_le_bytes()).collect();
+                assert_eq!(chip.tile_write(x, 2, core, &program), Ok(()));
+            }
+            assert_eq!(chip.tile_write(x, 2, 0xFFB1_21B0, &[0; 4]), Ok(()));
+        }
+        for _ in 0..slices {
+            chip.clock(600 / slices);
+        }
+        assert_eq!(chip.take_reports(), Vec::<String>::new());
+        assert!(word(&mut chip, 5, 2, 0x2_0000) > 1000);
+        assert_eq!(chip.recalls() > 20, ahead, "{} recalls", chip.recalls());
+        hashes.push(chip.state_hash());
+    }
+    assert!(hashes.iter().all(|&hash| hash == hashes[0]), "{hashes:x?}");
+}
+
 fn address() -> impl Strategy<Value = u64> {
     prop_oneof![
         any::<u64>(),

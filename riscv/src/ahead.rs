@@ -82,19 +82,29 @@ impl Core {
         if is_free { Cycle(self.prober.gate()).max(now) } else { now }
     }
 
-    /// Goes ahead to `until`, or to the first instruction that does more than compute, load and
-    /// store. Gives how far it came. [`Core::free_until`] must allow it, and what an earlier trial
-    /// kept is forgotten.
-    pub fn run_ahead(&mut self, shared: &Shared, until: Cycle) -> Cycle {
+    /// Begins a trial. [`Core::free_until`] must allow it; what an earlier trial kept is forgotten.
+    pub fn begin_trial(&mut self) {
         let undo = &mut *self.undo;
         undo.x = self.x;
         (undo.pc, undo.cycle, undo.instructions) = (self.pc, self.cycle, self.instructions);
         undo.l1.clear();
         undo.local.clear();
         (undo.loaded, undo.stored) = (Footprint::default(), Footprint::default());
+    }
+
+    /// Goes ahead to `until` as if alone, or to the first instruction that does more than compute,
+    /// load and store. Gives how far it came.
+    pub fn run_ahead(&mut self, shared: &Shared, until: Cycle) -> Cycle {
         // Why it returned does not matter: whatever it was, it is not for a trial.
         self.fast::<fast::Ahead>(shared, until.0);
         Cycle(self.cycle)
+    }
+
+    /// Goes ahead to `until`, the end of an epoch, with stores posted as ever. `false`: there is an
+    /// instruction that does more than compute, load and store.
+    #[must_use]
+    pub fn run_epoch_ahead(&mut self, shared: &Shared, until: Cycle) -> bool {
+        self.fast::<fast::PostedAhead>(shared, until.0) == fast::Exit::Done
     }
 
     /// Takes the last trial back. Those of other cores since then must have been taken back before.
@@ -106,6 +116,8 @@ impl Core {
         for (index, old) in undo.local.drain(..).rev() {
             self.local[index as usize] = old;
         }
+        self.clear_posted();
+        let undo = &*self.undo;
         self.x = undo.x;
         (self.pc, self.cycle, self.instructions) = (undo.pc, undo.cycle, undo.instructions);
     }

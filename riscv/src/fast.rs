@@ -31,12 +31,18 @@ pub(crate) struct Posted;
 pub(crate) struct Alone;
 /// On trial, see [`crate::ahead`]. There must be no posted store.
 pub(crate) struct Ahead;
+/// One epoch among others, on trial. Whoever applies the stores can take them back.
+pub(crate) struct PostedAhead;
 
 impl Reach for Posted {
     const POSTED: bool = true;
 }
 impl Reach for Alone {}
 impl Reach for Ahead {
+    const UNDONE: bool = true;
+}
+impl Reach for PostedAhead {
+    const POSTED: bool = true;
     const UNDONE: bool = true;
 }
 
@@ -111,7 +117,7 @@ impl Core {
             ($op:ident, $width:expr, $signed:expr) => {{
                 let addr = x!($op.rs1).wrapping_add($op.imm);
                 let value = if let Some(value) = view.read(addr, $width) {
-                    if R::UNDONE {
+                    if R::UNDONE && !R::POSTED {
                         undo.loaded.add(addr);
                     }
                     if R::POSTED && *stored_words & Shared::watch_bit(addr) != 0 {

@@ -23,6 +23,10 @@ const LEAST_EPOCHS: u64 = 4;
 const FIRST: u64 = 64;
 /// Most cycles of a trial.
 const MOST: u64 = 4096;
+/// Most cycles of a trial by epochs, which keeps each store twice for a while.
+const MOST_BY_EPOCHS: u64 = 512;
+/// Trials by epochs after one in which the cores were in each other's way.
+const ENTANGLED: u32 = 64;
 /// Cycles without a trial after one that failed; doubled up to eight times.
 const FIRST_REST: u64 = 64;
 
@@ -40,6 +44,10 @@ pub(crate) struct Trials {
     cores: CoreSet,
     /// How often a message came in between.
     recalls: u64,
+    /// Trials for which the cores are taken to be in each other's way.
+    entangled: u32,
+    /// What a trial by epochs overwrote in L1: words by address, and what they held.
+    overwritten: Vec<(u32, u32)>,
 }
 
 impl Trials {
@@ -51,6 +59,8 @@ impl Trials {
             from: Cycle::ZERO,
             cores: CoreSet::EMPTY,
             recalls: 0,
+            entangled: 0,
+            overwritten: Vec::new(),
         }
     }
 
@@ -73,7 +83,7 @@ impl<O: Observer> Tile<O> {
             let running = self.running();
             let limit = self.calm_until(limit);
             if !running.is_empty() && limit > self.now {
-                self.run_ahead(running, limit);
+                self.run_ahead(running, limit, true);
             }
         }
     }
@@ -108,8 +118,9 @@ impl<O: Observer> Tile<O> {
     }
 
     /// Advances the cores `running`, which are all that run, towards `limit`, up to which nobody
-    /// else does anything. `false`: that is for single epochs.
-    pub(crate) fn run_ahead(&mut self, running: CoreSet, limit: Cycle) -> bool {
+    /// else does anything. `false`: that is for single epochs. To go epoch by epoch on trial gains
+    /// nothing for the tile itself, but it does for a `chip`, which need not come by so often.
+    pub(crate) fn run_ahead(&mut self, running: CoreSet, limit: Cycle, chip: bool) -> bool {
         if O::ENABLED || !self.config.ahead || self.now < self.trials.rest_until {
             return false;
         }
@@ -128,14 +139,23 @@ impl<O: Observer> Tile<O> {
             return false;
         }
         self.refresh_watches();
+        self.trials.overwritten.clear();
         self.trials.from = self.now;
         self.trials.cores = running;
+        if chip && self.trials.entangled > 0 {
+            return self.go_by_epochs(until);
+        }
         let reached = self.try_to(until);
-        if reached == until && !self.is_entangled() {
+        let is_entangled = self.is_entangled();
+        if reached == until && !is_entangled {
             self.trials.succeeded();
             return true;
         }
         self.take_back();
+        if chip && is_entangled {
+            self.trials.entangled = ENTANGLED;
+            return self.go_by_epochs(until);
+        }
         self.trials.failed(self.now);
         // As far as all of them came they can go.
         let again = reached < until && reached >= self.now + LEAST_EPOCHS * epoch.cycles();
@@ -149,11 +169,45 @@ impl<O: Observer> Tile<O> {
         false
     }
 
+    /// A trial for cores that are in each other's way.
+    fn go_by_epochs(&mut self, until: Cycle) -> bool {
+        self.trials.entangled -= 1;
+        let until = until.min(self.now + MOST_BY_EPOCHS);
+        for id in CoreId::ALL {
+            self.cores[id].begin_trial();
+        }
+        while self.now < until {
+            if !self.try_epoch(self.now + self.config.epoch.cycles()) {
+                self.take_back();
+                self.trials.failed(self.now);
+                return false;
+            }
+        }
+        self.trials.succeeded();
+        true
+    }
+
+    /// One epoch on trial. `false`: there is more to it than stores nobody else notices.
+    fn try_epoch(&mut self, end: Cycle) -> bool {
+        for id in CoreId::ALL {
+            let takes_part = self.trials.cores.contains(id);
+            if takes_part && !self.cores[id].run_epoch_ahead(&self.shared, end) {
+                return false;
+            }
+        }
+        let mut overwritten = std::mem::take(&mut self.trials.overwritten);
+        let done = self.commit_kept(&mut overwritten);
+        self.trials.overwritten = overwritten;
+        self.now = end;
+        done
+    }
+
     /// Lets the cores go to `until`, or to where the first of them has to stop.
     fn try_to(&mut self, until: Cycle) -> Cycle {
         let mut reached = until;
         for id in CoreId::ALL {
             if self.trials.cores.contains(id) {
+                self.cores[id].begin_trial();
                 let at = self.cores[id].run_ahead(&self.shared, reached);
                 reached = reached.min(self.config.epoch.round_down(at));
             }
@@ -172,6 +226,9 @@ impl<O: Observer> Tile<O> {
     }
 
     fn take_back(&mut self) {
+        for (addr, old) in self.trials.overwritten.drain(..).rev() {
+            self.shared.l1.set_word(addr, old);
+        }
         for id in CoreId::ALL.into_iter().rev() {
             if self.trials.cores.contains(id) {
                 self.cores[id].rewind(&self.shared.l1);

@@ -126,6 +126,42 @@ impl<O: Observer> Tile<O> {
         }
     }
 
+    /// The same on trial: what is overwritten is added to `kept`, with its address. `false`: somebody
+    /// may notice a store.
+    pub(crate) fn commit_kept(&mut self, kept: &mut Vec<(u32, u32)>) -> bool {
+        let mut done = true;
+        if self.stores_are_disjoint() {
+            for id in CoreId::ALL {
+                done &=
+                    self.cores[id].batch.stores.iter().all(|store| self.write_kept(store, kept));
+            }
+        } else if let Some(mut order) = self.store_order(self.now) {
+            let mut next = [0; CoreId::COUNT];
+            while order != 0 && done {
+                let id = CoreId::ALL[(order.trailing_zeros() & 7) as usize % CoreId::COUNT];
+                order &= order - 1;
+                let store = &self.cores[id].batch.stores[next[id.index()]];
+                next[id.index()] += 1;
+                done = self.write_kept(store, kept);
+            }
+        } else {
+            return false;
+        }
+        for id in CoreId::ALL {
+            let core = &mut self.cores[id];
+            if !core.batch.stores.is_empty() {
+                core.clear_posted();
+            }
+        }
+        done
+    }
+
+    #[inline]
+    fn write_kept(&self, store: &Store, kept: &mut Vec<(u32, u32)>) -> bool {
+        kept.push((store.addr & !3, self.shared.l1.word(store.addr)));
+        self.shared.run_view().write_quiet(store.addr, store.value, store.width)
+    }
+
     /// Whether certainly no two cores stored to the same word.
     fn stores_are_disjoint(&self) -> bool {
         let (mut words, mut blocks) = (0, 0);

@@ -163,7 +163,7 @@ impl<O: Observer> Tile<O> {
                     self.run_alone(core, calm);
                     return true;
                 }
-                if self.run_ahead(running, calm) {
+                if self.run_ahead(running, calm, false) {
                     return true;
                 }
             }
