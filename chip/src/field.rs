@@ -76,8 +76,8 @@ impl Common {
     fn advance(&self, number: u16, limit: Cycle, farthest: Cycle) -> Cycle {
         let slot = &mut *self.slots[usize::from(number)].lock();
         let Some(tile) = &mut slot.tile else { return limit };
-        if tile.now() > limit {
-            return tile.now();
+        if tile.now() < limit && farthest > limit {
+            tile.venture(farthest);
         }
         while tile.now() < limit {
             if let Err(error) = tile.advance_to(limit, false) {
@@ -86,8 +86,6 @@ impl Common {
         }
         if !slot.errors.is_empty() || tile.has_departures() || !tile.is_active() {
             self.attention.lock().push(number);
-        } else if farthest > limit {
-            tile.venture(farthest);
         }
         tile.now()
     }

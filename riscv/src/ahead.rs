@@ -12,7 +12,6 @@ use sim_core::{Cycle, L1, Shared};
 
 use crate::core::{Core, block_bit};
 use crate::fast;
-use crate::op::REGISTER_SLOTS;
 
 /// A set of L1 words, kept as two summaries: by the words' numbers and by their blocks of 1 KiB.
 #[derive(Clone, Copy, Default, Debug)]
@@ -43,7 +42,7 @@ impl Footprint {
 /// How to take back what a core did on trial.
 #[derive(Debug)]
 pub(crate) struct Undo {
-    x: [u32; REGISTER_SLOTS],
+    x: [u32; 32],
     pc: u32,
     cycle: u64,
     instructions: u64,
@@ -58,7 +57,7 @@ pub(crate) struct Undo {
 impl Default for Undo {
     fn default() -> Self {
         Self {
-            x: [0; REGISTER_SLOTS],
+            x: [0; 32],
             pc: 0,
             cycle: 0,
             instructions: 0,
@@ -85,7 +84,7 @@ impl Core {
     /// Begins a trial. [`Core::free_until`] must allow it; what an earlier trial kept is forgotten.
     pub fn begin_trial(&mut self) {
         let undo = &mut *self.undo;
-        undo.x = self.x;
+        undo.x.copy_from_slice(&self.x[..32]);
         (undo.pc, undo.cycle, undo.instructions) = (self.pc, self.cycle, self.instructions);
         undo.l1.clear();
         undo.local.clear();
@@ -118,7 +117,7 @@ impl Core {
         }
         self.clear_posted();
         let undo = &*self.undo;
-        self.x = undo.x;
+        self.x[..32].copy_from_slice(&undo.x);
         (self.pc, self.cycle, self.instructions) = (undo.pc, undo.cycle, undo.instructions);
     }
 

@@ -87,8 +87,10 @@ pub(crate) const MAX_LOADS: usize = 64;
 const MAX_ROUND_CYCLES: u64 = 1024;
 /// A probe that saw no jump target come round by then gives up.
 const MAX_ROUNDS: u32 = 3;
-/// Cycles between a probe that met a side effect and the next.
+/// Cycles between a probe that met a side effect and the next: at first, and at most, in a loop in
+/// which every probe meets one.
 const SIDE_EFFECT_PAUSE: u64 = 128;
+const LONGEST_PAUSE: u64 = 512;
 const FIRST_INTERVAL: u64 = 32;
 /// A loop that computes is probed at least this often. A probe of a loop of eight instructions
 /// costs about as much as 150 instructions of the fast loop.
@@ -134,6 +136,7 @@ pub(crate) struct Prober {
     /// From this cycle on a probe is due or under way.
     gate: u64,
     interval: u64,
+    pause: u64,
     /// From these cycles on a poll's jump starts a probe: since it was woken, since one failed.
     poll_after_wake: u64,
     poll_after_failure: u64,
@@ -151,6 +154,7 @@ impl Prober {
             next_cycle: 0,
             gate: if enabled { 0 } else { u64::MAX },
             interval: FIRST_INTERVAL,
+            pause: SIDE_EFFECT_PAUSE,
             poll_after_wake: 0,
             poll_after_failure: 0,
             backoff: FIRST_BACKOFF,
@@ -257,6 +261,7 @@ impl Prober {
     pub(crate) fn restart(&mut self, cycle: u64, devices: bool) {
         self.active = false;
         self.interval = FIRST_INTERVAL;
+        self.pause = SIDE_EFFECT_PAUSE;
         self.next_cycle = cycle + FIRST_INTERVAL;
         self.poll_after_wake = if devices { self.next_cycle } else { 0 };
         self.update_gate();
@@ -274,7 +279,8 @@ impl Prober {
         if self.active {
             self.active = false;
             self.back_off(cycle);
-            self.next_cycle = together(cycle, SIDE_EFFECT_PAUSE);
+            self.next_cycle = together(cycle, self.pause);
+            self.pause = (self.pause * 2).min(LONGEST_PAUSE);
             self.update_gate();
         }
     }
@@ -377,7 +383,9 @@ impl Prober {
             _ => {}
         }
         probe.rounds += 1;
-        if probe.rounds > MAX_ROUNDS {
+        // What has computed for long most likely still does: one look.
+        let most = if self.interval < LONGEST_INTERVAL { MAX_ROUNDS } else { 1 };
+        if probe.rounds > most {
             self.give_up(cycle);
             return None;
         }
