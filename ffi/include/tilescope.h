@@ -45,7 +45,8 @@ const char *tilescope_version(void);
 // Makes a chip. `settings` is a list of strings `NAME=VALUE`, closed by a null pointer, with the
 // names that are environment variables elsewhere (`TILESCOPE_PRODUCT`, `TILESCOPE_COLUMNS_OFF`,
 // `TILESCOPE_THREADS`, `TILESCOPE_CYCLES_PER_CLOCK`, `TILESCOPE_EPOCH`, `TILESCOPE_PARKING`,
-// `TILESCOPE_TIMING`); what it does not name has its default. A null pointer takes the environment's. On success `*created`
+// `TILESCOPE_AHEAD`, `TILESCOPE_TIMING`); what it does not name has its default. A null pointer
+// takes the environment's. On success `*created`
 // is the chip, to be given to `tilescope_destroy` once; else it is null, and
 // `tilescope_error(NULL, ...)` says why.
 //
