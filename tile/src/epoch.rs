@@ -173,8 +173,7 @@ impl<O: Observer> Tile<O> {
             && !self.tensix.is_asleep()
             && let Some(blocked) = self.blocked_on_coprocessor()
         {
-            let due = self.fabric.next_due();
-            let calm = due.map_or(limit, |due| self.config.epoch.round_down(due).min(limit));
+            let calm = self.calm_until(limit);
             if calm > self.now {
                 self.run_coprocessor(blocked, calm);
                 return true;
