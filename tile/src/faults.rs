@@ -27,6 +27,8 @@ impl<O: Observer> Tile<O> {
                 let again = self.failed.contains(id);
                 self.failed.insert(id);
                 if !matches!(self.cores[id].status(), Status::Reset) {
+                    // It went on to the end of the epoch, perhaps into a loop it was parked in.
+                    self.wake_core(id, self.config.epoch.end_of_epoch(fault.at.cycle));
                     self.cores[id].stop_faulted();
                 }
                 !again

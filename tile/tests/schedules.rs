@@ -111,6 +111,25 @@ proptest! {
     }
 }
 
+/// A core that begins to spin in the epoch of its mistake has spun to the end of that epoch.
+#[test]
+fn core_that_parks_after_its_mistake_is_as_far_as_one_that_spins() {
+    let program = vec![
+        lui(5, 0xFFB4_0000),
+        programs::i(0x13, 0, 6, 0, 0xFFF),
+        // A stream's configuration that the overlay model refuses.
+        programs::store(2, 6, 5, 0),
+        programs::jal(0, 0),
+    ];
+    let hash = |parking| {
+        let config = config(EngineKind::Inline, parking, 8);
+        let mut tile = tile(&[Vec::new(), program.clone()], config, NullObserver);
+        assert!(matches!(tile.run(Cycle(64), None), Stop::Fault(_)));
+        (tile.now(), tile.instructions(), tile.state_hash())
+    };
+    assert_eq!(hash(true), hash(false));
+}
+
 /// Counts down, then stores 1 to the first data word, then counts for ever.
 fn late_writer(rounds: u32) -> Vec<u32> {
     vec![
