@@ -194,6 +194,19 @@ impl Chip {
         sum
     }
 
+    /// What would have been guest mistakes if [`ChipConfig::warned`] did not name their checks, each
+    /// once per check and Tensix thread of a tile.
+    pub fn warnings(&mut self) -> Vec<String> {
+        let (grid, now, mut lines) = (&self.grid, self.now, Vec::new());
+        self.field.for_each(now, |number, tile| {
+            let Coordinate { x, y } = grid.logical(number);
+            let lowered =
+                tile.warnings().iter().filter(|warning| tensix::Check::by_id(warning.id).is_ok());
+            lines.extend(lowered.map(|warning| format!("tile ({x}, {y}): {warning}")));
+        });
+        lines
+    }
+
     /// Whether nothing can happen any more without the host.
     #[must_use]
     pub fn is_quiet(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use sim_core::EpochLength;
 use sim_core::engine::EngineKind;
-use tensix::TimingModel;
+use tensix::{TimingModel, Warned};
 use tile::TileConfig;
 
 use crate::error::HostError;
@@ -52,6 +52,8 @@ pub struct ChipConfig {
     pub ahead: bool,
     /// What coprocessor instructions cost.
     pub timing: TimingModel,
+    /// Checks of the coprocessors that are lowered to warnings.
+    pub warned: Warned,
 }
 
 impl Default for ChipConfig {
@@ -65,6 +67,7 @@ impl Default for ChipConfig {
             parking: true,
             ahead: true,
             timing: TimingModel::Unit,
+            warned: Warned::NONE,
         }
     }
 }
@@ -78,8 +81,8 @@ impl ChipConfig {
     }
 
     /// The defaults, changed by `TILESCOPE_PRODUCT`, `TILESCOPE_COLUMNS_OFF`, `TILESCOPE_THREADS`,
-    /// `TILESCOPE_CYCLES_PER_CLOCK`, `TILESCOPE_EPOCH`, `TILESCOPE_PARKING`, `TILESCOPE_AHEAD`
-    /// and `TILESCOPE_TIMING`.
+    /// `TILESCOPE_CYCLES_PER_CLOCK`, `TILESCOPE_EPOCH`, `TILESCOPE_PARKING`, `TILESCOPE_AHEAD`,
+    /// `TILESCOPE_TIMING` and `TILESCOPE_WARN`.
     ///
     /// # Errors
     /// A variable has a value that means nothing.
@@ -134,6 +137,11 @@ impl ChipConfig {
                 _ => return Err(bad("TILESCOPE_TIMING", &text, "unit or documented")),
             };
         }
+        if let Some(text) = get("TILESCOPE_WARN") {
+            config.warned = Warned::parse(&text).map_err(|unknown| {
+                bad("TILESCOPE_WARN", &text, &format!("ids of checks, but there is {unknown}"))
+            })?;
+        }
         if let Some(text) = get("TILESCOPE_PRODUCT") {
             config.product = Product::from_name(&text)
                 .ok_or_else(|| bad("TILESCOPE_PRODUCT", &text, "full, p150 or p100a"))?;
@@ -156,10 +164,30 @@ impl ChipConfig {
             ahead: self.ahead,
             debugger: true,
             timing: self.timing,
+            warned: self.warned,
             coordinates,
             position,
             networked: true,
             ..TileConfig::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tensix::Check;
+
+    fn warned(text: &str) -> Result<Warned, HostError> {
+        let get = |name: &str| (name == "TILESCOPE_WARN").then(|| text.to_owned());
+        Ok(ChipConfig::from_variables(get)?.warned)
+    }
+
+    #[test]
+    fn checks_are_lowered_by_id_and_an_unknown_one_is_named() {
+        let lowered = warned("tensix-pack-relu, tensix-l1-address").expect("both exist");
+        assert_eq!(lowered, Warned::NONE.with(Check::PackRelu).with(Check::L1Address));
+        let error = warned("tensix-l1-address,tensix-nothing").expect_err("no such check");
+        assert!(error.to_string().contains("\"tensix-nothing\""), "{error}");
     }
 }

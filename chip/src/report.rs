@@ -25,7 +25,13 @@ impl Reports {
 
     /// A mistake in the tile at those coordinates.
     pub(crate) fn guest(&mut self, tile: Coordinate, error: &GuestError) {
-        self.add(format!("tile ({}, {}): {error}", tile.x, tile.y));
+        let hint = match tensix::Check::by_id(error.id) {
+            Ok(check) => {
+                format!("; TILESCOPE_WARN={} goes on with: {}", error.id, check.row().lowered)
+            }
+            Err(_) => String::new(),
+        };
+        self.add(format!("tile ({}, {}): {error}{hint}", tile.x, tile.y));
     }
 
     /// A request to a coordinate where nothing is.

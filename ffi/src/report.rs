@@ -100,6 +100,11 @@ impl Reporter {
         }
     }
 
+    /// Says what was lowered to a warning.
+    pub(crate) fn warn(&self, text: &str) {
+        self.line(&format!("tilescope: warning: {text}"));
+    }
+
     fn hint(&mut self, culprit: Culprit) {
         if culprit == Culprit::Guest && !self.hinted {
             self.hinted = true;

@@ -124,6 +124,11 @@ pub(crate) fn exit() {
         if matches!(state.device, Device::Absent) {
             state.reporter.say(Culprit::Host, "libttsim_exit without libttsim_init");
         }
+        if let Device::Present(chip) = &mut state.device {
+            for warning in chip.warnings() {
+                state.reporter.warn(&warning);
+            }
+        }
         state.device = Device::Absent;
         state.reporter.finish();
     });

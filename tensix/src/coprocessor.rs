@@ -18,7 +18,6 @@ use crate::decode::{Decoded, Resource, decode};
 use crate::env::Env;
 use crate::frontend::{FIRST_FIFO_ACCEPTS, Frontend, REPLAY_FIFO};
 use crate::gate::{Gate, wait_of};
-use crate::mistakes::{frontend_error, push_error, unassigned};
 use crate::queue::{Origin, Queued};
 use crate::timing::{TimingModel, cost};
 use crate::units::sync::SyncUnit;
@@ -95,7 +94,10 @@ impl Coprocessor {
             frontend.accept(entry, now)
         };
         if let Some(refusal) = refused {
-            return Err(push_error(thread, word, origin, now, refusal));
+            if !self.backend.push_refused((thread, word), origin, now, refusal)? {
+                return Ok(());
+            }
+            frontend.take_behind_mop(entry, now);
         }
         self.asleep = false;
         self.active |= bit(thread) & !self.stopped;
@@ -138,7 +140,13 @@ impl Coprocessor {
             progress = self.backend.complete(now, env);
         }
         if self.backend.has_background() {
-            progress |= self.backend.step_background(now, env)?;
+            match self.backend.step_background(now, env) {
+                Ok(changed) => progress |= changed,
+                Err(fault) => {
+                    self.backend.background_refused(fault)?;
+                    progress = true;
+                }
+            }
         }
         if self.active == 0 {
             return Ok(progress);
@@ -167,7 +175,7 @@ impl Coprocessor {
         {
             issue_decoded(frontend, backend, self.timing, (&entry, decoded), (thread, now), env)?;
             if !frontend.expanders_are_idle() {
-                expand(frontend, thread, now)?;
+                expand(frontend, backend, thread, now)?;
             } else if frontend.third.is_empty() && frontend.gate.latch.is_none() {
                 self.active &= !bit(thread);
             }
@@ -179,16 +187,17 @@ impl Coprocessor {
             if is_ready(frontend, backend, thread, now) {
                 issue(frontend, backend, self.timing, thread, now, env)?;
                 progress = true;
-            } else {
-                explain(frontend, backend, thread, now)?;
+            } else if explain(frontend, backend, thread, now)? {
                 progress |= wait(frontend, thread, now, env);
+            } else {
+                progress = true;
             }
         }
         if met {
             frontend.gate.latch = None;
             progress = true;
         }
-        progress |= expand(frontend, thread, now)?;
+        progress |= expand(frontend, backend, thread, now)?;
         if frontend.third.is_empty() && frontend.is_idle() {
             self.active &= !bit(thread);
         }
@@ -219,7 +228,7 @@ impl Coprocessor {
                 frontend.gate.latch = None;
                 progress = true;
             }
-            progress |= expand(frontend, thread, now)?;
+            progress |= expand(frontend, &mut self.backend, thread, now)?;
             if frontend.third.is_empty() && frontend.is_idle() {
                 self.active &= !bit(thread);
             }
@@ -229,24 +238,25 @@ impl Coprocessor {
 
     fn step_gates<E: Env>(
         &mut self,
-        queued: ThreadSet,
+        mut queued: ThreadSet,
         now: Cycle,
         env: &mut E,
     ) -> Result<bool, Fault> {
-        let mut ready = 0;
+        let (mut ready, mut progress) = (0, false);
         for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
             if queued & bit(thread) != 0 {
                 if is_ready(frontend, &self.backend, thread, now) {
                     ready |= bit(thread);
-                } else {
-                    explain(frontend, &self.backend, thread, now)?;
+                } else if !explain(frontend, &mut self.backend, thread, now)? {
+                    queued &= !bit(thread);
+                    progress = true;
                 }
             }
         }
         if !ThreadSet::is_power_of_two(ready) && ready != 0 {
             ready = self.arbitrate(ready);
         }
-        let mut progress = ready != 0;
+        progress |= ready != 0;
         for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
             if ready & bit(thread) != 0 {
                 issue(frontend, &mut self.backend, self.timing, thread, now, env)?;
@@ -345,24 +355,26 @@ fn is_ready(frontend: &Frontend, backend: &Backend, thread: ThreadId, now: Cycle
         && backend.accepts(decoded, front.word(), thread, now)
 }
 
-/// Notes why the front instruction of `thread` is not ready.
+/// Notes why the front instruction of `thread` is not ready. False: it is gone, because it was
+/// refused and that check is lowered.
 #[cold]
 fn explain(
     frontend: &mut Frontend,
-    backend: &Backend,
+    backend: &mut Backend,
     thread: ThreadId,
     now: Cycle,
-) -> Result<(), Fault> {
-    let Some(&front) = frontend.third.front() else { return Ok(()) };
+) -> Result<bool, Fault> {
+    let Some(&front) = frontend.third.front() else { return Ok(true) };
     let Some(decoded) = decode(front.word()) else {
-        return Err(unassigned(&front, thread, now));
+        backend.unassigned(frontend, &front, thread, now)?;
+        return Ok(false);
     };
     let held = frontend.gate.holds(decoded);
     let reason = held.or_else(|| backend.refuses(decoded, front.word(), thread, now));
     if let Some(reason) = reason {
         frontend.gate.reason = reason;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Lets the front instruction of `thread` through the gate.
@@ -419,7 +431,9 @@ pub(crate) fn execute<E: Env>(
         env.event(issued.stamp(), Event::Issue { thread, word, slot });
     }
     let banks = if E::OBSERVED { backend.ownership() } else { [0; 2] };
-    backend.execute(decoded.opcode, issued, gate, env)?;
+    if let Err(fault) = backend.execute(decoded.opcode, issued, gate, env) {
+        backend.unit_refused(fault, decoded.opcode, issued, gate, env)?;
+    }
     if E::OBSERVED {
         backend.report_ownership(banks, issued.stamp(), env);
     }
@@ -429,11 +443,19 @@ pub(crate) fn execute<E: Env>(
 
 /// One cycle of the expanders of `thread`.
 #[inline]
-fn expand(frontend: &mut Frontend, thread: ThreadId, now: Cycle) -> Result<bool, Fault> {
+fn expand(
+    frontend: &mut Frontend,
+    backend: &mut Backend,
+    thread: ThreadId,
+    now: Cycle,
+) -> Result<bool, Fault> {
     if frontend.expanders_are_idle() {
         return Ok(false);
     }
-    frontend.step_expanders(now).map_err(|fault| frontend_error(fault.0, &fault.1, thread, now))
+    frontend.step_expanders(now).or_else(|fault| {
+        backend.expander_refused(frontend, *fault, thread, now)?;
+        Ok(true)
+    })
 }
 
 /// Notes that the front instruction of `thread` waits; whether that is news.

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use sim_core::{Category, Context, GuestError, Width};
+use sim_core::{Context, GuestError, Width};
+
+use crate::checks::Check;
 
 /// A write that no register takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,22 +30,22 @@ pub enum DoorError {
 }
 
 impl DoorError {
-    /// Stable name of the check.
+    /// The check.
     #[must_use]
-    pub const fn id(self) -> &'static str {
+    pub const fn check(self) -> Check {
         match self {
-            Self::ThreadConfigReadOnly(_) => "tensix-thread-config-store",
-            Self::NoConfigWord(_) => "tensix-config-unmapped",
-            Self::NoMopWord(_) => "tensix-mop-config-unmapped",
-            Self::DstFormat { .. } => "tensix-dst-window-width",
-            Self::NoDstDatum(_) => "tensix-dst-window-end",
+            Self::ThreadConfigReadOnly(_) => Check::ThreadConfigStore,
+            Self::NoConfigWord(_) => Check::ConfigUnmapped,
+            Self::NoMopWord(_) => Check::MopConfigUnmapped,
+            Self::DstFormat { .. } => Check::DstWindowWidth,
+            Self::NoDstDatum(_) => Check::DstWindowEnd,
         }
     }
 
     /// As a diagnosis of whoever stored.
     #[must_use]
     pub fn into_guest_error(self, at: Context) -> GuestError {
-        GuestError::new(Category::UndefinedBehavior, self.id(), self.to_string(), at)
+        *self.check().fault(self.to_string(), at)
     }
 }
 

@@ -13,13 +13,13 @@
 //! `frontend` FIFOs and expanders; `gate` the latched wait instruction; `decode` what the gate has
 //! to know about a word; `backend` the units together and what is in flight; `units` one folder per
 //! execution unit, with `units/execute.rs` holding one arm per opcode; `timing` what instructions
-//! cost; `warnings` what was assumed; `doors` MMIO and reset lines; `ttsync` the order of a core's accesses and instructions; `status` questions and the state hash.
+//! cost; `checks` what is refused; `warnings` what was assumed; `doors` MMIO and reset lines; `ttsync` the order of a core's accesses and instructions; `status` questions and the state hash.
 //!
 //! # Limits of the model
 //!
 //! * An opcode or mode that exists without a public description does what is most plausible and
 //!   leaves a warning ([`Coprocessor::warnings`]); what is declared undefined or reserved stops the
-//!   run with its name. Nothing is skipped silently; each unit's module says what it leaves out.
+//!   run with its name, unless its check is lowered ([`Coprocessor::set_warned`]). Nothing is skipped silently; each unit's module says what it leaves out.
 //! * Loads and stores of the scalar unit reach L1 in the cycle of issue, tile registers after it.
 //! * Function is atomic: an instruction has its whole effect in the cycle in which it issues, except
 //!   what SFPLOADMACRO schedules.
@@ -37,6 +37,7 @@
 //! * Bits that no instruction field uses are ignored.
 
 mod backend;
+pub mod checks;
 mod config_bits;
 mod coprocessor;
 mod debug;
@@ -59,6 +60,7 @@ mod unit;
 mod units;
 mod warnings;
 
+pub use checks::{Check, UnknownCheck, Warned};
 pub use coprocessor::Coprocessor;
 pub use env::Env;
 pub use error::DoorError;

@@ -1,84 +1,171 @@
-//! What the frontends and the gates diagnose, in words.
+//! What the frontends and the gates diagnose, and how they go on where a check is lowered to a
+//! warning ([`crate::checks`]).
 
-use sim_core::{AgentId, Category, Context, Cycle, GuestError, ThreadId};
+use sim_core::{AgentId, Context, Cycle, GuestError, ThreadId};
 
+use crate::backend::Backend;
+use crate::checks::{Check, Then};
+use crate::coprocessor::Coprocessor;
+use crate::env::Env;
+use crate::error::DoorError;
 use crate::frontend::mop::Unexpandable;
-use crate::frontend::{FrontendFault, Refusal};
+use crate::frontend::{Frontend, FrontendFault, Refusal};
+use crate::gate::Gate;
 use crate::queue::{Origin, Queued};
 use crate::units::{Fault, Issued};
+use isa::op::Opcode;
+use sim_core::observer::Stamp;
 
-type Mistake = (Category, &'static str, &'static str);
-
-const OVERFLOW: Mistake = (
-    Category::UndefinedBehavior,
-    "tensix-push-overflow",
-    "instruction pushed into a full instruction FIFO",
-);
-const COLLISION: Mistake = (
-    Category::NonContractual,
-    "tensix-push-collision",
-    "BRISC and the thread's own TRISC (or its MOP expander) delivered an instruction in the same \
-     cycle; hardware loses the TRISC's",
-);
-
-/// A refused push.
-#[cold]
-pub(crate) fn push_error(
-    thread: ThreadId,
-    word: u32,
-    origin: Origin,
-    now: Cycle,
-    refusal: Refusal,
-) -> GuestError {
-    let (category, id, message) = match refusal {
-        Refusal::Full => OVERFLOW,
-        Refusal::Collision => COLLISION,
-    };
-    let at = Context {
-        cycle: now,
-        agent: AgentId::Core(origin.core),
-        pc: Some(origin.pc),
-        word: Some(word),
-    };
-    GuestError::new(category, id, format!("{message} (Tensix {thread})"), at)
+impl Refusal {
+    const fn check(self) -> Check {
+        match self {
+            Self::Full => Check::PushOverflow,
+            Self::Collision => Check::PushCollision,
+        }
+    }
 }
 
-/// An instruction that an expander cannot take.
-#[cold]
-pub(crate) fn frontend_error(
-    fault: FrontendFault,
-    entry: &Queued,
-    thread: ThreadId,
-    now: Cycle,
-) -> Fault {
-    let (category, id, message) = match fault {
-        FrontendFault::Collision => COLLISION,
-        FrontendFault::ReplayTooLong => (
-            Category::Unsupported,
-            "tensix-replay-count",
-            "REPLAY of more than 32 instructions; hardware does not follow the documents then",
-        ),
-        FrontendFault::Mop(Unexpandable::CountOverride) => (
-            Category::MissingSpecification,
-            "tensix-mop-count-override",
-            "MOP template 1 with bits in 19:0: the public documents do not define the override",
-        ),
-        FrontendFault::Mop(Unexpandable::OuterBug) => (
-            Category::NonContractual,
-            "tensix-mop-outer-bug",
+impl FrontendFault {
+    const fn check(self) -> Check {
+        match self {
+            Self::Collision => Check::PushCollision,
+            Self::ReplayTooLong => Check::ReplayCount,
+            Self::Mop(Unexpandable::CountOverride) => Check::MopCountOverride,
+            Self::Mop(Unexpandable::OuterBug) => Check::MopOuterBug,
+        }
+    }
+}
+
+/// What a check of the frontend says.
+const fn words(check: Check) -> &'static str {
+    match check {
+        Check::PushOverflow => "instruction pushed into a full instruction FIFO",
+        Check::ReplayCount => {
+            "REPLAY of more than 32 instructions; hardware does not follow the documents then"
+        }
+        Check::MopCountOverride => {
+            "MOP template 1 with bits in 19:0: the public documents do not define the override"
+        }
+        Check::MopOuterBug => {
             "MOP template 1 with one outer iteration, no start, no inner loop and an end \
-             instruction: hardware runs additional iterations",
-        ),
-    };
-    Issued::new(entry, thread, now).error(category, id, message)
+             instruction: hardware runs additional iterations"
+        }
+        _ => {
+            "BRISC and the thread's own TRISC (or its MOP expander) delivered an instruction in \
+             the same cycle; hardware loses the TRISC's"
+        }
+    }
 }
 
-/// A word without a meaning at the gate.
-#[cold]
-pub(crate) fn unassigned(entry: &Queued, thread: ThreadId, now: Cycle) -> Fault {
-    Issued::new(entry, thread, now).error(
-        Category::UndefinedBehavior,
-        "tensix-unassigned-opcode",
-        format!("no Tensix instruction has opcode {:#04x}", entry.word() >> 24),
-    )
+impl Backend {
+    /// A refused push. With the check lowered, whether the instruction is to be taken all the same.
+    #[cold]
+    pub(crate) fn push_refused(
+        &mut self,
+        (thread, word): (ThreadId, u32),
+        origin: Origin,
+        now: Cycle,
+        refusal: Refusal,
+    ) -> Result<bool, GuestError> {
+        let check = refusal.check();
+        let at = Context {
+            cycle: now,
+            agent: AgentId::Core(origin.core),
+            pc: Some(origin.pc),
+            word: Some(word),
+        };
+        let fault = check.fault(format!("{} (Tensix {thread})", words(check)), at);
+        self.warnings.lower(fault).map_err(|fault| *fault)?;
+        Ok(refusal == Refusal::Collision)
+    }
+
+    /// An instruction that an expander cannot take. With the check lowered it does what it can.
+    #[cold]
+    pub(crate) fn expander_refused(
+        &mut self,
+        frontend: &mut Frontend,
+        (fault, entry): (FrontendFault, Queued),
+        thread: ThreadId,
+        now: Cycle,
+    ) -> Result<(), Fault> {
+        let check = fault.check();
+        self.warnings.lower(Issued::new(&entry, thread, now).error(check, words(check)))?;
+        match fault {
+            // It is lost.
+            FrontendFault::Collision => {}
+            FrontendFault::ReplayTooLong => frontend.replay.begin_wrapped(entry),
+            FrontendFault::Mop(_) => frontend.begin_mop_anyway(entry),
+        }
+        Ok(())
+    }
+
+    /// The word without a meaning at the front of a gate. With the check lowered it is dropped.
+    #[cold]
+    pub(crate) fn unassigned(
+        &mut self,
+        frontend: &mut Frontend,
+        entry: &Queued,
+        thread: ThreadId,
+        now: Cycle,
+    ) -> Result<(), Fault> {
+        let text = format!("no Tensix instruction has opcode {:#04x}", entry.word() >> 24);
+        let fault = Issued::new(entry, thread, now).error(Check::UnassignedOpcode, text);
+        self.warnings.lower(fault)?;
+        frontend.third.drop_front();
+        frontend.untrack(entry);
+        Ok(())
+    }
+
+    /// An instruction that a unit refused for `fault`. With the check lowered it ends there, or is
+    /// executed again and told that this is allowed.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn unit_refused<E: Env>(
+        &mut self,
+        mut fault: Fault,
+        opcode: Opcode,
+        issued: &Issued,
+        gate: &mut Gate,
+        env: &mut E,
+    ) -> Result<(), Fault> {
+        let mut issued = *issued;
+        loop {
+            let row = self.warnings.lower(fault)?;
+            // A check that is raised although it is allowed knows no way to go on.
+            if row.then == Then::Ends || issued.allows(row.check) {
+                return Ok(());
+            }
+            issued.allowed = issued.allowed.with(row.check);
+            match self.execute(opcode, &issued, gate, env) {
+                Ok(()) => return Ok(()),
+                Err(next) => fault = next,
+            }
+        }
+    }
+
+    /// Something behind the gates was refused for `fault`. With the check lowered it is given up.
+    #[cold]
+    pub(crate) fn background_refused(&mut self, fault: Fault) -> Result<(), Fault> {
+        let agent = fault.at.agent;
+        self.warnings.lower(fault)?;
+        if let AgentId::Thread(_) = agent {
+            self.scalar.blocking = None;
+            self.update_restricted();
+        }
+        Ok(())
+    }
+}
+
+impl Coprocessor {
+    /// A core's access that a front door refused, made `at` there and then.
+    ///
+    /// # Errors
+    /// The refusal, unless its check is lowered: then a store has no effect, and a load gives 0.
+    #[cold]
+    pub fn door_refused(&mut self, error: DoorError, at: Stamp) -> Result<(), DoorError> {
+        let Stamp { cycle, agent, pc } = at;
+        let at = Context { cycle, agent, pc: Some(pc), word: None };
+        let fault = Box::new(error.into_guest_error(at));
+        self.backend.warnings.lower(fault).map(drop).map_err(|_| error)
+    }
 }

@@ -1,49 +1,70 @@
-//! Warnings: where the model had to choose what hardware does.
+//! Warnings: where the model had to choose what hardware does, and mistakes that somebody has
+//! lowered to warnings ([`crate::checks`]).
 //!
 //! Some instructions and modes exist of which no public source says what they do. The model takes
 //! the most plausible behaviour, says which in `docs/unknowns.md`, and notes here that a program
 //! relied on it. A warning changes nothing and is no part of the state; what hardware declares
-//! undefined is not a warning but a mistake, and ends the run.
+//! undefined is not a warning but a mistake, and ends the run unless its check is lowered.
 
-use sim_core::{AgentId, Category, Context, GuestError, ThreadId};
+use sim_core::{AgentId, Category, GuestError, ThreadId};
 
+use crate::checks::{Assumption, Check, CheckRow, Warned};
 use crate::coprocessor::Coprocessor;
-use crate::units::Issued;
+use crate::units::{Fault, Issued};
 
 /// What was assumed so far: the first use of every check by every thread, in order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Warnings(Vec<GuestError>);
+pub(crate) struct Warnings {
+    /// Checks that do not end the run.
+    pub(crate) lowered: Warned,
+    list: Vec<GuestError>,
+}
 
 impl Warnings {
-    /// Notes that `issued` relies on an assumption. `text` names it and its entry in the list of
-    /// open questions.
+    /// Notes that `issued` relies on an assumption.
     #[cold]
-    pub(crate) fn note(&mut self, issued: &Issued, id: &'static str, text: &str) {
-        let at = Context {
-            cycle: issued.now,
-            agent: AgentId::Thread(issued.thread),
-            pc: Some(issued.origin.pc),
-            word: Some(issued.word),
-        };
+    pub(crate) fn note(&mut self, issued: &Issued, assumed: &Assumption) {
+        let Assumption { id, text } = *assumed;
+        let at = issued.context();
         self.push(GuestError::new(Category::MissingSpecification, id, text, at));
+    }
+
+    /// Notes `fault` as a warning and returns its check, if that is lowered.
+    ///
+    /// # Errors
+    /// `fault`, if its check is not lowered.
+    #[cold]
+    pub(crate) fn lower(&mut self, fault: Fault) -> Result<&'static CheckRow, Fault> {
+        match Check::by_id(fault.id) {
+            Ok(check) if self.lowered.contains(check) => {
+                self.push(*fault);
+                Ok(check.row())
+            }
+            _ => Err(fault),
+        }
     }
 
     /// All of them, in order.
     pub(crate) fn list(&self) -> &[GuestError] {
-        &self.0
+        &self.list
     }
 
     fn push(&mut self, warning: GuestError) {
         let known = |old: &GuestError| old.id == warning.id && old.at.agent == warning.at.agent;
-        if !self.0.iter().any(known) {
-            self.0.push(warning);
+        if !self.list.iter().any(known) {
+            self.list.push(warning);
         }
     }
 }
 
 impl Coprocessor {
-    /// Assumptions that programs have relied on so far, at most one per check and thread: what
-    /// they did is not publicly documented, and what came of it is the model's choice.
+    /// Lowers checks to warnings from now on, and no others.
+    pub fn set_warned(&mut self, checks: Warned) {
+        self.backend.warnings.lowered = checks;
+    }
+
+    /// Assumptions that programs have relied on so far and mistakes whose checks are lowered, at
+    /// most one per check and thread: what came of them is the model's choice.
     #[must_use]
     pub fn warnings(&self) -> &[GuestError] {
         self.backend.warnings.list()

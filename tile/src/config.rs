@@ -5,7 +5,7 @@ use devices::niu::{Coordinate, Identity};
 use riscv::{CoreConfig, IcacheModel};
 use sim_core::EpochLength;
 use sim_core::engine::EngineKind;
-use tensix::TimingModel;
+use tensix::{Coprocessor, TimingModel, Warned};
 
 /// What of a tile can be chosen. Engine, parking and going ahead never
 /// change a result.
@@ -26,6 +26,9 @@ pub struct TileConfig {
     pub debugger: bool,
     /// What coprocessor instructions cost.
     pub timing: TimingModel,
+    /// Checks of the coprocessor that are lowered to warnings: what they diagnose does not end the
+    /// run (`docs/checks.md`).
+    pub warned: Warned,
     /// Translated NoC coordinates of the tile: what NOC_ID_LOGICAL shows. The first Tensix tile
     /// of a Blackhole is (1, 2) `[spec: boot-and-sync 8.12]`.
     pub coordinates: (u8, u8),
@@ -47,6 +50,7 @@ impl Default for TileConfig {
             icache: IcacheModel::Coherent,
             debugger: false,
             timing: TimingModel::Unit,
+            warned: Warned::NONE,
             coordinates: (1, 2),
             position: (1, 2),
             networked: false,
@@ -59,6 +63,12 @@ impl TileConfig {
         let place = |(x, y)| Coordinate { x, y };
         let (physical, logical) = (place(self.position), place(self.coordinates));
         Niu::with_identity(Identity { noc, physical, logical })
+    }
+
+    pub(crate) fn coprocessor(&self) -> Coprocessor {
+        let mut tensix = Coprocessor::new(self.timing);
+        tensix.set_warned(self.warned);
+        tensix
     }
 
     pub(crate) fn core(&self) -> CoreConfig {

@@ -1,6 +1,7 @@
 //! Mistakes of the guest: who is stopped, and what is reported when.
 //!
-//! A mistake ends the run, but not the machine: running on is allowed, and means this. Whoever
+//! A mistake whose check is lowered to a warning is none ([`crate::TileConfig::warned`]). Any other
+//! ends the run, but not the machine: running on is allowed, and means this. Whoever
 //! made the mistake never moves again; everybody else does. That is
 //!
 //! * a core: it is [`riscv::Status::Faulted`] from the end of the epoch on, until it is reset;
@@ -14,8 +15,11 @@
 
 use sim_core::{AgentId, GuestError, Observer};
 
+use devices::DeviceFault;
 use riscv::Status;
+use tensix::DoorError;
 
+use crate::route::Asker;
 use crate::tile::Tile;
 
 impl<O: Observer> Tile<O> {
@@ -52,5 +56,20 @@ impl<O: Observer> Tile<O> {
     #[cold]
     fn take_fault(&mut self) -> Option<Box<GuestError>> {
         Some(Box::new(self.faults.remove(0)))
+    }
+
+    /// What the coprocessor's front door gave; if it refused and that check is lowered, nothing.
+    pub(crate) fn through_door<T: Default>(
+        &mut self,
+        asker: Asker,
+        passed: Result<T, DoorError>,
+    ) -> Result<T, DeviceFault> {
+        passed.or_else(|error| match self.tensix.door_refused(error, asker.stamp()) {
+            Ok(()) => Ok(T::default()),
+            Err(error) => {
+                let row = error.check().row();
+                Err(DeviceFault::new(row.category, row.id, error.to_string()))
+            }
+        })
     }
 }

@@ -7,8 +7,8 @@ use sim_core::{
 };
 
 use crate::route::{
-    Asker, door, fault, local_ram, mailbox_peer, pcbuf_thread, push_target, ttsync_reason,
-    unmapped, unseen, view,
+    Asker, fault, local_ram, mailbox_peer, pcbuf_thread, push_target, ttsync_reason, unmapped,
+    unseen, view,
 };
 use crate::tile::{Answer, Tile};
 
@@ -114,7 +114,8 @@ impl<O: Observer> Tile<O> {
             };
         }
         if let (Target::Dst, Some(thread)) = (hit.target, asker.core.and_then(CoreId::thread)) {
-            let value = self.tensix.read_dst_window(thread, hit.offset, width).map_err(door)?;
+            let loaded = self.tensix.read_dst_window(thread, hit.offset, width);
+            let value = self.through_door(asker, loaded)?;
             return Ok(Answer { value, steady: false });
         }
         // Narrow loads of word registers get their bytes of the word.

@@ -72,10 +72,6 @@ pub(crate) fn unmapped(view: View, what: &str, addr: u32) -> DeviceFault {
     fault(Category::UndefinedBehavior, "unmapped-access", message)
 }
 
-pub(crate) fn door(error: tensix::DoorError) -> DeviceFault {
-    fault(Category::UndefinedBehavior, error.id(), error.to_string())
-}
-
 pub(crate) fn unseen(what: &str, select: u32, addr: u32) -> DeviceFault {
     let message = format!("load from {addr:#010x}: {what} selection {select:#010x} shows nothing");
     fault(Category::Unsupported, "debug-bus", message)
@@ -138,7 +134,8 @@ impl<O: Observer> Tile<O> {
             };
         }
         if let (Target::Dst, Some(thread)) = (hit.target, asker.core.and_then(CoreId::thread)) {
-            return self.tensix.write_dst_window(thread, hit.offset, value, width).map_err(door);
+            let stored = self.tensix.write_dst_window(thread, hit.offset, value, width);
+            return self.through_door(asker, stored);
         }
         if width != Width::Word {
             return Err(narrow("store to", addr, width));
@@ -165,7 +162,8 @@ impl<O: Observer> Tile<O> {
             (Target::Overlay, _) => self.overlay_store(asker, offset, value),
             (Target::Pic, _) => self.pic.write(offset, value),
             (Target::MopCfgOwn, Some(thread)) => {
-                self.tensix.write_mop_config(thread, offset / 4, value).map_err(door)
+                let stored = self.tensix.write_mop_config(thread, offset / 4, value);
+                self.through_door(asker, stored)
             }
             (Target::GprOwn, Some(thread)) => {
                 self.tensix.write_gpr(thread, offset / 4, value);
@@ -182,7 +180,7 @@ impl<O: Observer> Tile<O> {
                 let stored =
                     self.with_tensix(|tensix, env| tensix.write_config(offset / 4, value, at, env));
                 self.act_on_icache(asker.end);
-                stored.map_err(door)
+                self.through_door(asker, stored)
             }
             (Target::Semaphores, _) => {
                 self.with_tensix(|tensix, env| {

@@ -122,7 +122,7 @@ impl<O: Observer> Tile<O> {
             nius: [0, 1].map(|noc| config.niu(noc)),
             overlay: Overlay::new(),
             pic: Pic::new(),
-            tensix: Coprocessor::new(config.timing),
+            tensix: config.coprocessor(),
             fabric: Fabric::new(config.networked),
             answers: [None; CoreId::COUNT],
             core_waits: [None; CoreId::COUNT],
@@ -175,8 +175,9 @@ impl<O: Observer> Tile<O> {
         &self.tensix
     }
 
-    /// Where programs relied on something that no public source describes, so that the outcome is
-    /// the model's choice: at most one per check and Tensix thread.
+    /// Where programs relied on something that no public source describes, or made a mistake whose
+    /// check is lowered ([`TileConfig::warned`]), so that the outcome is the model's choice: at most
+    /// one per check and Tensix thread.
     #[must_use]
     pub fn warnings(&self) -> &[GuestError] {
         self.tensix.warnings()

@@ -166,13 +166,18 @@ impl Frontend {
         if self.trisc_mux == now {
             return Some(Refusal::Collision);
         }
+        self.take_behind_mop(entry, now);
+        None
+    }
+
+    /// Takes an instruction at BRISC's side of the mux, where there is room.
+    pub(crate) fn take_behind_mop(&mut self, entry: Queued, now: Cycle) {
         if self.falls_through_replay(&entry) && self.brisc_mux != now {
             self.third.push(entry);
         } else {
             self.second.push(entry);
         }
         self.brisc_mux = now;
-        None
     }
 
     /// Whether an instruction at the mux finds the rest of the frontend empty and idle.
@@ -315,6 +320,13 @@ impl Frontend {
         // The first instruction leaves in the cycle that takes the MOP in.
         self.emit_expanded(now, replay_is_free)?;
         Ok(true)
+    }
+
+    /// Begins a MOP that hardware would not expand as configured, as configured.
+    #[cold]
+    pub(crate) fn begin_mop_anyway(&mut self, entry: Queued) {
+        let expansion = Expansion::begin_anyway(entry.word(), self.mask_high, &self.mop_config);
+        self.mop = MopState::Expanding { expansion, origin: entry.origin(), emitted: 0 };
     }
 
     fn step_expansion(

@@ -52,20 +52,27 @@ impl Expansion {
         mask_high: u32,
         config: &[u32; CONFIG_WORDS],
     ) -> Result<Self, Unexpandable> {
-        if word >> 23 & 1 == 0 {
-            let mask = mask_high << 16 | word & 0xFFFF;
-            return Ok(Self::Masked { mask, left: (word >> 16 & 0x7F) + 1, stage: 0 });
-        }
+        let expansion = Self::begin_anyway(word, mask_high, config);
+        let Self::Nested { outer, inner, .. } = expansion else { return Ok(expansion) };
         if word & 0xF_FFFF != 0 {
             return Err(Unexpandable::CountOverride);
+        }
+        if outer == 1 && inner == 0 && is_nop(config[2]) && !is_nop(config[3]) {
+            return Err(Unexpandable::OuterBug);
+        }
+        Ok(expansion)
+    }
+
+    /// Begins the expansion of a `MOP` word as configured, whatever hardware may add to it.
+    pub(crate) fn begin_anyway(word: u32, mask_high: u32, config: &[u32; CONFIG_WORDS]) -> Self {
+        if word >> 23 & 1 == 0 {
+            let mask = mask_high << 16 | word & 0xFFFF;
+            return Self::Masked { mask, left: (word >> 16 & 0x7F) + 1, stage: 0 };
         }
         let outer = config[0] & COUNT_MASK;
         let alternates = !is_nop(config[6]);
         let inner = (config[1] & COUNT_MASK) << u32::from(alternates);
-        if outer == 1 && inner == 0 && is_nop(config[2]) && !is_nop(config[3]) {
-            return Err(Unexpandable::OuterBug);
-        }
-        Ok(Self::Nested { outer, inner, j: 0, i: 0, alternates, stage: Stage::Start })
+        Self::Nested { outer, inner, j: 0, i: 0, alternates, stage: Stage::Start }
     }
 
     /// The next instruction, or `None` when the expansion is over.

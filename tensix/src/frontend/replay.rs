@@ -39,13 +39,21 @@ impl Replay {
 
     /// Takes a `REPLAY` instruction.
     pub(crate) fn begin(&mut self, entry: Queued) -> Result<(), TooLong> {
-        let word = entry.word();
         // Ten bits by the vendor's macro, six by the page; anything above 32 is refused, so the
         // difference cannot matter [llk: instructions/assembly.yaml].
-        let left = match word >> 4 & 0x3FF {
+        if entry.word() >> 4 & 0x3FF > SLOTS as u32 {
+            return Err(TooLong);
+        }
+        self.begin_wrapped(entry);
+        Ok(())
+    }
+
+    /// Takes a `REPLAY` instruction whose count is what six bits hold; the buffer wraps.
+    pub(crate) fn begin_wrapped(&mut self, entry: Queued) {
+        let word = entry.word();
+        let left = match word >> 4 & 0x3F {
             0 => SLOTS as u8,
-            count if count <= SLOTS as u32 => count as u8,
-            _ => return Err(TooLong),
+            count => count as u8,
         };
         let index = (word >> 14) as u8 & (SLOTS as u8 - 1);
         self.mode = if word & 1 != 0 {
@@ -53,7 +61,6 @@ impl Replay {
         } else {
             Mode::Play { index, left, origin: entry.origin(), mop: entry.mop() }
         };
-        Ok(())
     }
 
     /// Stores an instruction while recording; says whether it is also passed on.

@@ -1,6 +1,6 @@
 //! Dispatch: one arm per opcode.
 
-use sim_core::{Category, Cycle};
+use sim_core::Cycle;
 
 use super::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
 use super::scalar::blocking::SrcStore;
@@ -9,6 +9,7 @@ use super::scalar::special::{PackerView, Special};
 use super::vector::Surroundings;
 use super::{Fault, Issued, misc};
 use crate::backend::Backend;
+use crate::checks::{self, Check};
 use crate::env::Env;
 use crate::gate::{Condition, Gate, Latch};
 use crate::state::adc::Dimension;
@@ -206,7 +207,8 @@ impl Backend {
     /// The end of a cycle in which SFPLOADMACRO has something scheduled; whether anything changed.
     pub(crate) fn finish_vector_cycle(&mut self, now: Cycle) -> Result<bool, Fault> {
         let mut at = Surroundings { matrix: &mut self.matrix, config: &self.config };
-        self.vector.finish_cycle(now, &mut at)
+        let warnings = &mut self.warnings;
+        self.vector.finish_cycle(now, &mut at, &mut |fault| warnings.lower(fault).map(drop))
     }
 
     /// What a wait instruction latches. A block mask of 0 means B6.
@@ -219,11 +221,7 @@ impl Backend {
             Opcode::Semwait => {
                 let condition = issued.field(0, 2) as u8;
                 if condition == 0 {
-                    return Err(issued.error(
-                        Category::UndefinedBehavior,
-                        "tensix-semwait-condition",
-                        "SEMWAIT with no condition selected",
-                    ));
+                    issued.refuse(Check::SemwaitCondition, "SEMWAIT with no condition selected")?;
                 }
                 Condition::Semaphores { mask: issued.field(2, 8) as u8, condition }
             }
@@ -281,8 +279,7 @@ impl Backend {
     fn rstdma(&mut self, issued: &Issued) {
         self.packer.enter_reset();
         self.packer.leave_reset();
-        let text = "RSTDMA is taken to empty the packer's buffers, as its soft reset does (U-076)";
-        self.warnings.note(issued, "tensix-rstdma", text);
+        self.warnings.note(issued, checks::RSTDMA);
     }
 
     fn rmwcib<E: Env>(&mut self, issued: &Issued, byte: u32, env: &mut E) -> Result<(), Fault> {
@@ -305,17 +302,15 @@ impl Backend {
             return Ok(());
         }
         if issued.field(16, 6) != 0 {
-            return Err(issued.error(
-                Category::MissingSpecification,
-                "tensix-reg2flop-target",
+            issued.refuse(
+                Check::Reg2flopTarget,
                 format!("REG2FLOP with target, byte offset and context {:#x}", issued.field(16, 6)),
-            ));
+            )?;
         }
         let index = issued.field(6, 10) as usize;
         if index >= GLOBAL_BASE - THCON_BASE {
             return Err(issued.error(
-                Category::UndefinedBehavior,
-                "tensix-config-index",
+                Check::ConfigIndex,
                 format!("REG2FLOP of THCON word {index}; there are {}", GLOBAL_BASE - THCON_BASE),
             ));
         }
@@ -409,14 +404,13 @@ impl Backend {
 #[cold]
 fn reserved(opcode: Opcode, issued: &Issued) -> Fault {
     let text = format!("{} is reserved", opcode.mnemonic());
-    issued.error(Category::UndefinedBehavior, "tensix-reserved", text)
+    issued.error(Check::Reserved, text)
 }
 
 #[cold]
 fn expander_word(opcode: Opcode, issued: &Issued) -> Fault {
     issued.error(
-        Category::UndefinedBehavior,
-        "tensix-mop-after-expander",
+        Check::MopAfterExpander,
         format!(
             "{} behind the MOP expander, where BRISC pushes, is never expanded",
             opcode.mnemonic()
@@ -426,9 +420,5 @@ fn expander_word(opcode: Opcode, issued: &Issued) -> Fault {
 
 #[cold]
 fn nested_replay(issued: &Issued) -> Fault {
-    issued.error(
-        Category::UndefinedBehavior,
-        "tensix-replay-nested",
-        "REPLAY inside a recorded sequence is not expanded again",
-    )
+    issued.error(Check::ReplayNested, "REPLAY inside a recorded sequence is not expanded again")
 }

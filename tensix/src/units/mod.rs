@@ -16,8 +16,9 @@ pub(crate) mod unpacker;
 pub(crate) mod vector;
 
 use sim_core::observer::Stamp;
-use sim_core::{AgentId, Category, Context, Cycle, GuestError, ThreadId};
+use sim_core::{AgentId, Context, Cycle, GuestError, ThreadId};
 
+use crate::checks::{Check, Warned};
 use crate::queue::{Origin, Queued};
 
 /// A diagnosis inside the crate: boxed, so that the successful path returns in a register.
@@ -30,11 +31,14 @@ pub(crate) struct Issued {
     pub(crate) thread: ThreadId,
     pub(crate) origin: Origin,
     pub(crate) now: Cycle,
+    /// Checks that it has been refused for and is now allowed to break.
+    pub(crate) allowed: Warned,
 }
 
 impl Issued {
     pub(crate) fn new(entry: &Queued, thread: ThreadId, now: Cycle) -> Self {
-        Self { word: entry.word(), thread, origin: entry.origin(), now }
+        let (word, origin) = (entry.word(), entry.origin());
+        Self { word, thread, origin, now, allowed: Warned::NONE }
     }
 
     /// Bits `lo..lo + width` of the instruction.
@@ -47,20 +51,31 @@ impl Issued {
         Stamp { cycle: self.now, agent: AgentId::Thread(self.thread), pc: self.origin.pc }
     }
 
-    /// A diagnosis of this instruction.
-    #[cold]
-    pub(crate) fn error(
-        &self,
-        category: Category,
-        id: &'static str,
-        message: impl Into<String>,
-    ) -> Fault {
-        let at = Context {
+    /// Who, when and what, for a diagnosis.
+    pub(crate) fn context(&self) -> Context {
+        Context {
             cycle: self.now,
             agent: AgentId::Thread(self.thread),
             pc: Some(self.origin.pc),
             word: Some(self.word),
-        };
-        Box::new(GuestError::new(category, id, message, at))
+        }
+    }
+
+    /// A diagnosis of this instruction.
+    #[cold]
+    pub(crate) fn error(&self, check: Check, message: impl Into<String>) -> Fault {
+        check.fault(message, self.context())
+    }
+
+    /// Whether it may go on in spite of `check`.
+    #[cold]
+    pub(crate) fn allows(&self, check: Check) -> bool {
+        self.allowed.contains(check)
+    }
+
+    /// Diagnoses it, unless it may go on in spite of `check`.
+    #[cold]
+    pub(crate) fn refuse(&self, check: Check, message: impl Into<String>) -> Result<(), Fault> {
+        if self.allows(check) { Ok(()) } else { Err(self.error(check, message)) }
     }
 }

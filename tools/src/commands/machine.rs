@@ -1,13 +1,13 @@
 //! Arguments that every command with a tile shares: which firmware, how it is run, how long, and
 //! what is written down.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use riscv::IcacheModel;
 use sim_core::EpochLength;
 use sim_core::engine::EngineKind;
-use tensix::TimingModel;
+use tensix::{Check, TimingModel, UnknownCheck, Warned};
 use tile::TileConfig;
 
 use super::parse_u32;
@@ -76,12 +76,27 @@ pub struct MachineArgs {
     #[arg(long, value_enum, default_value_t)]
     pub timing: TimingChoice,
 
+    /// Go on after what this check diagnoses, with a warning; may be repeated
+    ///
+    /// The ids, what they diagnose and how the coprocessor then goes on: docs/checks.md.
+    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = parse_check)]
+    pub warn: Vec<Check>,
+
+    /// The same for the checks of a TOML file of `[[warn]]` with `id` and `reason`
+    #[arg(long, value_name = "FILE", value_parser = read_warned)]
+    pub warn_file: Option<Warned>,
+
     /// Stop each boot or launch after this many cycles
     #[arg(long, value_name = "CYCLES", default_value_t = 100_000_000)]
     pub max_cycles: u64,
 }
 
 impl MachineArgs {
+    /// The checks that are lowered to warnings.
+    fn warned(&self) -> Warned {
+        self.warn.iter().fold(self.warn_file.unwrap_or_default(), |set, &check| set.with(check))
+    }
+
     /// The tile these arguments describe.
     #[must_use]
     pub fn tile_config(&self) -> TileConfig {
@@ -98,6 +113,7 @@ impl MachineArgs {
                 TimingChoice::Unit => TimingModel::Unit,
                 TimingChoice::Documented => TimingModel::Documented,
             },
+            warned: self.warned(),
             ..TileConfig::default()
         }
     }
@@ -154,6 +170,14 @@ pub struct OutputArgs {
     /// Print L1 afterwards; may be repeated
     #[arg(long, value_name = "ADDRESS:BYTES", value_parser = parse_range)]
     pub dump: Vec<(u32, u32)>,
+}
+
+fn parse_check(id: &str) -> Result<Check, UnknownCheck> {
+    Check::by_id(id)
+}
+
+fn read_warned(path: &str) -> Result<Warned, String> {
+    super::allow::warned(Path::new(path)).map_err(|error| format!("{error:#}"))
 }
 
 fn parse_xy(text: &str) -> Result<(u8, u8), String> {

@@ -3,6 +3,7 @@
 //! Every command writes its answer to the writer it is given and returns how it went; errors
 //! travel as one line and are printed in one place, `main`.
 
+pub mod allow;
 pub mod boot;
 pub mod demo;
 pub mod disasm;

@@ -118,6 +118,10 @@ fn fault_text(names: &dyn Names, fault: &GuestError, out: &mut dyn Write) -> Res
         "not simulated; the guest may be right"
     };
     writeln!(out, "   = {} ({kind})", fault.category)?;
+    if let Ok(check) = tensix::Check::by_id(fault.id) {
+        let lowered = check.row().lowered;
+        writeln!(out, "   = --warn {} makes it a warning; then: {lowered}", fault.id)?;
+    }
     Ok(())
 }
 
@@ -191,6 +195,9 @@ pub fn text(run: &mut Run, out: &mut dyn Write) -> Result<()> {
         let at = place(&*run.names, warning.at.agent, warning.at.pc);
         writeln!(out, "warning[{}]: {}", warning.id, warning.message)?;
         writeln!(out, "  --> {}, cycle {}{at}", warning.at.agent, warning.at.cycle)?;
+        if let Ok(check) = tensix::Check::by_id(warning.id) {
+            writeln!(out, "   = {}, lowered: {}", warning.category, check.row().lowered)?;
+        }
     }
     let waits = run.tile().waits();
     writeln!(out)?;
@@ -324,6 +331,7 @@ pub fn json(run: &mut Run, out: &mut dyn Write) -> Result<()> {
         "stages": run.stages.iter().map(|stage| stage_json(run, stage)).collect::<Vec<_>>(),
         "warnings": tile.warnings().iter().map(|warning| json!({
             "id": warning.id,
+            "category": warning.category.name(),
             "message": warning.message,
             "cycle": warning.at.cycle.0,
             "agent": warning.at.agent.to_string(),

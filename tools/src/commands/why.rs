@@ -4,12 +4,11 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use clap::Args;
 use loader::diagnose::{Diagnosis, Setup, diagnose};
 use loader::plan::LaunchPlan;
 use observe::why::{End, Explanation};
-use serde::Deserialize;
 
 use super::machine::MachineArgs;
 use super::run::choose_firmware;
@@ -63,35 +62,8 @@ pub struct WhyOutput {
     pub allow: Option<PathBuf>,
 }
 
-/// One suppressed check.
-#[derive(Deserialize, Debug)]
-#[serde(deny_unknown_fields)]
-struct Allow {
-    id: String,
-    reason: String,
-}
-
-#[derive(Deserialize, Debug)]
-#[serde(deny_unknown_fields)]
-struct AllowFile {
-    #[serde(default)]
-    allow: Vec<Allow>,
-}
-
 fn suppressed(output: &WhyOutput) -> Result<Vec<String>> {
-    let Some(path) = &output.allow else { return Ok(Vec::new()) };
-    let name = path.display();
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-    let file: AllowFile = toml::from_str(&text).with_context(|| format!("{name}"))?;
-    for allow in &file.allow {
-        if observe::why::hazards::by_id(&allow.id).is_none() {
-            bail!("{name}: no check has the id {:?}", allow.id);
-        }
-        if allow.reason.trim().is_empty() {
-            bail!("{name}: {} needs a reason", allow.id);
-        }
-    }
-    Ok(file.allow.into_iter().map(|allow| allow.id).collect())
+    output.allow.as_deref().map_or_else(|| Ok(Vec::new()), super::allow::hazards)
 }
 
 /// Writes the explanation in every form that was asked for.

@@ -9,10 +9,10 @@
 pub(crate) mod ops;
 
 use isa::config::{ConfigField, field};
-use sim_core::Category;
 use sim_core::observer::{Event, Stamp};
 
 use super::{Fault, Issued};
+use crate::checks::Check;
 use crate::config_bits::CONFIG_BITS;
 use crate::env::Env;
 use crate::error::DoorError;
@@ -105,8 +105,7 @@ impl ConfigUnit {
         let thread = issued.thread.index();
         let Some(slot) = self.threads[thread].get_mut(index as usize) else {
             return Err(issued.error(
-                Category::UndefinedBehavior,
-                "tensix-setc16-index",
+                Check::Setc16Index,
                 format!("SETC16 of thread configuration word {index}; there are {THREAD_WORDS}"),
             ));
         };
@@ -126,8 +125,7 @@ impl ConfigUnit {
             return Ok(index as usize);
         }
         Err(issued.error(
-            Category::UndefinedBehavior,
-            "tensix-config-index",
+            Check::ConfigIndex,
             format!("{name} of configuration word {index}; there are {STATE_WORDS}"),
         ))
     }

@@ -8,6 +8,7 @@ use super::moves::Blocked;
 use super::zero::zerosrc;
 use super::{Operation, Product, trnspsrcb};
 use crate::backend::Backend;
+use crate::checks;
 use crate::units::{Fault, Issued};
 
 /// `LaneConfig.BLOCK_DEST_MOV` starts at this bit `[isa-wh: TensixCoprocessor/SFPCONFIG.md]`.
@@ -79,8 +80,7 @@ impl Backend {
             Opcode::Gapool => unit.product(issued, Product::Four, POOL_ADDR_MODE, config, src),
             Opcode::Gmpool => {
                 if issued.field(19, 1) == 0 {
-                    let text = "GMPOOL without bit 19 is taken to compare one row of SrcA (U-075)";
-                    self.warnings.note(issued, "tensix-gmpool-shape", text);
+                    self.warnings.note(issued, checks::GMPOOL_SHAPE);
                 }
                 unit.gmpool(issued, config, src)
             }

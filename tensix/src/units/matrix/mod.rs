@@ -32,10 +32,9 @@ mod unflushed;
 mod window;
 mod zero;
 
-use sim_core::Category;
-
 use super::config::ConfigUnit;
 use super::{Fault, Issued};
+use crate::checks::Check;
 use crate::state::dst::{DST_COLUMNS, DST_ROWS, Dst};
 use crate::state::rwc::Rwc;
 use crate::state::src::{SRC_COLUMNS, SRC_ROWS, SrcBanks};
@@ -132,11 +131,9 @@ impl MatrixUnit {
         let mut setup = Setup::new(self, issued, config, src).checked(issued)?;
         let multiply = operation == Operation::Multiply;
         if !multiply && setup.phase != 0 {
-            return Err(issued.error(
-                Category::NonContractual,
-                "tensix-elwadd-phase",
-                format!("ELWADD or ELWSUB in fidelity phase {}", setup.phase),
-            ));
+            let text = format!("ELWADD or ELWSUB in fidelity phase {}", setup.phase);
+            issued.refuse(Check::ElwaddPhase, text)?;
+            setup.phase = 0;
         }
         let mode = Mode {
             broadcast_column: issued.field(19, 1) != 0,
@@ -273,11 +270,10 @@ impl MatrixUnit {
         let low = issued.field(23, 1) != 0;
         let words = setup.wide;
         if !words && (low || setup.style_a == Style::Tf32) {
-            return Err(issued.error(
-                Category::UndefinedBehavior,
-                "tensix-movd2-half-words",
+            issued.refuse(
+                Check::Movd2HalfWords,
                 "Dst is in 16-bit mode, which has neither TF32 nor low halves to move",
-            ));
+            )?;
         }
         let (rows, align) = if issued.field(13, 1) != 0 { (4, !3) } else { (1, !0) };
         let counter = [setup.src_a_row, setup.src_b_row][operand & 1];
@@ -318,11 +314,10 @@ impl MatrixUnit {
     fn check_low(&self, issued: &Issued, setup: &Setup) -> Result<bool, Fault> {
         let low = issued.field(23, 1) != 0;
         if low && setup.format_a == setup::TF32 {
-            return Err(issued.error(
-                Category::UndefinedBehavior,
-                "tensix-mov-tf32-low",
+            issued.refuse(
+                Check::MovTf32Low,
                 "a TF32 moved to the low halves of Dst, which Blackhole does wrong",
-            ));
+            )?;
         }
         Ok(low)
     }
@@ -333,8 +328,7 @@ impl MatrixUnit {
         let direction = issued.field(0, 2);
         if direction < 2 {
             return Err(issued.error(
-                Category::UndefinedBehavior,
-                "tensix-shiftxa-direction",
+                Check::ShiftxaDirection,
                 format!("SHIFTXA with reserved direction {direction}"),
             ));
         }

@@ -3,14 +3,13 @@
 //! Sources: the functional models of `[isa-wh: TensixCoprocessor/MVMUL.md]`, `ELWMUL.md`,
 //! `MOVA2D.md`, `MOVB2D.md`, `MOVD2A.md`, `MOVD2B.md`; implied formats `[spec: numerics 1.2]`.
 
-use isa::config::field;
-use sim_core::Category;
-
 use super::MatrixUnit;
+use crate::checks::Check;
 use crate::state::dst::DstMap;
 use crate::state::src::SrcBanks;
 use crate::units::config::ConfigUnit;
 use crate::units::{Fault, Issued};
+use isa::config::field;
 
 /// TF32, the only format code with ten mantissa bits and an eight-bit exponent.
 pub(crate) const TF32: u8 = 4;
@@ -146,11 +145,11 @@ impl Setup {
         if self.int8 || self.style_a.is_narrow() == self.style_b.is_narrow() {
             return Ok(self);
         }
-        Err(issued.error(
-            Category::UndefinedBehavior,
-            "tensix-fpu-formats",
+        issued.refuse(
+            Check::FpuFormats,
             "one of SrcA and SrcB holds five-bit, the other eight-bit exponents",
-        ))
+        )?;
+        Ok(self)
     }
 }
 

@@ -9,6 +9,7 @@ use isa::op::Opcode;
 
 use super::{MatrixUnit, Sources, pool};
 use crate::backend::Backend;
+use crate::checks;
 use crate::state::src::{SRC_COLUMNS, SRC_ROWS};
 use crate::units::config::ConfigUnit;
 use crate::units::matrix::setup::Setup;
@@ -25,25 +26,22 @@ impl Backend {
         issued: &Issued,
     ) -> Result<(), Fault> {
         let (unit, config, src) = (&mut self.matrix, &self.config, &mut self.src);
-        let (id, text) = match opcode {
+        let assumed = match opcode {
             Opcode::Trnspsrca => {
                 trnspsrca(src);
-                ("tensix-trnspsrca", "TRNSPSRCA is taken to transpose rows 0 to 15 of SrcA (U-071)")
+                checks::TRNSPSRCA
             }
             Opcode::Mpool3s1 | Opcode::Mpool3s2 => {
                 unit.mpool(issued, config, src);
-                ("tensix-mpool", "MPOOL3S* is taken to be GMPOOL with a SrcA of zeroes (U-072)")
+                checks::MPOOL
             }
             Opcode::Setibrwc => {
                 unit.setibrwc(issued);
-                ("tensix-setibrwc", "SETIBRWC moves a bias counter that nothing reads (U-073)")
+                checks::SETIBRWC
             }
-            _ => (
-                "tensix-without-effect",
-                "RAREB, SETASHRM* and SETPKEDGOF are taken to change nothing that can be seen (U-074)",
-            ),
+            _ => checks::WITHOUT_EFFECT,
         };
-        self.warnings.note(issued, id, text);
+        self.warnings.note(issued, assumed);
         Ok(())
     }
 }
@@ -96,6 +94,7 @@ fn trnspsrca(src: Sources<'_>) {
 
 #[cfg(test)]
 mod tests {
+    use crate::checks::Warned;
     use sim_core::{CoreId, Cycle, ThreadId};
 
     use super::*;
@@ -113,7 +112,8 @@ mod tests {
     fn run(backend: &mut Backend, opcode: Opcode, operands: u32) {
         let origin = Origin { core: CoreId::Trisc1, pc: 0x40 };
         let word = (opcode as u32) << 24 | operands;
-        let issued = Issued { word, thread: ThreadId::T1, origin, now: Cycle::ZERO };
+        let issued =
+            Issued { word, thread: ThreadId::T1, origin, now: Cycle::ZERO, allowed: Warned::NONE };
         backend.matrix_op(opcode, &issued).expect("the model has a behaviour");
     }
 

@@ -4,14 +4,13 @@
 //! Blackhole and the two `clear_dvalid` bits of `ZEROACC` `[llk: instructions/assembly.yaml]`,
 //! `[spec: numerics 3.8]`.
 
-use isa::config::field;
-use sim_core::Category;
-
 use super::MatrixUnit;
+use crate::checks::Check;
 use crate::state::dst::DstMap;
 use crate::state::src::{SRC_COLUMNS, SRC_ROWS, SrcBanks, SrcCells};
 use crate::units::config::ConfigUnit;
 use crate::units::{Fault, Issued};
+use isa::config::field;
 
 /// ZEROACC modes; mode 3 is all of Dst.
 const ONE_ROW: u32 = 0;
@@ -36,11 +35,10 @@ impl MatrixUnit {
         let (words, revert) = (issued.field(18, 1) != 0, issued.field(17, 1) != 0);
         // Used on 16 rows of words by the vendor's kernels, in spite of the documents.
         if revert && (mode != ROWS_16 || !words) && mode != ONE_ROW {
-            return Err(issued.error(
-                Category::UndefinedBehavior,
-                "tensix-zeroacc-revert",
+            issued.refuse(
+                Check::ZeroaccRevert,
                 "ZEROACC with clear_zero_flags set, other than for one row or 16 rows of words",
-            ));
+            )?;
         }
         let thread = issued.thread.index();
         let state = &config.states[config.state_id(thread)];

@@ -6,9 +6,8 @@
 //! Sources: `[isa-wh: TensixCoprocessor/MiscellaneousUnit.md]` and the instruction pages, whose
 //! encodings the vendor's opcode table confirms.
 
-use sim_core::Category;
-
 use super::{Fault, Issued};
+use crate::checks::Check;
 use crate::state::adc::{Channel, Dimension, ThreadAdcs};
 
 #[cfg(test)]
@@ -22,18 +21,18 @@ pub(crate) const ZW: Pair = [Dimension::Z, Dimension::W];
 
 /// SETADC: one counter of the selected sets. Bits 17:16 of the value are a thread override.
 pub(crate) fn setadc(adcs: &mut [ThreadAdcs; 3], issued: &Issued) -> Result<(), Fault> {
-    refuse_override(issued, 16)?;
+    let thread = counters_of(issued, 16)?;
     let dimension = Dimension::from_bits(issued.field(18, 2));
     let channel = issued.field(20, 1) as usize;
     let value = issued.field(0, 18);
-    each(adcs, issued, |channels| channels[channel].set(dimension, value));
+    each(&mut adcs[thread], issued, |channels| channels[channel].set(dimension, value));
     Ok(())
 }
 
 /// SETADCXX: both X counters of the selected sets.
 pub(crate) fn setadcxx(adcs: &mut [ThreadAdcs; 3], issued: &Issued) {
     let values = [issued.field(0, 10), issued.field(10, 10)];
-    each(adcs, issued, |channels| {
+    each(&mut adcs[issued.thread.index()], issued, |channels| {
         for (channel, value) in channels.iter_mut().zip(values) {
             channel.set(Dimension::X, value);
         }
@@ -69,8 +68,8 @@ pub(crate) fn carriage_return_pair(
 
 /// Applies `change` to the sets that bits 23:21 select.
 #[inline]
-fn each(adcs: &mut [ThreadAdcs; 3], issued: &Issued, mut change: impl FnMut(&mut [Channel; 2])) {
-    for adc in adcs[issued.thread.index()].selected(issued.field(21, 3)) {
+fn each(adcs: &mut ThreadAdcs, issued: &Issued, mut change: impl FnMut(&mut [Channel; 2])) {
+    for adc in adcs.selected(issued.field(21, 3)) {
         change(adc);
     }
 }
@@ -85,9 +84,9 @@ fn each_counter(
     pair: Pair,
     change: impl Fn(&mut Channel, Dimension, u32),
 ) -> Result<(), Fault> {
-    refuse_override(issued, 18)?;
+    let thread = counters_of(issued, 18)?;
     let operands = issued.field(6, 12);
-    each(adcs, issued, |channels| {
+    each(&mut adcs[thread], issued, |channels| {
         for index in 0..4_u32 {
             if mask >> index & 1 != 0 {
                 let channel = &mut channels[index as usize >> 1];
@@ -98,21 +97,21 @@ fn each_counter(
     Ok(())
 }
 
-/// The two bits at `lo` select another thread's counters when not zero, which the pages call
-/// unsupported and know only weakly.
+/// The thread whose counters are meant. The two bits at `lo` select another thread's when not zero,
+/// which the pages call unsupported and know only weakly.
 #[inline]
-fn refuse_override(issued: &Issued, lo: u32) -> Result<(), Fault> {
+fn counters_of(issued: &Issued, lo: u32) -> Result<usize, Fault> {
     match issued.field(lo, 2) {
-        0 => Ok(()),
-        selected => Err(thread_override(issued, selected)),
+        0 => Ok(issued.thread.index()),
+        selected => thread_override(issued, selected),
     }
 }
 
 #[cold]
-fn thread_override(issued: &Issued, selected: u32) -> Fault {
-    issued.error(
-        Category::Unsupported,
-        "tensix-adc-thread-override",
+fn thread_override(issued: &Issued, selected: u32) -> Result<usize, Fault> {
+    issued.refuse(
+        Check::AdcThreadOverride,
         format!("thread override {selected}: counters of another thread cannot be named reliably"),
-    )
+    )?;
+    Ok(selected as usize - 1)
 }

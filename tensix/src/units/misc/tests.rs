@@ -3,12 +3,13 @@
 use sim_core::{CoreId, Cycle, ThreadId};
 
 use super::*;
+use crate::checks::Warned;
 use crate::queue::Origin;
 use crate::state::adc::Counter;
 
 fn issued(word: u32) -> Issued {
     let origin = Origin { core: CoreId::Trisc1, pc: 0x100 };
-    Issued { word, thread: ThreadId::T1, origin, now: Cycle(7) }
+    Issued { word, thread: ThreadId::T1, origin, now: Cycle(7), allowed: Warned::NONE }
 }
 
 fn both(value: u32) -> Counter {

@@ -9,9 +9,11 @@
 
 use sim_core::l1::L1_BYTES;
 use sim_core::observer::Stamp;
-use sim_core::{Category, Cycle, GuestError, StateHasher, Width};
+use sim_core::{Cycle, GuestError, StateHasher, Width};
 
 use super::{Move, fault};
+use crate::backend::Backend;
+use crate::checks::Check;
 use crate::coprocessor::Coprocessor;
 use crate::env::Env;
 use crate::units::Fault;
@@ -66,11 +68,11 @@ impl TdmaCommand {
         let bytes = if wide { 8 } else { 4 };
         if self.is_compact() || self.word & 0x600 != 0x600 {
             let text = format!("TDMA-RISC L1 write command {:#010x}", self.word);
-            return Err(fault(at, Category::UndefinedBehavior, "tdma-l1-write", text));
+            return Err(fault(at, Check::TdmaL1Write, text));
         }
         if addr >= L1_BYTES || addr % bytes != 0 {
             let text = format!("TDMA-RISC writes {bytes} bytes at {addr:#x}");
-            return Err(fault(at, Category::UndefinedBehavior, "tdma-l1-write", text));
+            return Err(fault(at, Check::TdmaL1Write, text));
         }
         env.l1_write(addr, low, Width::Word, at);
         if wide {
@@ -146,22 +148,19 @@ impl Coprocessor {
     /// `tdma-parameters`: a third command with parameters would wait, which hardware loses;
     /// `tdma-queue-overflow`: the queue is full.
     pub fn push_tdma(&mut self, command: TdmaCommand, at: Stamp) -> Result<(), GuestError> {
-        let queue = &mut self.backend.mover.queue;
-        let refuse = |id, text: &str| {
-            Err(*fault(
-                at,
-                Category::UndefinedBehavior,
-                id,
-                format!("{text} ({:#x})", command.word),
-            ))
+        let Backend { mover, warnings, .. } = &mut self.backend;
+        let queue = &mut mover.queue;
+        let mut refuse = |check, text: &str| {
+            let fault = fault(at, check, format!("{text} ({:#x})", command.word));
+            warnings.lower(fault).map(drop).map_err(|fault| *fault)
         };
         let Some(slot) = queue.entries.iter_mut().find(|slot| slot.is_none()) else {
-            return refuse("tdma-queue-overflow", "command written to the full TDMA-RISC queue");
+            return refuse(Check::TdmaQueueOverflow, "command written to the full TDMA-RISC queue");
         };
         if !command.is_compact() {
             if queue.credits == 0 {
                 return refuse(
-                    "tdma-parameters",
+                    Check::TdmaParameters,
                     "third TDMA-RISC command with parameters while two wait; software has to \
                      enqueue a NOP command in between",
                 );

@@ -16,10 +16,11 @@ mod tests;
 use isa::config::field;
 use sim_core::l1::L1_BYTES;
 use sim_core::observer::Stamp;
-use sim_core::{Category, Context, Cycle, GuestError, StateHasher, Width};
+use sim_core::{Context, Cycle, StateHasher, Width};
 
 use super::{Fault, Issued};
 use crate::backend::Backend;
+use crate::checks::{self, Check};
 use crate::env::Env;
 pub use command::TdmaCommand;
 use command::{CommandQueue, Queued};
@@ -117,9 +118,9 @@ impl Mover {
 }
 
 /// A diagnosis of whoever asked for a move.
-fn fault(at: Stamp, category: Category, id: &'static str, text: String) -> Fault {
+fn fault(at: Stamp, check: Check, text: String) -> Fault {
     let context = Context { cycle: at.cycle, agent: at.agent, pc: Some(at.pc), word: None };
-    Box::new(GuestError::new(category, id, text, context))
+    check.fault(text, context)
 }
 
 impl Backend {
@@ -136,8 +137,7 @@ impl Backend {
         } else {
             // "Select between two move blocks" [llk: instructions/assembly.yaml]: the fields have
             // a second set, in THCON's section 1 [unknown: U-078].
-            let text = "XMOV of move block 1 is taken to read section 1 of THCON (U-078)";
-            self.warnings.note(issued, "tensix-xmov-block", text);
+            self.warnings.note(issued, checks::XMOV_BLOCK);
             Move::of_units(
                 get(&field::THCON_SEC1_REG6_Destination_address),
                 get(&field::THCON_SEC1_REG6_Source_address),
@@ -167,7 +167,7 @@ impl Backend {
                     Ok(effects) => self.apply(effects),
                     Err(door) => {
                         let text = format!("mover: {door}");
-                        return Err(fault(at, Category::UndefinedBehavior, door.id(), text));
+                        return Err(fault(at, door.check(), text));
                     }
                 }
             }
@@ -192,7 +192,7 @@ impl Backend {
             TdmaCommand::WAIT | TdmaCommand::NOP => {}
             opcode => {
                 let text = format!("no TDMA-RISC command has opcode {opcode:#x}");
-                return Err(fault(at, Category::UndefinedBehavior, "tdma-command", text));
+                return Err(fault(at, Check::TdmaCommand, text));
             }
         }
         Ok(true)
@@ -201,27 +201,27 @@ impl Backend {
 
 /// Refuses what the page leaves undefined.
 fn check(task: &Move, at: Stamp) -> Result<(), Fault> {
-    let undefined = |id, text| Err(fault(at, Category::UndefinedBehavior, id, text));
+    let undefined = |text| Err(fault(at, Check::MoverAddress, text));
     let beyond = |start: u32| u64::from(start) + u64::from(task.count) > u64::from(L1_BYTES);
     let Move { destination, source, count, .. } = *task;
     if task.copies() && beyond(source) {
         let text = format!("mover reads {count:#x} bytes at {source:#x}, beyond L1");
-        return undefined("tensix-mover-address", text);
+        return undefined(text);
     }
     if task.targets_l1() {
         if beyond(destination) {
             let text = format!("mover writes {count:#x} bytes at {destination:#x}, beyond L1");
-            return undefined("tensix-mover-address", text);
+            return undefined(text);
         }
         return Ok(());
     }
     if (destination & 0xFFFF) + count > 0x1_0000 {
         let text = format!("mover writes {count:#x} bytes at {destination:#x}, over two regions");
-        return undefined("tensix-mover-address", text);
+        return undefined(text);
     }
     if IRAM.contains(&destination) {
         let text = format!("mover writes instruction RAM at {destination:#x}");
-        return Err(fault(at, Category::MissingSpecification, "tensix-mover-iram", text));
+        return Err(fault(at, Check::MoverIram, text));
     }
     Ok(())
 }

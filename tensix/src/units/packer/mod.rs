@@ -46,10 +46,11 @@ pub(crate) mod stages;
 mod tests;
 
 use isa::config::field;
-use sim_core::{Category, StateHasher};
+use sim_core::StateHasher;
 
 use super::config::ConfigUnit;
 use super::{Fault, Issued};
+use crate::checks::Check;
 use crate::env::Env;
 use crate::state::adc::{PACKERS, ThreadAdcs};
 use crate::state::dst::Dst;
@@ -167,7 +168,9 @@ impl Packer {
         dst: &Dst,
         env: &mut E,
     ) -> Result<(), Fault> {
-        if let Some(plan) = self.plan(issued, config)
+        // A plan is for instructions that nothing is wrong with.
+        if issued.allowed.is_empty()
+            && let Some(plan) = self.plan(issued, config)
             && self.pacr_planned(&plan, issued, config, adcs, dst, env)?
         {
             return Ok(());
@@ -198,6 +201,7 @@ impl Packer {
         let settings = Settings::new(config, thread, context);
         let adc = &mut adcs[fields.counters_of(thread)].0[PACKERS];
         self.streams.begin(&settings, &adc[1], self.tile.dest_offset);
+        let mut beyond = None;
         let planes = if fields.flush() && !fields.last() && self.is_drained() {
             self.streams.forget_addresses();
             0
@@ -206,13 +210,15 @@ impl Packer {
             if !fields.flush() {
                 pass.datums(adc, dst)?;
             }
-            pass.finish()?
+            let (planes, outside) = pass.finish();
+            beyond = outside;
+            planes
         };
         input::advance(adc, config, thread, fields.address_modifier());
         if fields.context_control() & 1 != 0 {
             self.advance_context(&settings, planes, fields.last());
         }
-        Ok(())
+        outside(issued, beyond)
     }
 
     /// `PACR_SETREG`: with `ModeSel`, sets half of the value to write; else flushes the buffers as
@@ -246,7 +252,8 @@ impl Packer {
             self.streams.forget_addresses();
         } else {
             let flush = Fields(Fields::FLUSH);
-            Pass::new(self, issued, flush, settings, config, env)?.finish()?;
+            let (_, beyond) = Pass::new(self, issued, flush, settings, config, env)?.finish();
+            outside(issued, beyond)?;
         }
         let select = issued.field(8, 2);
         let sets = if select & 2 == 0 {
@@ -260,7 +267,7 @@ impl Packer {
         match address {
             ..0xFFB1_1000 => {
                 let text = format!("PACR_SETREG writes to {address:#x}");
-                return Err(undefined(issued, "tensix-pack-register", text));
+                return Err(issued.error(Check::PackRegister, text));
             }
             0xFFB1_1000..0xFFB8_0000 => {
                 env.store_register(address, self.register_value, issued.stamp());
@@ -355,10 +362,5 @@ impl Packer {
 fn outside(issued: &Issued, address: Option<u32>) -> Result<(), Fault> {
     let Some(address) = address else { return Ok(()) };
     let text = format!("PACR writes to {address:#x}, beyond L1");
-    Err(undefined(issued, "tensix-pack-address", text))
-}
-
-#[cold]
-pub(crate) fn undefined(issued: &Issued, id: &'static str, message: impl Into<String>) -> Fault {
-    issued.error(Category::UndefinedBehavior, id, message)
+    Err(issued.error(Check::PackAddress, text))
 }

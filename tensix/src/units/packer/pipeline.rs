@@ -3,9 +3,6 @@
 //! Source: `[isa-bh: TensixCoprocessor/PACR.md]`, `[isa-wh: TensixCoprocessor/Packers/README.md]`;
 //! zero writes and zero padding, `[llk: assembly.yaml]`.
 
-use isa::config::field;
-use sim_core::Category;
-
 use super::accumulate::Accumulate;
 use super::compress::Group;
 use super::early::{Early, Row, to_fp16};
@@ -16,12 +13,14 @@ use super::output::Port;
 use super::position::{self, TilePosition};
 use super::settings::Settings;
 use super::stages::{ExponentOf, Relu, Threshold};
-use super::{Fields, Packer, outside, undefined};
+use super::{Fields, Packer};
+use crate::checks::Check;
 use crate::env::Env;
 use crate::state::adc::Adc;
 use crate::state::dst::Dst;
 use crate::units::config::ConfigUnit;
 use crate::units::{Fault, Issued};
+use isa::config::field;
 
 /// An instruction on its way through the packer.
 pub(crate) struct Pass<'a, 'c, E> {
@@ -49,17 +48,18 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
     ) -> Result<Self, Fault> {
         let late = Late::choose(&settings).ok_or_else(|| no_conversion(issued, &settings))?;
         let accumulate = if settings.accumulates() {
-            Some(Accumulate::choose(settings.out_format()).ok_or_else(|| {
-                let format = settings.out_format();
+            let format = settings.out_format();
+            let accumulate = Accumulate::choose(format);
+            if accumulate.is_none() {
                 let text = format!("PACR accumulates onto L1 in output format {format}");
-                undefined(issued, "tensix-pack-accumulate", text)
-            })?)
+                issued.refuse(Check::PackAccumulate, text)?;
+            }
+            accumulate
         } else {
             None
         };
         if settings.start_interface() != 0 {
-            let text = "PACR with pack_start_intf_pos set";
-            return Err(issued.error(Category::MissingSpecification, "tensix-pack-start", text));
+            issued.refuse(Check::PackStart, "PACR with pack_start_intf_pos set")?;
         }
         let port = Port { env, at: issued.stamp(), blocks: 0, outside: None };
         Ok(Self { packer, issued, fields, settings, config, port, late, accumulate, planes: 0 })
@@ -77,9 +77,9 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
         let (start, column) = input::dst_start(&self.settings, &adc[0]);
         if count == 0 || count as usize + column > 16 {
             let text = format!("PACR of {count} datums per row from column {column} on");
-            return Err(undefined(self.issued, "tensix-pack-row", text));
+            self.issued.refuse(Check::PackRow, text)?;
         }
-        self.read_dst(start, column, count as usize, dst)
+        self.read_dst(start, column, (count as usize).min(16 - column), dst)
     }
 
     /// Enabled interfaces: none means all; the last instruction of a plane enables only as many
@@ -147,10 +147,10 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
         if interfaces != 0 {
             if count > 16 {
                 let text = format!("PACR writes {count} zeroes per interface");
-                return Err(undefined(self.issued, "tensix-pack-row", text));
+                self.issued.refuse(Check::PackRow, text)?;
             }
             for _ in 0..interfaces.count_ones() {
-                self.select(&[0; 16][..count as usize]);
+                self.select(&[0; 16][..count.min(16) as usize]);
             }
             return Ok(());
         }
@@ -308,8 +308,8 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
     }
 
     /// What follows the datums: padding, the end of a compression row, flushing. The planes that
-    /// the instruction completed.
-    pub(crate) fn finish(mut self) -> Result<u8, Fault> {
+    /// the instruction completed, and where it wanted to write beyond L1.
+    pub(crate) fn finish(mut self) -> (u8, Option<u32>) {
         let short = self.packer.datums & 15;
         if !self.fields.flush() && short != 0 && self.padding() == Padding::Total {
             self.pack(&[0; 16][short as usize..]);
@@ -328,8 +328,7 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
         } else if ends {
             self.packer.tile.size = 0;
         }
-        outside(self.issued, self.port.outside)?;
-        Ok(self.planes)
+        (self.planes, self.port.outside)
     }
 
     fn end_row(&mut self) {
@@ -391,22 +390,30 @@ impl Stages {
         let words = settings.words();
         let intermediate = settings.intermediate();
         let class = early.class(intermediate);
-        let relu = Relu::choose(words).ok_or_else(|| {
-            undefined(issued, "tensix-pack-relu", "PACR with a negative ReLU threshold")
-        })?;
+        let relu = match Relu::choose(words) {
+            Some(relu) => relu,
+            None => {
+                issued.refuse(Check::PackRelu, "PACR with a negative ReLU threshold")?;
+                Relu::Zero
+            }
+        };
         let relu = match (class, relu) {
             (Class::Integer, Relu::Above(_) | Relu::Clamp(_)) => {
-                let text = "PACR applies a ReLU threshold to integers";
-                return Err(undefined(issued, "tensix-pack-relu", text));
+                issued.refuse(Check::PackRelu, "PACR applies a ReLU threshold to integers")?;
+                Relu::Zero
             }
             // Unsigned bytes are never negative.
             _ if matches!(early, Early::Uint8(_) | Early::Low8) => Relu::Off,
             _ => relu,
         };
-        let threshold = Threshold::choose(settings).map_err(|()| {
-            let text = "PACR with an exponent threshold on BFP2a input";
-            undefined(issued, "tensix-pack-threshold", text)
-        })?;
+        let threshold = match Threshold::choose(settings) {
+            Ok(threshold) => threshold,
+            Err(()) => {
+                let text = "PACR with an exponent threshold on BFP2a input";
+                issued.refuse(Check::PackThreshold, text)?;
+                None
+            }
+        };
         let mode = field::PCK_EDGE_MODE_mode.get(words) != 0;
         let masked = if mode { position::negative_infinity(class) } else { 0 };
         let exponent = if early == Early::Tf32ThenFp16 {
@@ -440,5 +447,5 @@ fn no_conversion(issued: &Issued, settings: &Settings<'_>) -> Fault {
         settings.out_format(),
         settings.words()[field::PCK_DEST_RD_CTRL_Read_32b_data.addr32 as usize],
     );
-    undefined(issued, "tensix-pack-conversion", text)
+    issued.error(Check::PackConversion, text)
 }

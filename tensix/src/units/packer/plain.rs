@@ -144,8 +144,9 @@ impl Packer {
         self.datums = self.datums.wrapping_add(16 * u32::from(rows.count));
         self.position.advance(rows.count, &settings);
         self.end(fields, &settings, thread, &mut port);
-        outside(issued, port.outside)?;
+        let beyond = port.outside;
         input::advance(adc, config, thread, fields.address_modifier());
+        outside(issued, beyond)?;
         Ok(true)
     }
 

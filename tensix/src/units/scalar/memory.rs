@@ -7,12 +7,13 @@
 //! `STOREIND_Src.md`, `LOADREG.md`, `STOREREG.md`, `ATINCGET.md`, `ATSWAP.md`.
 
 use isa::config::field;
+use sim_core::Width;
 use sim_core::l1::L1_BYTES;
-use sim_core::{Category, Width};
 
 use super::blocking::SrcStore;
 use super::{GPRS, ops};
 use crate::backend::Backend;
+use crate::checks::Check;
 use crate::env::Env;
 use crate::units::{Fault, Issued};
 
@@ -118,8 +119,7 @@ impl Backend {
         let limit = if by_address { 64 } else { 16 };
         if addr > 0xFFFF || row.is_some_and(|row| row >= limit) {
             return Err(issued.error(
-                Category::UndefinedBehavior,
-                "tensix-storeind-row",
+                Check::StoreindRow,
                 format!("STOREIND to row address {:#x} of Src{}", addr >> 2, ["A", "B"][operand]),
             ));
         }
@@ -184,11 +184,10 @@ impl Backend {
     /// Where an atomic instruction goes: its address register counts 16-byte units.
     pub(crate) fn atomic_address(&self, issued: &Issued, offset: u32) -> Result<u32, Fault> {
         if issued.field(23, 1) != 0 {
-            return Err(issued.error(
-                Category::MissingSpecification,
-                "tensix-atomic-target",
+            issued.refuse(
+                Check::AtomicTarget,
                 "an atomic with MemHierSel set: what it then works on is not public",
-            ));
+            )?;
         }
         let base = self.scalar.gprs[issued.thread.index()][issued.field(0, 6) as usize];
         l1_address(issued, base.wrapping_mul(16).wrapping_add(offset))
@@ -201,8 +200,7 @@ fn l1_address(issued: &Issued, addr: u32) -> Result<u32, Fault> {
         return Ok(addr);
     }
     Err(issued.error(
-        Category::UndefinedBehavior,
-        "tensix-l1-address",
+        Check::L1Address,
         format!("{} at {addr:#x}, beyond L1", isa::disasm::tensix(issued.word)),
     ))
 }
@@ -214,8 +212,7 @@ fn register_address(issued: &Issued, offset: u32) -> Result<u32, Fault> {
         return Ok(addr);
     }
     Err(issued.error(
-        Category::UndefinedBehavior,
-        "tensix-register-address",
+        Check::RegisterAddress,
         format!("{} at {addr:#010x}, below all registers", isa::disasm::tensix(issued.word)),
     ))
 }

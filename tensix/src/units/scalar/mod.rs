@@ -11,9 +11,8 @@ pub(crate) mod memory;
 pub(crate) mod ops;
 pub(crate) mod special;
 
-use sim_core::Category;
-
 use super::{Fault, Issued};
+use crate::checks::Check;
 use blocking::Blocking;
 use isa::op::Opcode;
 
@@ -46,8 +45,7 @@ impl ScalarUnit {
         };
         let Some(value) = ops::binary(opcode, issued.field(18, 3), left, right) else {
             return Err(issued.error(
-                Category::UndefinedBehavior,
-                "tensix-scalar-mode",
+                Check::ScalarMode,
                 format!("{} with mode {}", opcode.mnemonic(), issued.field(18, 3)),
             ));
         };

@@ -8,7 +8,8 @@
 use sim_core::l1::L1_BYTES;
 
 use super::format::{self, code};
-use super::settings::{Fifo, Settings, undefined};
+use super::settings::{Fifo, Settings};
+use crate::checks::Check;
 use crate::env::Env;
 use crate::state::adc::{Adc, ThreadAdcs};
 use crate::units::{Fault, Issued};
@@ -52,17 +53,17 @@ impl Fifo {
 /// `UndefinedBehavior` beyond the end of L1.
 pub(crate) fn read_byte<E: Env>(issued: &Issued, env: &E, address: u64) -> Result<u8, Fault> {
     if address >= u64::from(L1_BYTES) {
-        return Err(outside(issued, address));
+        return outside(issued, address).map(|()| 0);
     }
     let address = address as u32;
     Ok((env.l1_word(address) >> (8 * (address & 3))) as u8)
 }
 
+/// A read at `address`, which is beyond the end of L1.
 #[cold]
-pub(crate) fn outside(issued: &Issued, address: u64) -> Fault {
-    undefined(
-        issued,
-        "tensix-unpack-address",
+pub(crate) fn outside(issued: &Issued, address: u64) -> Result<(), Fault> {
+    issued.refuse(
+        Check::UnpackAddress,
         format!("unpacker reads address {address:#x}, beyond the end of L1"),
     )
 }
@@ -166,7 +167,8 @@ impl Settings {
         } else if next < 8 {
             start(next)
         } else {
-            return Err(undefined(issued, "tensix-unpack-blob", "blob 8; there are eight"));
+            issued.refuse(Check::UnpackBlob, "blob 8; there are eight")?;
+            start(0)
         };
         Ok((start(y & 7), 0, end))
     }
@@ -174,11 +176,10 @@ impl Settings {
     fn count(&self, issued: &Issued, end: u64, x: u64) -> Result<u32, Fault> {
         match end.checked_sub(x) {
             Some(count) => Ok(count as u32),
-            None => Err(undefined(
-                issued,
-                "tensix-unpack-count",
-                format!("the row ends at datum {end}, before it begins at {x}"),
-            )),
+            None => {
+                let text = format!("the row ends at datum {end}, before it begins at {x}");
+                issued.refuse(Check::UnpackCount, text).map(|()| 0)
+            }
         }
     }
 
@@ -236,11 +237,9 @@ impl Settings {
             if address & ((1 << shift) - 1) == 0 {
                 return Ok(address >> shift);
             }
-            Err(undefined(
-                issued,
-                "tensix-unpack-alignment",
-                format!("output address {address:#x} is not a multiple of {} bytes", 1 << shift),
-            ))
+            let bytes = 1 << shift;
+            let text = format!("output address {address:#x} is not a multiple of {bytes} bytes");
+            issued.refuse(Check::UnpackAlignment, text).map(|()| address >> shift)
         };
         match self.context_output {
             Some((context, false)) => Ok(context),

@@ -135,7 +135,7 @@ impl<E: Env> Run<'_, E> {
             });
             input.at = input.at.wrapping_add(WORDS as u32 * 4);
             if !conversion.apply(&mut datums, exponent) {
-                return Err(self.exponent_unfit(exponent));
+                self.exponent_unfit(exponent)?;
             }
             rows.write(row, &datums);
         }

@@ -36,9 +36,10 @@ use isa::config::field;
 use sim_core::{StateHasher, ThreadId, WaitReason};
 
 use self::run::Run;
-use self::settings::{Section, Settings, Word, select_context, undefined};
+use self::settings::{Section, Settings, Word, select_context};
 use self::sink::{Sink, SrcAShape};
 use crate::backend::{Backend, soft_reset};
+use crate::checks::{self, Check};
 use crate::env::Env;
 use crate::state::dst::DstMap;
 use crate::units::{Fault, Issued};
@@ -164,8 +165,7 @@ impl Backend {
             return Ok(());
         }
         if word.row_broadcast() && unpacker == 1 {
-            let text = "UNPACR with srcb_bcast is taken to write each row to eight of SrcB (U-077)";
-            self.warnings.note(issued, "tensix-unpack-broadcast", text);
+            self.warnings.note(issued, checks::UNPACK_BROADCAST);
         }
         let (context, adc) = select_context(issued, &self.config, counter)?;
         let settings = self.unpack_plan(issued, (context, adc))?;
@@ -191,7 +191,9 @@ impl Backend {
             return Ok(*settings);
         }
         let settings = Settings::read(issued, &self.config, at)?;
-        *plan = Some((key, settings));
+        if issued.allowed.is_empty() {
+            *plan = Some((key, settings));
+        }
         Ok(settings)
     }
 
@@ -201,11 +203,10 @@ impl Backend {
         let by_address = self.config.thread_field(thread, &field::SRCA_SET_SetOvrdWithAddr) != 0;
         if settings.to_dst {
             if by_address {
-                return Err(undefined(
-                    issued,
-                    "tensix-unpack-override",
+                issued.refuse(
+                    Check::UnpackOverride,
                     "unpacking to Dst with SRCA_SET_SetOvrdWithAddr set",
-                ));
+                )?;
             }
             let map = DstMap::of(&self.config.states[0]);
             let wide = format::is_wide(settings.output_format);

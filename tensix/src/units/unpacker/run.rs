@@ -9,8 +9,9 @@
 use sim_core::l1::L1_BYTES;
 
 use super::addr::{Input, outside, read_byte};
-use super::settings::{Settings, undefined};
+use super::settings::Settings;
 use super::sink::{COLUMNS, RowOutside, Sink};
+use crate::checks::Check;
 use crate::env::Env;
 use crate::units::{Fault, Issued};
 
@@ -61,7 +62,7 @@ impl<E: Env> Run<'_, E> {
                 self.fetch(cursor.at, datums)?;
                 self.convert_row(&mut cursor, datums)?;
             }
-            sink.write(position, datums).map_err(|row| self.row_outside(row))?;
+            sink.write(position, datums).or_else(|row| self.row_outside(row))?;
             position = position.wrapping_add(length as u32);
             left -= length;
             self.advance(&mut cursor);
@@ -91,7 +92,8 @@ impl<E: Env> Run<'_, E> {
         let bits = u64::from(self.settings.datum_bits);
         let end = at.checked_add(bits * datums.len() as u64);
         if end.is_none_or(|end| end > L1_BITS) {
-            return Err(outside(self.issued, at / 8));
+            outside(self.issued, at / 8)?;
+            return self.fetch_or_zero(at, datums);
         }
         let at = at as u32;
         match self.settings.datum_bits {
@@ -102,6 +104,18 @@ impl<E: Env> Run<'_, E> {
             _ => fetch::<32, E>(self.env, at, datums),
         }
         Ok(())
+    }
+
+    /// The same where that goes on: datums that are not all within L1 are 0.
+    #[cold]
+    fn fetch_or_zero(&self, at: u64, datums: &mut [u32]) -> Result<(), Fault> {
+        if let [datum] = datums {
+            *datum = 0;
+            return Ok(());
+        }
+        let bits = u64::from(self.settings.datum_bits);
+        let ats = (0..).map(|index| at.wrapping_add(index * bits));
+        datums.chunks_mut(1).zip(ats).try_for_each(|(datum, at)| self.fetch(at, datum))
     }
 
     /// Converts up to 16 consecutive datums, which may have two shared exponents.
@@ -135,23 +149,21 @@ impl<E: Env> Run<'_, E> {
         if self.settings.conversion.apply(datums, exponent) {
             return Ok(());
         }
-        Err(self.exponent_unfit(exponent))
+        self.exponent_unfit(exponent)
     }
 
     #[cold]
-    pub(super) fn exponent_unfit(&self, exponent: u8) -> Fault {
-        undefined(
-            self.issued,
-            "tensix-unpack-exponent",
+    pub(super) fn exponent_unfit(&self, exponent: u8) -> Result<(), Fault> {
+        self.issued.refuse(
+            Check::UnpackExponent,
             format!("shared exponent {exponent:#x} gives an FP16 exponent of more than five bits"),
         )
     }
 
     #[cold]
-    pub(super) fn row_outside(&self, row: RowOutside) -> Fault {
-        undefined(
-            self.issued,
-            "tensix-unpack-row",
+    pub(super) fn row_outside(&self, row: RowOutside) -> Result<(), Fault> {
+        self.issued.refuse(
+            Check::UnpackRow,
             format!("unpacks into row {} beyond the rows of SrcA it may write", row.0),
         )
     }
@@ -217,7 +229,7 @@ impl<E: Env> Run<'_, E> {
         for copy in 0..=settings.upsample_zeroes {
             if copy == 0 || !settings.upsample_interleave {
                 let datum = if copy == 0 { datum } else { 0 };
-                sink.write(*position, &[datum]).map_err(|row| self.row_outside(row))?;
+                sink.write(*position, &[datum]).or_else(|row| self.row_outside(row))?;
             }
             *position = position.wrapping_add(1);
         }

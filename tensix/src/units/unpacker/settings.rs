@@ -6,12 +6,11 @@
 //! Sources: `[isa-wh: TensixCoprocessor/UNPACR_Regular.md]`,
 //! `[llk: instructions/assembly.yaml#UNPACR]`, `[llk: llk_lib/hal/cfg/thcon.h]`.
 
-use isa::config::{ConfigField, field};
-use sim_core::Category;
-
 use super::format::{self, Conversion, Formats};
+use crate::checks::Check;
 use crate::units::config::{ConfigUnit, STATE_WORDS};
 use crate::units::{Fault, Issued};
+use isa::config::{ConfigField, field};
 
 /// Words between the THCON sections of the two unpackers.
 const SECTION_WORDS: u32 =
@@ -248,33 +247,24 @@ pub(crate) fn select_context(
         [&field::UNPACK_MISC_CFG_CfgContextOffset_0, &field::UNPACK_MISC_CFG_CfgContextOffset_1]
             [word.unpacker()];
     let first = if word.use_context_counter() { u32::from(counter) } else { word.context() };
-    let context = (first + config.thread_field(thread, offset)) & 7;
+    let mut context = (first + config.thread_field(thread, offset)) & 7;
     if word.unpacker() == 1 && context >= 2 {
-        return Err(undefined(
-            issued,
-            "tensix-unpack-context",
-            format!("context {context} of unpacker 1, which has two"),
-        ));
+        let text = format!("context {context} of unpacker 1, which has two");
+        issued.refuse(Check::UnpackContext, text)?;
+        context &= 1;
     }
     // Which thread's counters context 0 means is documented as thread 0 for Wormhole; on Blackhole
     // the reference vectors of other threads show the thread's own [unknown: U-056].
     let adc = match word.adc() as usize {
         0 => thread,
+        3 => {
+            let text = "address counter context 3; there are three threads";
+            issued.refuse(Check::UnpackAdc, text)?;
+            thread
+        }
         adc => adc,
     };
-    if adc == 3 {
-        return Err(undefined(
-            issued,
-            "tensix-unpack-adc",
-            "address counter context 3; there are three threads",
-        ));
-    }
     Ok((context, adc))
-}
-
-#[cold]
-pub(crate) fn undefined(issued: &Issued, id: &'static str, text: impl Into<String>) -> Fault {
-    issued.error(Category::UndefinedBehavior, id, text)
 }
 
 impl Settings {
@@ -313,15 +303,17 @@ impl Settings {
                 &field::ALU_FORMAT_SPEC_REG0_SrcBUnsigned,
             ]) != 0,
         };
-        let (Some(conversion), Some(datum_bits)) =
-            (formats.conversion(), format::datum_bits(input))
-        else {
+        let unconverted =
+            || issued.allows(Check::UnpackFormats).then(|| Formats { output: input, ..formats });
+        let conversion =
+            formats.conversion().or_else(|| unconverted().and_then(|formats| formats.conversion()));
+        let (Some(conversion), Some(datum_bits)) = (conversion, format::datum_bits(input)) else {
             return Err(no_conversion(issued, &formats));
         };
         let tileize = section.thcon(&field::THCON_SEC0_REG2_Tileize_mode) != 0;
         let shift_amounts = section.thcon_word(field::THCON_SEC0_REG2_Shift_amount_cntx0.addr32)
             >> field::THCON_SEC0_REG2_Shift_amount_cntx0.lo;
-        let settings = Self {
+        let mut settings = Self {
             unpacker,
             context,
             adc,
@@ -386,16 +378,19 @@ impl Settings {
         Ok(settings)
     }
 
-    fn check(&self, issued: &Issued) -> Result<(), Fault> {
-        let text = if self.row_stride.is_some() && (self.upsample_zeroes > 0 || !self.uncompressed)
-        {
-            "tile making together with upsampling or decompression"
-        } else if self.to_dst && (self.column_shift != 0 || self.transpose) {
-            "unpacking to Dst together with a column shift or transposition"
-        } else {
-            return Ok(());
-        };
-        Err(undefined(issued, "tensix-unpack-modes", text))
+    /// Refuses modes that exclude each other; if that is lowered, one of them is off.
+    fn check(&mut self, issued: &Issued) -> Result<(), Fault> {
+        if self.row_stride.is_some() && (self.upsample_zeroes > 0 || !self.uncompressed) {
+            let text = "tile making together with upsampling or decompression";
+            issued.refuse(Check::UnpackModes, text)?;
+            (self.upsample_zeroes, self.uncompressed) = (0, true);
+        }
+        if self.to_dst && (self.column_shift != 0 || self.transpose) {
+            let text = "unpacking to Dst together with a column shift or transposition";
+            issued.refuse(Check::UnpackModes, text)?;
+            (self.column_shift, self.transpose) = (0, false);
+        }
+        Ok(())
     }
 }
 
@@ -459,9 +454,8 @@ fn strides(section: &Section<'_>) -> [u32; 3] {
 fn no_conversion(issued: &Issued, formats: &Formats) -> Fault {
     let name = |code| isa::names::format(code).map_or("no format", |row| row.name);
     let target = if formats.to_dst { "Dst" } else { "SrcA or SrcB" };
-    undefined(
-        issued,
-        "tensix-unpack-formats",
+    issued.error(
+        Check::UnpackFormats,
         format!(
             "no conversion from {} ({}) to {} ({}) in {target}",
             name(formats.input),

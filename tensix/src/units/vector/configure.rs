@@ -2,10 +2,9 @@
 //!
 //! Sources: `[isa-bh: TensixCoprocessor/SFPCONFIG.md]`, `[isa-wh: TensixCoprocessor/SFPMOV.md]`.
 
-use sim_core::Category;
-
 use super::lanes::{LANE_CONFIG_BITS, LaneSets};
 use super::{Fault, Issued, LANES, LREG_DEFAULTS, LReg, Operands, VectorUnit, ops};
+use crate::checks::Check;
 
 /// Width of `LoadMacroConfig.Misc`.
 const MISC_BITS: u32 = 0xFFF;
@@ -16,8 +15,7 @@ impl VectorUnit {
         let (mod1, dest) = (operands.mod1(), u32::from(operands.vd));
         if dest == 9 || dest == 10 {
             return Err(issued.error(
-                Category::NonContractual,
-                "tensix-sfpconfig-destination",
+                Check::SfpconfigDestination,
                 format!("SFPCONFIG of destination {dest}, which configures nothing"),
             ));
         }

@@ -1,9 +1,8 @@
 //! One arm per opcode, and how the lanes of a result come about.
 
-use isa::op::Opcode;
-use sim_core::Category;
-
 use super::{Fault, Issued, LANES, LReg, Operands, VectorUnit, ops, round, simple};
+use crate::checks::Check;
+use isa::op::Opcode;
 
 const SIGN: u32 = 0x8000_0000;
 
@@ -35,11 +34,8 @@ impl VectorUnit {
             return Ok(());
         }
         if opcode == Opcode::Sfploadi && !ops::is_load_mode(operands.mod0()) {
-            return Err(issued.error(
-                Category::UndefinedBehavior,
-                "tensix-sfploadi-mode",
-                format!("SFPLOADI with mode {}", operands.mod0()),
-            ));
+            return Err(issued
+                .error(Check::SfploadiMode, format!("SFPLOADI with mode {}", operands.mod0())));
         }
         let active = self.active(operands);
         let set = active & self.enabled();
@@ -222,8 +218,7 @@ impl VectorUnit {
         }
         let full = opcode == Opcode::Sfppushc && mod1 == 0;
         Err(issued.error(
-            Category::UndefinedBehavior,
-            "tensix-sfpu-flag-stack",
+            Check::SfpuFlagStack,
             format!(
                 "{} with mode {mod1} while the flag stack of a lane is {}",
                 opcode.mnemonic(),

@@ -3,10 +3,9 @@
 //! Sources: `[isa-bh: TensixCoprocessor/SFPSWAP.md]`, `SFPSHFT2.md`,
 //! `[isa-wh: TensixCoprocessor/SFPTRANSP.md]`.
 
-use sim_core::Category;
-
 use super::predicate::merge;
 use super::{Fault, Issued, LANES, LReg, Operands, VectorUnit, simple};
+use crate::checks::Check;
 
 impl VectorUnit {
     pub(super) fn sfpswap(&mut self, operands: &Operands, set: u32) {
@@ -72,11 +71,7 @@ impl VectorUnit {
                 self.map(operands, set, |b, _| simple::shift(false, b, imm));
             }
             mode => {
-                return Err(issued.error(
-                    Category::UndefinedBehavior,
-                    "tensix-sfpshft2-mode",
-                    format!("SFPSHFT2 with mode {mode}"),
-                ));
+                return Err(issued.error(Check::Sfpshft2Mode, format!("SFPSHFT2 with mode {mode}")));
             }
         }
         Ok(())

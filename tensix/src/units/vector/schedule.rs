@@ -12,11 +12,12 @@
 //! Source: `[isa-bh: TensixCoprocessor/SFPLOADMACRO.md]`.
 
 use isa::op::Opcode;
-use sim_core::{Category, Cycle, StateHasher, ThreadId};
+use sim_core::{Cycle, StateHasher, ThreadId};
 
 use super::memory::Surroundings;
 use super::operands::{BONUS_LREG, SubUnit};
 use super::{Fault, Issued, LANES, LReg, LRegs, LoadMacro, Operands, VectorUnit, ops};
+use crate::checks::Check;
 use crate::decode::decode;
 
 /// A scheduled instruction.
@@ -257,12 +258,13 @@ impl VectorUnit {
     /// Whether anything changed.
     ///
     /// # Errors
-    /// Those of the scheduled instructions.
+    /// Those of the scheduled instructions that `lower` does not take for warnings.
     #[cold]
     pub(crate) fn finish_cycle(
         &mut self,
         now: Cycle,
         at: &mut Surroundings<'_>,
+        lower: &mut dyn FnMut(Fault) -> Result<(), Fault>,
     ) -> Result<bool, Fault> {
         let snapshot = self.schedule.snapshot.take();
         self.schedule.before = Some(snapshot.unwrap_or_else(|| Box::new(self.present())));
@@ -277,7 +279,7 @@ impl VectorUnit {
             let entry = self.schedule.entries[index];
             if outcome.is_ok() && Schedule::is_due(&entry, now) {
                 progress = true;
-                outcome = self.execute_entry(&entry, at);
+                outcome = self.execute_entry(&entry, at).or_else(&mut *lower);
             }
         }
         self.schedule.before = None;
@@ -333,7 +335,7 @@ fn stored(config: &LoadMacro, word: u32, sequence: u32, load: &Operands) -> Oper
 
 #[cold]
 fn undefined(issued: &Issued, message: &'static str) -> Fault {
-    issued.error(Category::UndefinedBehavior, "tensix-sfploadmacro-sequence", message)
+    issued.error(Check::SfploadmacroSequence, message)
 }
 
 const _: () = assert!(LANES == 32, "lane sets are 32-bit masks");
