@@ -1,6 +1,7 @@
 //! The PCI front against what hosts may do, and tiles against each other.
 
 use chip::{Chip, ChipConfig, ClockStep};
+use isa::asm::{addi, bne, j, li, lui, lw, r, store, sw};
 use proptest::prelude::*;
 
 const BAR0: u64 = 0x1_0000_0000;
@@ -34,31 +35,6 @@ fn probe_of_32_devices_finds_the_first() {
 /// counts the rounds; registers as firmware programs them `[isa-bh: NoC/MemoryMap.md]`. Before each
 /// write it adds up `pause` times what it has received, so that it matters when that comes.
 fn neighbour_program(x: u32, y: u32, to: u32, pause: u32) -> Vec<u32> {
-    let lui = |rd: u32, value: u32| value & 0xFFFF_F000 | rd << 7 | 0x37;
-    let addi = |rd: u32, rs: u32, value: u32| (value & 0xFFF) << 20 | rs << 15 | rd << 7 | 0x13;
-    let li = |rd: u32, value: u32| [lui(rd, value.wrapping_add(0x800)), addi(rd, rd, value)];
-    let sw = |rs: u32, base: u32, at: u32| {
-        (at >> 5 & 0x7F) << 25 | rs << 20 | base << 15 | 2 << 12 | (at & 0x1F) << 7 | 0x23
-    };
-    let lw = |rd: u32, base: u32, at: u32| at << 20 | base << 15 | 2 << 12 | rd << 7 | 0x03;
-    let bne = |rs: u32, back: u32| {
-        let offset = back.wrapping_neg();
-        (offset >> 12 & 1) << 31
-            | (offset >> 5 & 0x3F) << 25
-            | rs << 15
-            | 1 << 12
-            | (offset >> 1 & 15) << 8
-            | (offset >> 11 & 1) << 7
-            | 0x63
-    };
-    let jal = |back: u32| {
-        let offset = back.wrapping_neg();
-        (offset >> 20 & 1) << 31
-            | (offset >> 1 & 0x3FF) << 21
-            | (offset >> 11 & 1) << 20
-            | (offset >> 12 & 0xFF) << 12
-            | 0x6F
-    };
     let mut words = Vec::new();
     words.extend(li(5, 0xFFB2_0000));
     words.extend(li(6, 0x2_0000));
@@ -73,11 +49,11 @@ fn neighbour_program(x: u32, y: u32, to: u32, pause: u32) -> Vec<u32> {
     words.extend(li(9, 0x3_0000));
     let head = words.len();
     if pause != 0 {
-        words.push(addi(12, 0, pause));
+        words.push(addi(12, 0, pause.cast_signed()));
         words.push(lw(10, 9, 0));
-        words.push(10 << 20 | 11 << 15 | 11 << 7 | 0x33);
-        words.push(addi(12, 12, 0xFFF));
-        words.push(bne(12, 12));
+        words.push(r(0, 0, 11, 11, 10));
+        words.push(addi(12, 12, -1));
+        words.push(bne(12, 0, -12));
         words.push(sw(11, 6, 4));
     }
     words.push(addi(7, 7, 1));
@@ -87,9 +63,9 @@ fn neighbour_program(x: u32, y: u32, to: u32, pause: u32) -> Vec<u32> {
     words.push(sw(8, 5, 0x40));
     // Wait until the command register is free again.
     words.push(lw(8, 5, 0x40));
-    words.push(bne(8, 4));
-    let back = 4 * (words.len() - head) as u32;
-    words.push(jal(back));
+    words.push(bne(8, 0, -4));
+    let back = -4 * (words.len() - head) as i32;
+    words.push(j(back));
     words
 }
 
@@ -168,11 +144,16 @@ fn going_ahead_does_not_show() {
 /// Four cores add to the same words without any order, and to words of their own; BRISC sends.
 #[test]
 fn going_ahead_does_not_show_where_cores_race() {
-    // lw x5, 0(x4); addi x5, x5, 1; sw x5, 0(x4); xor x6, x6, x5; sw x6, 4(x4); sb x6, 9(x4);
-    // jal -24; x4 is 0x20000.
-    let racer =
-        [0x0002_0237, 0x0002_2283, 0x0012_8293, 0x0052_2023, 0x0053_4333, 0x0062_2223, 0x0062_04A3];
-    let back = 0xFE9F_F06F_u32;
+    let racer = [
+        lui(4, 0x2_0000),
+        lw(5, 4, 0),
+        addi(5, 5, 1),
+        sw(5, 4, 0),
+        r(0, 4, 6, 6, 5),
+        sw(6, 4, 4),
+        store(0, 6, 4, 9),
+        j(-24),
+    ];
     let mut hashes = Vec::new();
     for (ahead, threads, slices) in [(false, 1, 1), (true, 1, 1), (true, 3, 10)] {
         let mut chip = chip_that_goes(ahead, threads);
@@ -180,7 +161,7 @@ fn going_ahead_does_not_show_where_cores_race() {
         for x in (1..=7).chain(10..=16) {
             for core in [0x6000, 0xA000, 0xE000, 0x1_2000] {
                 let program: Vec<u8> =
-                    racer.iter().chain([&back]).flat_map(|word| word.to_le_bytes()).collect();
+                    racer.iter().flat_map(|word| word.to_le_bytes()).collect();
                 assert_eq!(chip.tile_write(x, 2, core, &program), Ok(()));
             }
             assert_eq!(chip.tile_write(x, 2, 0xFFB1_21B0, &[0; 4]), Ok(()));

@@ -198,7 +198,7 @@ fn deadlock_is_found_in_the_same_cycle_by_both_engines() {
     let (set, mut launch) = (embedded_set(), five_core());
     let trisc1 = launch.kernels.iter().find(|kernel| kernel.core == CoreId::Trisc1);
     let entry = trisc1.expect("five kernels").entry;
-    launch.writes.push((entry, common::rv32::jal(0, 0).to_le_bytes().to_vec()));
+    launch.writes.push((entry, isa::asm::jal(0, 0).to_le_bytes().to_vec()));
     let ends = [EngineKind::Inline, EngineKind::Threads].map(|engine| {
         let mut session = booted(on(engine), &set, NullObserver);
         match session.launch(&launch, common::PLENTY) {

@@ -4,9 +4,9 @@
 
 mod common;
 
-use common::rv32::{addi, bne, csrrw, flw, fsw, jal, li, lw, store};
 use common::{ALL_HELD, RESET_BITS, RESET_PCS, SOFT_RESET_0, on};
 use firmware_tests::suites::{Form, Suite, load};
+use isa::asm::{addi, bne, csrrw, flw, fsw, jal, li, lw, store};
 use sim_core::engine::EngineKind;
 use sim_core::{CoreId, Cycle, NullObserver, WaitReason, Width};
 use tile::{Stop, Tile};

@@ -2,13 +2,14 @@
 //!
 //! What it is: Tensix opcodes with operand fields ([`op`], [`fields`], [`encode`]), backend
 //! configuration fields ([`config`]), names of wait conditions, semaphores and formats ([`names`]),
-//! the RV32 subset of the baby cores ([`rv32`], [`csr`]), and disassembly of both ([`disasm`]).
+//! the RV32 subset of the baby cores ([`rv32`], [`csr`], [`asm`]), and disassembly of both ([`disasm`]).
 //! Everything comes from `tables/*.toml`; `build.rs` checks the rows and expands them.
 //!
 //! What it is not: it executes nothing and knows no time.
 //!
 //! Every row names its sources; `docs/sources.md` resolves the keys.
 
+pub mod asm;
 pub mod config;
 pub mod csr;
 pub mod disasm;

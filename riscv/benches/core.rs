@@ -3,32 +3,11 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use isa::asm::{i, j, r, sw};
 use riscv::{Core, CoreConfig};
 use sim_core::{Agent, CoreId, Cycle, EpochLength, Shared};
 
 const CYCLES: u64 = 100_000;
-
-fn i(opcode: u32, funct3: u32, rd: u32, rs1: u32, imm: i32) -> u32 {
-    (imm.cast_unsigned() & 0xFFF) << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
-}
-
-fn r(funct7: u32, funct3: u32, rd: u32, rs1: u32, rs2: u32) -> u32 {
-    funct7 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x33
-}
-
-fn sw(rs2: u32, rs1: u32, imm: u32) -> u32 {
-    (imm >> 5) << 25 | rs2 << 20 | rs1 << 15 | 2 << 12 | (imm & 31) << 7 | 0x23
-}
-
-/// `jal x0` back to address 0 from word `at`.
-fn back_to_start(at: usize) -> u32 {
-    let offset = (at as i32 * -4).cast_unsigned();
-    (offset >> 20 & 1) << 31
-        | (offset >> 1 & 0x3FF) << 21
-        | (offset >> 11 & 1) << 20
-        | (offset >> 12 & 0xFF) << 12
-        | 0x6F
-}
 
 fn programs() -> Vec<(&'static str, Vec<u32>)> {
     let alu = vec![
@@ -52,7 +31,7 @@ fn programs() -> Vec<(&'static str, Vec<u32>)> {
     [("alu", alu), ("load-store", load_store)]
         .into_iter()
         .map(|(name, mut words)| {
-            words.push(back_to_start(words.len()));
+            words.push(j(words.len() as i32 * -4));
             (name, words)
         })
         .collect()

@@ -188,44 +188,7 @@ impl Core {
 mod tests {
     use super::*;
     use crate::decode::decode;
-
-    /// Encodings by the formats of `[riscv-unprivileged: 2.3]`, put together here by hand.
-    const fn i_type(opcode: u32, funct3: u32, rd: u32, rs1: u32, imm: u32) -> u32 {
-        imm << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
-    }
-    const fn lw(rd: u32, rs1: u32) -> u32 {
-        i_type(0x03, 2, rd, rs1, 0)
-    }
-    const fn addi(rd: u32, rs1: u32, imm: u32) -> u32 {
-        i_type(0x13, 0, rd, rs1, imm)
-    }
-    const fn sw(rs2: u32, rs1: u32) -> u32 {
-        rs2 << 20 | rs1 << 15 | 2 << 12 | 0x23
-    }
-    /// `bne rs1, rs2` back by that many instructions.
-    const fn bne_back(rs1: u32, rs2: u32, words: u32) -> u32 {
-        let offset = (4 * words).wrapping_neg();
-        (offset >> 12 & 1) << 31
-            | (offset >> 5 & 0x3F) << 25
-            | rs2 << 20
-            | rs1 << 15
-            | 1 << 12
-            | (offset >> 1 & 0xF) << 8
-            | (offset >> 11 & 1) << 7
-            | 0x63
-    }
-    const fn beq_ahead(rs1: u32, rs2: u32) -> u32 {
-        rs2 << 20 | rs1 << 15 | 8 << 8 | 0x63
-    }
-    /// `j` back by that many instructions.
-    const fn j_back(words: u32) -> u32 {
-        let offset = (4 * words).wrapping_neg();
-        (offset >> 20 & 1) << 31
-            | (offset >> 1 & 0x3FF) << 21
-            | (offset >> 11 & 1) << 20
-            | (offset >> 12 & 0xFF) << 12
-            | 0x6F
-    }
+    use isa::asm::{addi, beq, bne, i, j, lw, sw};
 
     /// Whether the last of those words, which lie at 0x1000, closes a poll.
     fn polls(words: &[u32]) -> bool {
@@ -240,12 +203,12 @@ mod tests {
 
     #[test]
     fn loop_that_waits_for_a_word_is_a_poll() {
-        assert!(polls(&[lw(5, 6), bne_back(5, 7, 1)]));
+        assert!(polls(&[lw(5, 6, 0), bne(5, 7, -4)]));
         // Two words, with a way out in the middle.
-        assert!(polls(&[lw(5, 6), beq_ahead(5, 0), lw(8, 9), bne_back(8, 5, 3)]));
+        assert!(polls(&[lw(5, 6, 0), beq(5, 0, 8), lw(8, 9, 0), bne(8, 5, -12)]));
         // The word is tested first and loaded behind.
-        assert!(polls(&[beq_ahead(5, 7), lw(5, 6), j_back(2)]));
-        assert!(polls(&[j_back(0)]));
+        assert!(polls(&[beq(5, 7, 8), lw(5, 6, 0), j(-8)]));
+        assert!(polls(&[j(0)]));
     }
 
     const RET: u32 = i_type(0x67, 0, 0, 1, 0);
@@ -286,13 +249,13 @@ mod tests {
     #[test]
     fn loop_that_computes_is_none() {
         // Counts down.
-        assert!(!polls(&[addi(5, 5, 0xFFF), bne_back(5, 0, 1)]));
+        assert!(!polls(&[addi(5, 5, -1), bne(5, 0, -4)]));
         // Goes through memory.
-        assert!(!polls(&[lw(7, 6), addi(6, 6, 4), bne_back(6, 8, 2)]));
+        assert!(!polls(&[lw(7, 6, 0), addi(6, 6, 4), bne(6, 8, -8)]));
         // Follows a list.
-        assert!(!polls(&[lw(5, 5), bne_back(5, 0, 1)]));
+        assert!(!polls(&[lw(5, 5, 0), bne(5, 0, -4)]));
         // A counter that is handed round through another register.
-        assert!(!polls(&[addi(6, 5, 1), addi(5, 6, 0), bne_back(5, 7, 2)]));
-        assert!(!polls(&[sw(5, 6), lw(7, 8), bne_back(7, 5, 2)]));
+        assert!(!polls(&[addi(6, 5, 1), addi(5, 6, 0), bne(5, 7, -8)]));
+        assert!(!polls(&[sw(5, 6, 0), lw(7, 8, 0), bne(7, 5, -8)]));
     }
 }

@@ -13,7 +13,7 @@ const BRISC: Debugger = Debugger(CoreId::Brisc);
 
 /// `ebreak`, then one store, then an endless loop.
 fn store_after_ebreak() -> Vec<u32> {
-    vec![EBREAK, lui(10, 0x1_0000), lui(11, 0x8765_4000), sw(11, 0, 10), j(0)]
+    vec![EBREAK, lui(10, 0x1_0000), lui(11, 0x8765_4000), sw(11, 10, 0), j(0)]
 }
 
 fn alone(words: &[u32]) -> Tile {
@@ -307,7 +307,7 @@ fn watchpoint_on_any_access_sees_both() {
 #[test]
 fn watchpoint_on_a_device_register_is_seen_when_it_is_answered() {
     // Reads the wall clock in a loop.
-    let words = [lui(10, 0xFFB1_2000), lw(5, 0x1F0, 10), NOP, j(-2)];
+    let words = [lui(10, 0xFFB1_2000), lw(5, 10, 0x1F0), NOP, j(-8)];
     let mut tile = alone(&words);
     run(&mut tile, 100);
     BRISC.halt(&mut tile);
@@ -327,7 +327,7 @@ fn watchpoint_on_a_device_register_is_seen_when_it_is_answered() {
 #[test]
 fn breakpoint_in_a_parked_loop_is_hit() {
     // Polls a word that stays zero: parked long before the debugger comes.
-    let words = [lui(10, DATA), lw(5, 0, 10), NOP, NOP, j(-3)];
+    let words = [lui(10, DATA), lw(5, 10, 0), NOP, NOP, j(-12)];
     let mut tile = alone(&words);
     run(&mut tile, 10_000);
     BRISC.halt(&mut tile);

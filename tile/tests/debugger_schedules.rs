@@ -10,7 +10,7 @@ const BRISC: Debugger = Debugger(CoreId::Brisc);
 
 #[test]
 fn halting_a_parked_core_finds_it_where_spinning_would_have_left_it() {
-    let words = [lui(10, DATA), lw(5, 0, 10), NOP, NOP, j(-3)];
+    let words = [lui(10, DATA), lw(5, 10, 0), NOP, NOP, j(-12)];
     for cycles in 3000..3020 {
         let mut state = [true, false].map(|parking| {
             let config = tile::TileConfig { parking, ..config(EngineKind::Inline) };
@@ -99,12 +99,12 @@ fn core_can_halt_another() {
         lui(10, 0xFFB1_2000),
         lui(11, 0x8000_0000),
         addi(11, 11, 1),
-        sw(11, 0x84, 10),
+        sw(11, 10, 0x84),
         lui(12, 0x8003_0000),
         addi(12, 12, 1),
-        sw(0, 0x80, 10),
-        sw(12, 0x80, 10),
-        sw(0, 0x80, 10),
+        sw(0, 10, 0x80),
+        sw(12, 10, 0x80),
+        sw(0, 10, 0x80),
         j(0),
     ];
     let busy = counting(DATA);

@@ -30,17 +30,17 @@ fn wrong(engine: EngineKind) -> Tile {
         vec![
             lui(10, 0xFFE4_0000),
             addi(5, 0, -1),
-            sw(5, 0, 10),
+            sw(5, 10, 0),
             lui(5, 0x0200_0000),
-            sw(5, 0, 10),
-            j(-1),
+            sw(5, 10, 0),
+            j(-4),
         ],
         // No instruction.
         vec![addi(5, 5, 1), 0xFFFF_FFFF],
         // Posted stores to a register that does not exist.
-        vec![lui(10, 0xFFB1_2000), sw(5, 0x1B4, 10), j(-1)],
+        vec![lui(10, 0xFFB1_2000), sw(5, 10, 0x1B4), j(-4)],
         // A store to where nothing is.
-        vec![lui(10, 0xFFC0_0000), sw(5, 0, 10), j(-1)],
+        vec![lui(10, 0xFFC0_0000), sw(5, 10, 0), j(-4)],
     ];
     let programs: [&[u32]; 5] = std::array::from_fn(|core| programs[core].as_slice());
     tile(programs, config(engine), NullObserver)

@@ -4,6 +4,7 @@
 #[path = "../../riscv/tests/programs/mod.rs"]
 mod programs;
 
+use isa::asm::lui;
 use proptest::prelude::*;
 use sim_core::engine::EngineKind;
 use sim_core::{CoreId, Cycle, EpochLength, Event, NullObserver, Observer, Stamp, Width};
@@ -35,10 +36,6 @@ impl Observer for Watcher {
     }
 }
 
-fn lui(rd: u8, value: u32) -> u32 {
-    value & 0xFFFF_F000 | u32::from(rd) << 7 | 0x37
-}
-
 /// A tile whose cores execute these words; an empty program stays in reset.
 fn tile<O: Observer>(programs: &[Vec<u32>], config: TileConfig, observer: O) -> Tile<O> {
     let mut tile = Tile::new(config, observer).expect("the host can start threads");
@@ -46,9 +43,9 @@ fn tile<O: Observer>(programs: &[Vec<u32>], config: TileConfig, observer: O) -> 
     for (core, words) in programs.iter().enumerate().filter(|(_, words)| !words.is_empty()) {
         let code = ENTRIES[core] + PROLOGUE_WORDS * 4;
         let mut all = vec![
-            lui(programs::DATA_REGISTER, DATA),
-            lui(programs::LOCAL_REGISTER, 0xFFB0_0000),
-            lui(programs::CODE_REGISTER, code),
+            lui(u32::from(programs::DATA_REGISTER), DATA),
+            lui(u32::from(programs::LOCAL_REGISTER), 0xFFB0_0000),
+            lui(u32::from(programs::CODE_REGISTER), code),
         ];
         all.extend(words);
         let bytes: Vec<u8> = all.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -134,7 +131,7 @@ fn core_that_parks_after_its_mistake_is_as_far_as_one_that_spins() {
 fn late_writer(rounds: u32) -> Vec<u32> {
     vec![
         programs::i(0x13, 0, 5, 0, rounds),
-        programs::i(0x13, 0, 5, 5, 0xFFF),
+        programs::i(0x13, 0, 5, 5, -1),
         programs::branch(1, 5, 0, -4),
         programs::i(0x13, 0, 6, 0, 1),
         programs::store(2, 6, 4, 0),
@@ -176,7 +173,7 @@ fn poller_of_a_device_sees_a_change_at_any_moment() {
     let writer = |rounds: u32| {
         vec![
             programs::i(0x13, 0, 5, 0, rounds),
-            programs::i(0x13, 0, 5, 5, 0xFFF),
+            programs::i(0x13, 0, 5, 5, -1),
             programs::branch(1, 5, 0, -4),
             programs::i(0x13, 0, 6, 0, 1),
             lui(8, GPR),

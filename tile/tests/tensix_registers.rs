@@ -23,25 +23,25 @@ fn li(register: u32, value: u32) -> [u32; 2] {
 /// Pushes an instruction; register 10 holds the push window.
 fn push(word: u32) -> Vec<u32> {
     let mut words = li(5, word).to_vec();
-    words.push(sw(5, 0, 10));
+    words.push(sw(5, 10, 0));
     words
 }
 
 /// Stores 9 to GPR 4 behind a WRCFG of that register that the gate holds back.
 fn overwriting(sync: u32) -> Vec<u32> {
-    let mut words = vec![lui(10, PUSH), lui(11, GPRS), addi(5, 0, 7), sw(5, 16, 11)];
+    let mut words = vec![lui(10, PUSH), lui(11, GPRS), addi(5, 0, 7), sw(5, 11, 16)];
     words.extend(push(isa::encode::setc16(sync, 56)));
     words.extend(push(isa::encode::semwait(1, 1, 0x1FF)));
     words.extend([addi(0, 0, 0); 20]);
     words.extend(push(isa::encode::wrcfg(TARGET, 0, 4)));
-    words.extend([addi(5, 0, 9), sw(5, 16, 11), lui(12, 0x2_0000), sw(5, 0, 12), j(0)]);
+    words.extend([addi(5, 0, 9), sw(5, 11, 16), lui(12, 0x2_0000), sw(5, 12, 0), j(0)]);
     words
 }
 
 /// Posts semaphore 0 after some hundred cycles.
 fn posting() -> Vec<u32> {
     let mut words = vec![addi(0, 0, 0); 300];
-    words.extend([lui(10, SEMAPHORES), sw(0, 0x20, 10), j(0)]);
+    words.extend([lui(10, SEMAPHORES), sw(0, 10, 0x20), j(0)]);
     words
 }
 
@@ -84,7 +84,7 @@ fn held_store_names_its_thread() {
 fn load_of_an_empty_metadata_fifo_waits_and_says_so() {
     // [isa-wh: TensixTile/TDMA-RISC.md]: "Reading from memory locations which involve
     // MetadataFIFO.Peek() will automatically wait if said FIFO is empty."
-    let program = [lui(10, TDMA), lw(5, 0x30, 10), j(0)];
+    let program = [lui(10, TDMA), lw(5, 10, 0x30), j(0)];
     let mut tile = tile([&program, &[], &[], &[], &[]], config(EngineKind::Inline), NullObserver);
     let limit = tile.now() + 500;
     assert!(matches!(tile.run(limit, None), Stop::Quiescent(_)));
@@ -100,7 +100,7 @@ fn metadata_registers_show_a_packed_tile() {
     let mut words = vec![lui(10, PUSH), lui(11, 0xFFEF_0000), lui(13, TDMA)];
     let mut set = |word: u32, value: u32| {
         words.extend(li(5, value));
-        words.push(sw(5, word * 4, 11));
+        words.push(sw(5, 11, word as i32 * 4));
     };
     let dstacc = isa::config::field::ALU_FORMAT_SPEC_REG2_Dstacc;
     set(dstacc.addr32, dstacc.insert(0, 5));
@@ -109,11 +109,11 @@ fn metadata_registers_show_a_packed_tile() {
     words.extend(push(isa::encode::setadcxx(0, 15, 4)));
     words.extend(push(0x4100_0000 | 1 << 8 | 1));
     // The load waits for the tile; then the sizes, and the address offset.
-    words.extend([lui(12, 0x2_0000), lw(5, 0x30, 13), sw(5, 0, 12)]);
-    words.extend([lw(5, 0x18, 13), sw(5, 4, 12), lw(5, 0x1C, 13), sw(5, 8, 12)]);
-    words.extend([lw(5, 0x34, 13), lw(5, 0x38, 13), sw(5, 12, 12)]);
+    words.extend([lui(12, 0x2_0000), lw(5, 13, 0x30), sw(5, 12, 0)]);
+    words.extend([lw(5, 13, 0x18), sw(5, 12, 4), lw(5, 13, 0x1C), sw(5, 12, 8)]);
+    words.extend([lw(5, 13, 0x34), lw(5, 13, 0x38), sw(5, 12, 12)]);
     words.extend(li(5, 1 << 16 | 0x40));
-    words.extend([sw(5, 0x1C, 13), lw(5, 0x1C, 13), sw(5, 16, 12), j(0)]);
+    words.extend([sw(5, 13, 0x1C), lw(5, 13, 0x1C), sw(5, 12, 16), j(0)]);
     let programs: [&[u32]; 5] = [&[], &words, &[], &[], &[]];
     let mut tile = tile(programs, config(EngineKind::Inline), NullObserver);
     run(&mut tile, 4000);

@@ -1,7 +1,8 @@
-//! Programs for the measured cores, encoded by hand: loops that start at address 0 and touch
+//! Programs for the measured cores, written by hand: loops that start at address 0 and touch
 //! nothing but their own words of L1, so that all five cores of a tile may run one.
 //!
-//! Encodings: `[riscv-unprivileged: RV32I base instruction formats, M extension]`.
+
+use isa::asm::{addi, bne, i, j, lui, lw, r, sw};
 
 /// What a loop is, as a function to its words.
 pub(crate) type Program = fn() -> Vec<u32>;
@@ -14,53 +15,6 @@ pub(crate) const COUNT: u32 = 0x2_0100;
 const SOURCE: u32 = 0x3_0000;
 const TARGET: u32 = 0x4_0000;
 
-const fn i(opcode: u32, funct3: u32, rd: u32, rs1: u32, imm: i32) -> u32 {
-    (imm.cast_unsigned() & 0xFFF) << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
-}
-
-const fn r(funct7: u32, funct3: u32, rd: u32, rs1: u32, rs2: u32) -> u32 {
-    funct7 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x33
-}
-
-const fn addi(rd: u32, rs1: u32, imm: i32) -> u32 {
-    i(0x13, 0, rd, rs1, imm)
-}
-
-const fn lw(rd: u32, rs1: u32, imm: i32) -> u32 {
-    i(0x03, 2, rd, rs1, imm)
-}
-
-const fn sw(rs2: u32, rs1: u32, imm: u32) -> u32 {
-    (imm >> 5) << 25 | rs2 << 20 | rs1 << 15 | 2 << 12 | (imm & 31) << 7 | 0x23
-}
-
-const fn lui(rd: u32, value: u32) -> u32 {
-    value & 0xFFFF_F000 | rd << 7 | 0x37
-}
-
-/// `jal x0` over that many words.
-const fn jump(words: i32) -> u32 {
-    let offset = (words * 4).cast_unsigned();
-    (offset >> 20 & 1) << 31
-        | (offset >> 1 & 0x3FF) << 21
-        | (offset >> 11 & 1) << 20
-        | (offset >> 12 & 0xFF) << 12
-        | 0x6F
-}
-
-/// `bne` over that many words.
-const fn bne(rs1: u32, rs2: u32, words: i32) -> u32 {
-    let offset = (words * 4).cast_unsigned();
-    (offset >> 12 & 1) << 31
-        | (offset >> 5 & 0x3F) << 25
-        | rs2 << 20
-        | rs1 << 15
-        | 1 << 12
-        | (offset >> 1 & 0xF) << 8
-        | (offset >> 11 & 1) << 7
-        | 0x63
-}
-
 /// Eight instructions: additions, shifts, a multiplication, a jump.
 pub(crate) const ALU: Program = || {
     vec![
@@ -71,7 +25,7 @@ pub(crate) const ALU: Program = || {
         r(0x20, 0, 9, 8, 6),
         r(1, 0, 10, 9, 5),
         i(0x13, 7, 11, 10, 0x7F),
-        jump(-7),
+        j(-28),
     ]
 };
 
@@ -86,13 +40,12 @@ pub(crate) const LOAD_STORE: Program = || {
         r(0, 0, 6, 6, 5),
         sw(6, 4, 32),
         addi(7, 7, 1),
-        jump(-7),
+        j(-28),
     ]
 };
 
 /// Polls a word of L1 that never changes.
-pub(crate) const POLL: Program =
-    || vec![lui(4, NEVER), lw(5, 4, 0), bne(5, 0, 2), jump(-2), jump(0)];
+pub(crate) const POLL: Program = || vec![lui(4, NEVER), lw(5, 4, 0), bne(5, 0, 8), j(-8), j(0)];
 
 /// Writes 1 KiB from tile (1, 2) to tile (2, 2) over NoC 0, waits until the command is taken, and
 /// counts, over and over. Registers and fields: `[isa-bh: NoC/MemoryMap.md]`.
@@ -123,10 +76,10 @@ pub(crate) const NOC_WRITES: Program = || {
         // The loop: go, wait until the command is taken, count.
         sw(7, 4, 0x40),
         lw(9, 4, 0x40),
-        bne(9, 0, -1),
+        bne(9, 0, -4),
         addi(10, 10, 1),
-        sw(10, 8, COUNT & 0xFFF),
-        jump(-5),
+        sw(10, 8, (COUNT & 0xFFF) as i32),
+        j(-20),
     ]
 };
 

@@ -5,7 +5,7 @@
 use memory_map::{Access, BLOCKS, REGIONS, View};
 use proptest::prelude::*;
 
-use crate::common::rv32::{bne, i, jal, li, store};
+use isa::asm::{bne, i, jal, li, store};
 
 /// What each core sees, in the order of [`sim_core::CoreId::ALL`].
 const VIEWS: [View; 5] = [View::B, View::T0, View::T1, View::T2, View::Nc];

@@ -3,8 +3,6 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-pub(crate) mod rv32;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -6,6 +6,8 @@
 //! general-purpose registers and the semaphores to L1. The layout is that of the golden harness: TRISC0 starts at 0x10
 //! and raises a flag at 0x448.
 
+use isa::asm::{addi, beq, bne, j, lui, lw, sw};
+
 /// Where the list is.
 pub(crate) const LIST: u32 = 0x9000;
 /// Where input faces are, 4 KiB apart.
@@ -20,48 +22,16 @@ const CODE: u32 = 0x8000;
 const FIFO: u32 = 0xFFE4_0000;
 const CONFIG: u32 = 0xFFEF_0000;
 
-const fn lui(rd: u32, value: u32) -> u32 {
-    value & 0xFFFF_F000 | rd << 7 | 0x37
-}
-
-const fn addi(rd: u32, rs: u32, imm: i32) -> u32 {
-    (imm as u32) << 20 | rs << 15 | rd << 7 | 0x13
-}
-
-const fn lw(rd: u32, rs: u32, offset: u32) -> u32 {
-    offset << 20 | rs << 15 | 2 << 12 | rd << 7 | 0x03
-}
-
-const fn sw(rs2: u32, rs1: u32, offset: u32) -> u32 {
-    (offset >> 5) << 25 | rs2 << 20 | rs1 << 15 | 2 << 12 | (offset & 31) << 7 | 0x23
-}
-
-const fn branch(equal: bool, rs1: u32, rs2: u32, by: i32) -> u32 {
-    let by = by as u32;
-    let imm =
-        (by >> 12 & 1) << 31 | (by >> 5 & 0x3F) << 25 | (by >> 1 & 0xF) << 8 | (by >> 11 & 1) << 7;
-    imm | rs2 << 20 | rs1 << 15 | (if equal { 0 } else { 1 }) << 12 | 0x63
-}
-
-const fn jump(by: i32) -> u32 {
-    let by = by as u32;
-    let imm = (by >> 20 & 1) << 31
-        | (by >> 1 & 0x3FF) << 21
-        | (by >> 11 & 1) << 20
-        | (by >> 12 & 0xFF) << 12;
-    imm | 0x6F
-}
-
 /// The code: address and words of each piece.
 pub(crate) fn code() -> [(u32, Vec<u32>); 2] {
     let main = vec![
         lui(5, LIST),
         lw(6, 5, 0),
-        branch(true, 6, 0, 20),
+        beq(6, 0, 20),
         lw(7, 5, 4),
         addi(5, 5, 8),
         sw(7, 6, 0),
-        jump(-20),
+        j(-20),
         // Idle: store, load, use [isa-bh: ManualTTSync.md].
         lui(5, 0xFFE8_0000),
         sw(0, 5, 4),
@@ -76,7 +46,7 @@ pub(crate) fn code() -> [(u32, Vec<u32>); 2] {
         addi(5, 5, 4),
         addi(6, 6, 4),
         addi(7, 7, -1),
-        branch(false, 7, 0, -20),
+        bne(7, 0, -20),
         // Semaphores; x6 goes on where the registers end.
         lui(5, 0xFFE8_0000),
         addi(7, 0, 8),
@@ -85,12 +55,12 @@ pub(crate) fn code() -> [(u32, Vec<u32>); 2] {
         addi(5, 5, 4),
         addi(6, 6, 4),
         addi(7, 7, -1),
-        branch(false, 7, 0, -20),
+        bne(7, 0, -20),
         addi(5, 0, 1),
         sw(5, 0, 0x448),
-        jump(0),
+        j(0),
     ];
-    [(0x10, vec![jump((CODE - 0x10) as i32)]), (CODE, main)]
+    [(0x10, vec![j((CODE - 0x10) as i32)]), (CODE, main)]
 }
 
 /// A list under construction.

@@ -17,6 +17,9 @@ pub(crate) const DATA_REGISTER: u8 = 4;
 pub(crate) const PATCH_REGISTERS: std::ops::Range<u8> = 16..19;
 /// Registers programs compute in.
 const WORK_REGISTERS: std::ops::Range<u32> = 5..16;
+use isa::asm::{branch, jal};
+pub(crate) use isa::asm::{i, r, store};
+
 /// Words of a program.
 pub(crate) const LENGTH: usize = 24;
 
@@ -29,40 +32,6 @@ pub(crate) enum Step {
     Branch(u32, u32, u32, usize),
     /// `jal` to a word of the program.
     Jump(u32, usize),
-}
-
-pub(crate) fn i(opcode: u32, funct3: u32, rd: u32, rs1: u32, imm: u32) -> u32 {
-    (imm & 0xFFF) << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
-}
-
-pub(crate) fn r(funct7: u32, funct3: u32, rd: u32, rs1: u32, rs2: u32) -> u32 {
-    funct7 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x33
-}
-
-pub(crate) fn store(funct3: u32, rs2: u32, rs1: u32, imm: u32) -> u32 {
-    (imm >> 5 & 0x7F) << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | (imm & 31) << 7 | 0x23
-}
-
-pub(crate) fn branch(funct3: u32, rs1: u32, rs2: u32, offset: i32) -> u32 {
-    let offset = offset.cast_unsigned();
-    (offset >> 12 & 1) << 31
-        | (offset >> 5 & 0x3F) << 25
-        | rs2 << 20
-        | rs1 << 15
-        | funct3 << 12
-        | (offset >> 1 & 0xF) << 8
-        | (offset >> 11 & 1) << 7
-        | 0x63
-}
-
-pub(crate) fn jal(rd: u32, offset: i32) -> u32 {
-    let offset = offset.cast_unsigned();
-    (offset >> 20 & 1) << 31
-        | (offset >> 1 & 0x3FF) << 21
-        | (offset >> 11 & 1) << 20
-        | (offset >> 12 & 0xFF) << 12
-        | rd << 7
-        | 0x6F
 }
 
 impl Step {

@@ -1,8 +1,7 @@
-//! Hand-encoded loops for measuring a tile's speed, shared by the criterion benchmarks and the
+//! Loops for measuring a tile's speed, shared by the criterion benchmarks and the
 //! `throughput` example.
-//!
-//! Encodings: `[riscv-unprivileged: RV32I base instruction formats, M extension]`.
 
+use isa::asm::{addi, bne, i, j, lui, lw, r, sw};
 use sim_core::engine::EngineKind;
 use sim_core::{CoreId, Cycle, NullObserver, Observer};
 use tile::{Tile, TileConfig};
@@ -45,53 +44,6 @@ impl Loop {
     }
 }
 
-fn i(opcode: u32, funct3: u32, rd: u32, rs1: u32, imm: i32) -> u32 {
-    (imm.cast_unsigned() & 0xFFF) << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
-}
-
-fn r(funct7: u32, funct3: u32, rd: u32, rs1: u32, rs2: u32) -> u32 {
-    funct7 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x33
-}
-
-fn addi(rd: u32, rs1: u32, imm: i32) -> u32 {
-    i(0x13, 0, rd, rs1, imm)
-}
-
-fn lw(rd: u32, rs1: u32, imm: i32) -> u32 {
-    i(0x03, 2, rd, rs1, imm)
-}
-
-fn sw(rs2: u32, rs1: u32, imm: u32) -> u32 {
-    (imm >> 5) << 25 | rs2 << 20 | rs1 << 15 | 2 << 12 | (imm & 31) << 7 | 0x23
-}
-
-fn lui(rd: u32, value: u32) -> u32 {
-    value & 0xFFFF_F000 | rd << 7 | 0x37
-}
-
-/// `jal x0` over that many words.
-fn jump(words: i32) -> u32 {
-    let offset = (words * 4).cast_unsigned();
-    (offset >> 20 & 1) << 31
-        | (offset >> 1 & 0x3FF) << 21
-        | (offset >> 11 & 1) << 20
-        | (offset >> 12 & 0xFF) << 12
-        | 0x6F
-}
-
-/// `bne` over that many words.
-fn bne(rs1: u32, rs2: u32, words: i32) -> u32 {
-    let offset = (words * 4).cast_unsigned();
-    (offset >> 12 & 1) << 31
-        | (offset >> 5 & 0x3F) << 25
-        | rs2 << 20
-        | rs1 << 15
-        | 1 << 12
-        | (offset >> 1 & 0xF) << 8
-        | (offset >> 11 & 1) << 7
-        | 0x63
-}
-
 /// The words of a program whose data begin at `data`.
 fn words(body: Loop, data: u32) -> Vec<u32> {
     let load_store = |base: u32| {
@@ -104,7 +56,7 @@ fn words(body: Loop, data: u32) -> Vec<u32> {
             r(0, 0, 6, 6, 5),
             sw(6, 4, 32),
             addi(7, 7, 1),
-            jump(-7),
+            j(-28),
         ]
     };
     match body {
@@ -116,7 +68,7 @@ fn words(body: Loop, data: u32) -> Vec<u32> {
             r(0x20, 0, 9, 8, 6),
             r(1, 0, 10, 9, 5),
             i(0x13, 7, 11, 10, 0x7F),
-            jump(-7),
+            j(-28),
         ],
         Loop::LoadStore => load_store(data),
         Loop::Local => load_store(0xFFB0_0000),
@@ -129,10 +81,10 @@ fn words(body: Loop, data: u32) -> Vec<u32> {
             addi(4, 4, 4),
             addi(5, 5, 4),
             addi(8, 8, 1),
-            bne(4, 6, -5),
-            jump(-9),
+            bne(4, 6, -20),
+            j(-36),
         ],
-        Loop::Poll => vec![lui(4, data), lw(5, 4, 0), bne(5, 0, 2), jump(-2), jump(0)],
+        Loop::Poll => vec![lui(4, data), lw(5, 4, 0), bne(5, 0, 8), j(-8), j(0)],
     }
 }
 

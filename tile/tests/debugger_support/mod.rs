@@ -20,6 +20,8 @@ const SOFT_RESET_0: u32 = 0xFFB1_21B0;
 pub(crate) const HALTED: u32 = 0x1;
 pub(crate) const PC_HIT: u32 = 0x2;
 pub(crate) const MEMORY_HIT: u32 = 0x4;
+pub(crate) use isa::asm::{addi, j, lui, lw, sw};
+
 pub(crate) const EBREAK_HIT: u32 = 0x8;
 pub(crate) const HIT_0: u32 = 0x100;
 
@@ -164,32 +166,6 @@ impl Debugger {
     }
 }
 
-pub(crate) fn lui(rd: u32, value: u32) -> u32 {
-    value & 0xFFFF_F000 | rd << 7 | 0x37
-}
-
-pub(crate) fn addi(rd: u32, rs1: u32, immediate: i32) -> u32 {
-    (immediate as u32 & 0xFFF) << 20 | rs1 << 15 | rd << 7 | 0x13
-}
-
-pub(crate) fn sw(rs2: u32, offset: u32, rs1: u32) -> u32 {
-    (offset >> 5) << 25 | rs2 << 20 | rs1 << 15 | 2 << 12 | (offset & 0x1F) << 7 | 0x23
-}
-
-pub(crate) fn lw(rd: u32, offset: u32, rs1: u32) -> u32 {
-    offset << 20 | rs1 << 15 | 2 << 12 | rd << 7 | 0x03
-}
-
-/// `j` by that many words.
-pub(crate) fn j(words: i32) -> u32 {
-    let offset = (words * 4) as u32;
-    (offset >> 20 & 1) << 31
-        | (offset >> 1 & 0x3FF) << 21
-        | (offset >> 11 & 1) << 20
-        | (offset >> 12 & 0xFF) << 12
-        | 0x6F
-}
-
 pub(crate) const EBREAK: u32 = 0x0010_0073;
 pub(crate) const NOP: u32 = 0x13;
 
@@ -201,12 +177,12 @@ pub(crate) fn counting(data: u32) -> Vec<u32> {
     vec![
         lui(10, data),
         addi(5, 5, 1),
-        sw(5, 0, 10),
-        lw(6, 0, 10),
+        sw(5, 10, 0),
+        lw(6, 10, 0),
         addi(7, 7, 3),
         NOP,
         addi(8, 6, 0),
-        j(-6),
+        j(-24),
     ]
 }
 
