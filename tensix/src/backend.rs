@@ -8,6 +8,7 @@ use crate::env::Env;
 use crate::gate::{Condition, Latch};
 use crate::state::adc::ThreadAdcs;
 use crate::state::src::SrcBanks;
+use crate::timing::hazards::Pipelines;
 use crate::timing::{Cost, TimingModel};
 use crate::ttsync::Declarations;
 use crate::unit::unit_id;
@@ -80,6 +81,8 @@ pub(crate) struct Backend {
     pub(crate) restricted: bool,
     /// Empty in the unit timing model.
     pub(crate) in_flight: Vec<InFlight>,
+    /// As at the start in the unit timing model.
+    pub(crate) pipelines: Pipelines,
     /// What Auto TTSync takes instructions to use.
     pub(crate) declarations: Declarations,
     /// Assumptions that programs relied on; no part of the state.
@@ -106,6 +109,7 @@ impl Backend {
             thread_free: [Cycle::ZERO; 3],
             last_served: [2; UNITS],
             in_flight: Vec::new(),
+            pipelines: Pipelines::default(),
             declarations: Declarations::default(),
             warnings: Warnings::default(),
         }
@@ -163,6 +167,7 @@ impl Backend {
         !self.in_flight.is_empty()
             || self.retry_is_due(now)
             || self.mover.has_work(now)
+            || self.pipelines.has_timers(now)
             || self.unit_free.iter().any(|&free| free > now)
             || self.thread_free.iter().any(|&free| free > now)
     }
@@ -230,6 +235,11 @@ impl Backend {
         }
         if self.held & HOLDING != 0 && self.is_held(decoded) {
             return Some(busy(decoded.unit));
+        }
+        if self.timed
+            && let Some(reason) = self.not_yet(decoded, word, thread, now)
+        {
+            return Some(reason);
         }
         if let Some(reason) = self.blocked_by_scalar(decoded.unit, thread) {
             return Some(reason);
@@ -309,8 +319,8 @@ impl Backend {
         check(4, self.runs(Unit::Matrix, Some(thread)));
         check(5, self.src[0].unpacker_waits());
         check(6, self.src[1].unpacker_waits());
-        check(7, self.src[0].matrix_waits());
-        check(8, self.src[1].matrix_waits());
+        check(7, self.src[0].matrix_waits() || self.src_is_filling(0, now));
+        check(8, self.src[1].matrix_waits() || self.src_is_filling(1, now));
         check(9, self.mover.is_busy(now));
         // C10 is never unmet: a core's access is processed in the cycle that emits it.
         check(11, self.runs(Unit::Vector, Some(thread)) || self.vector.schedule.runs(thread));

@@ -18,7 +18,8 @@ mod table;
 
 pub use table::{ASSUMPTIONS, CHECKS, Check};
 pub(crate) use table::{
-    GMPOOL_SHAPE, MPOOL, RSTDMA, SETIBRWC, TRNSPSRCA, UNPACK_BROADCAST, WITHOUT_EFFECT, XMOV_BLOCK,
+    FPU_STOCHASTIC, GMPOOL_SHAPE, MPOOL, PACK_STOCHASTIC, RSTDMA, SETIBRWC, TRNSPSRCA,
+    UNPACK_BROADCAST, WITHOUT_EFFECT, XMOV_BLOCK,
 };
 
 /// What is done with an instruction whose check is lowered.

@@ -409,9 +409,13 @@ fn issue_decoded<E: Env>(
         end_wait(frontend, thread, now, env);
     }
     let issued = Issued::new(entry, thread, now);
+    let timed = timing != TimingModel::Unit;
+    let target = if timed { backend.dst_target(decoded.opcode, &issued) } else { None };
     execute(backend, &mut frontend.gate, decoded, (&issued, entry.slot()), env)?;
-    if timing != TimingModel::Unit {
-        let cost = cost(timing, decoded.opcode, entry.word());
+    if timed {
+        let measured = backend.pipelines.cost.take();
+        let cost = measured.unwrap_or_else(|| cost(decoded.opcode, entry.word()));
+        backend.note_pipelines(decoded.opcode, &issued, target);
         backend.occupy(&issued, decoded.unit, cost);
     }
     Ok(())

@@ -54,7 +54,7 @@ mod registers;
 mod state;
 mod status;
 mod stop;
-mod timing;
+pub mod timing;
 mod ttsync;
 mod unit;
 mod units;

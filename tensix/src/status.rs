@@ -178,6 +178,12 @@ impl Coprocessor {
             hasher.u32(entry.issued.word);
             hasher.u8(entry.issued.thread as u8);
         }
+        if backend.timed {
+            for free in backend.unit_free.iter().chain(&backend.thread_free) {
+                hasher.u64(free.0);
+            }
+            backend.pipelines.hash_state(hasher);
+        }
     }
 }
 

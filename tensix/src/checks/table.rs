@@ -302,4 +302,8 @@ assumptions! {
         "UNPACR with srcb_bcast is taken to write each row to eight of SrcB (U-077)";
     XMOV_BLOCK "tensix-xmov-block"
         "XMOV of move block 1 is taken to read section 1 of THCON (U-078)";
+    PACK_STOCHASTIC "tensix-pack-stochastic"
+        "PACR rounds stochastically, with numbers of its own choice (U-082)";
+    FPU_STOCHASTIC "tensix-fpu-stochastic"
+        "arithmetic with Fpu_srnd_en is rounded to nearest all the same (U-083)";
 }

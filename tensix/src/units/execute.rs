@@ -139,7 +139,11 @@ impl Backend {
 
             Opcode::Pacr => {
                 self.note_stochastic(opcode, issued);
+                let accumulates = self.timed && self.packer.accumulates(issued, &self.config);
                 self.packer.pacr(issued, &self.config, &mut self.adcs, &self.matrix.dst, env)?;
+                if self.timed {
+                    self.book_pack(self.packer.written_blocks, accumulates);
+                }
             }
             Opcode::PacrSetreg => self.packer.pacr_setreg(issued, &self.config, env)?,
 
@@ -204,6 +208,12 @@ impl Backend {
         self.vector.issue(opcode, issued, &mut at)
     }
 
+    /// The row of Dst that an SFPSTORE names.
+    pub(crate) fn vector_store_row(&mut self, issued: &Issued) -> u32 {
+        let at = Surroundings { matrix: &mut self.matrix, config: &self.config };
+        self.vector.store_row(issued, &at)
+    }
+
     /// The end of a cycle in which SFPLOADMACRO has something scheduled; whether anything changed.
     pub(crate) fn finish_vector_cycle(&mut self, now: Cycle) -> Result<bool, Fault> {
         let mut at = Surroundings { matrix: &mut self.matrix, config: &self.config };
@@ -255,12 +265,10 @@ impl Backend {
     fn note_rounding(&mut self, opcode: Opcode, modes: u32, issued: &Issued) {
         let arithmetic = opcode != Opcode::Pacr;
         if arithmetic && modes & 1 != 0 {
-            let text = "arithmetic with Fpu_srnd_en is rounded to nearest all the same (U-083)";
-            self.warnings.note(issued, "tensix-fpu-stochastic", text);
+            self.warnings.note(issued, checks::FPU_STOCHASTIC);
         }
         if !arithmetic && modes & 6 != 0 {
-            let text = "PACR rounds stochastically, with numbers of its own choice (U-082)";
-            self.warnings.note(issued, "tensix-pack-stochastic", text);
+            self.warnings.note(issued, checks::PACK_STOCHASTIC);
         }
     }
 

@@ -93,6 +93,11 @@ impl MatrixUnit {
         self.apply_addr_mod(addr_mod, issued.thread.index(), config);
     }
 
+    /// The row of Dst that an instruction names, before alignment.
+    pub(crate) fn dst_row(&self, issued: &Issued, config: &ConfigUnit, src: &[SrcBanks; 2]) -> u32 {
+        Setup::new(self, issued, config, src).dst_row & 0x3FF
+    }
+
     /// MVMUL, DOTPV, GAPOOL: `addr_mod_at` is where the address modifier lies in the word.
     fn product(
         &mut self,

@@ -58,6 +58,7 @@ use crate::state::dst::Dst;
 use compress::Compressor;
 use dither::Dither;
 use early::Row;
+use input::Interfaces;
 use metadata::MetadataFifo;
 use output::Streams;
 use pipeline::Pass;
@@ -90,6 +91,8 @@ pub(crate) struct Packer {
     pub(crate) dither: Dither,
     /// The plan of the latest instruction, if it has one; no part of the state.
     pub(crate) plan: Option<(PlanKey, Option<Plan>)>,
+    /// Blocks of 16 bytes that the latest instruction wrote; no part of the state.
+    pub(crate) written_blocks: u32,
 }
 
 /// What the packer remembers about tiles, for `SETDMAREG` and TDMA-RISC
@@ -303,6 +306,38 @@ impl Packer {
         if settings.reports_tiles() {
             self.metadata.push(tile.last_size, tile.all_zero);
         }
+    }
+
+    /// Whether what an instruction writes is added to L1.
+    pub(crate) fn accumulates(&self, issued: &Issued, config: &ConfigUnit) -> bool {
+        Settings::new(config, issued.thread.index(), self.context_of(Fields(issued.word)))
+            .accumulates()
+    }
+
+    /// Rows of Dst that a `PACR` of `thread` would read.
+    pub(crate) fn rows_read(
+        &self,
+        word: u32,
+        thread: usize,
+        config: &ConfigUnit,
+        adcs: &[ThreadAdcs; 3],
+    ) -> [Option<u16>; 4] {
+        let fields = Fields(word);
+        let settings = Settings::new(config, thread, self.context_of(fields));
+        if fields.flush() || fields.zero_write() || settings.reads_l1() {
+            return [None; 4];
+        }
+        let adc = &adcs[fields.counters_of(thread)].0[PACKERS];
+        let (start, _) = input::dst_start(&settings, &adc[0]);
+        let mask = if fields.interfaces() == 0 { 0xF } else { fields.interfaces() };
+        let remap = field::DEST_ACCESS_CFG_remap_addrs.get(settings.words()) != 0;
+        let Interfaces { rows, count } = Interfaces::new(start, mask, fields.strided(), remap);
+        std::array::from_fn(|index| (index < usize::from(count)).then(|| rows[index]))
+    }
+
+    /// The context of an instruction that does not reset it.
+    fn context_of(&self, fields: Fields) -> u32 {
+        if fields.context_control() == 0 { fields.context() } else { u32::from(self.context) }
     }
 
     /// Whether no buffer holds anything.

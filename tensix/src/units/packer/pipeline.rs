@@ -321,6 +321,7 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
         if ends {
             self.end_tile();
         }
+        self.packer.written_blocks = self.port.blocks;
         self.packer.tile.size = self.packer.tile.size.wrapping_add(self.port.blocks);
         if self.fields.last() {
             self.packer.position = TilePosition::default();

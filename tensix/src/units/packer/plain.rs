@@ -252,6 +252,7 @@ impl Packer {
             self.streams.data.flush(None, port);
             self.datums = 0;
         }
+        self.written_blocks = port.blocks;
         self.tile.size = self.tile.size.wrapping_add(port.blocks);
         if fields.last() {
             self.position = TilePosition::default();

@@ -174,6 +174,15 @@ impl Backend {
         let mut sink = self.sink(issued, &settings)?;
         Run { issued, settings: &settings, env, all_zero: word.all_zero() }
             .go(input, position, &mut sink)?;
+        if self.timed {
+            let bytes =
+                if word.all_zero() { 0 } else { settings.bytes_of(input.count.min(input.keep)) };
+            let section = Section::new(&self.config, thread, unpacker);
+            let mode = section.thcon(&field::THCON_SEC0_REG2_Throttle_mode);
+            let bank = word.flip_src().then_some(self.src[unpacker].unpacker_bank);
+            let to_src = if settings.to_dst { None } else { bank };
+            self.book_unpack(unpacker, bytes, settings.speed(mode), to_src, issued.now);
+        }
         self.finish(issued, &settings);
         Ok(())
     }

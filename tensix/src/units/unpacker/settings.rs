@@ -8,6 +8,7 @@
 
 use super::format::{self, Conversion, Formats};
 use crate::checks::Check;
+use crate::timing::amounts::Speed;
 use crate::units::config::{ConfigUnit, STATE_WORDS};
 use crate::units::{Fault, Issued};
 use isa::config::{ConfigField, field};
@@ -376,6 +377,26 @@ impl Settings {
         };
         settings.check(issued)?;
         Ok(settings)
+    }
+
+    /// Bytes of L1 that so many datums take, exponents apart.
+    pub(crate) const fn bytes_of(&self, datums: u32) -> u64 {
+        (datums as u64 * self.datum_bits as u64).div_ceil(8)
+    }
+
+    /// How fast L1 is read: what `Throttle_mode` asks for, unless the mode of unpacking wants
+    /// something else `[isa-wh: TensixCoprocessor/UNPACR_Regular.md]`.
+    pub(crate) const fn speed(&self, throttle_mode: u32) -> Speed {
+        let asked = Speed::of_throttle_mode(throttle_mode);
+        if self.row_stride.is_some() {
+            Speed::X4
+        } else if !self.uncompressed || self.upsample_zeroes >= 3 || self.datum_bits == 2 {
+            Speed::X1
+        } else if self.upsample_zeroes == 1 || self.to_dst && self.datum_bits == 4 {
+            asked.at_most(Speed::X2)
+        } else {
+            asked
+        }
     }
 
     /// Refuses modes that exclude each other; if that is lowered, one of them is off.

@@ -4,6 +4,7 @@
 //! Sources: `[isa-bh: TensixCoprocessor/SFPLOAD.md]`, `SFPSTORE.md`, `Dst.md`.
 
 use isa::config::field;
+use isa::op::Opcode;
 
 use super::cells::Place;
 use super::dst_format::{self, mode};
@@ -55,6 +56,14 @@ impl VectorUnit {
             _ => window + (stack & 3),
         };
         (base + offset) & ADDRESS
+    }
+
+    /// The row of Dst that an SFPSTORE names.
+    pub(crate) fn store_row(&self, issued: &Issued, at: &Surroundings<'_>) -> u32 {
+        let operands = Operands::parse(Opcode::Sfpstore, issued.word);
+        let thread = issued.thread.index();
+        let mode = resolve(operands.mod0(), thread, at.config);
+        self.address(&operands, mode, thread, at)
     }
 
     fn stack_increment(thread: usize, at: &Surroundings<'_>) -> u16 {

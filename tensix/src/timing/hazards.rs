@@ -1,0 +1,365 @@
+//! Which instructions a pipeline does not take yet, because of what it has just taken.
+//!
+//! * Dst: for four cycles after a write by the matrix or the vector unit, neither the matrix unit
+//!   nor PACR reads the aligned block of eight rows `[isa-bh: TensixCoprocessor/Dst.md]`. Writes by
+//!   the unpacker are not tracked: kernels order those by semaphores.
+//! * Matrix unit: what may follow a move `[isa-wh: TensixCoprocessor/MOVD2A.md]`, `MOVD2B.md`,
+//!   `MOVA2D.md`.
+//! * Vector unit: results after two cycles, with the cases that hardware misses
+//!   `[isa-bh: TensixCoprocessor/SFPMAD.md]`; SFPSWAP `[isa-wh: TensixCoprocessor/SFPSWAP.md]`.
+//! * SrcA and SrcB: a bank that was handed over is the matrix unit's when its last datum is there.
+//! * An unpacker begins an address while at most two cycles of the last fetch are left
+//!   [inferred: "execution proceeds in a pipelined fashion"].
+//!
+//! Only the time of instructions changes: a value is there from the cycle of issue on.
+
+use isa::op::{Opcode, Unit};
+use sim_core::{CoreId, Cycle, StateHasher, ThreadId, WaitReason};
+
+use super::Cost;
+use super::amounts::{self, Fetch, Speed};
+use crate::backend::{Backend, busy};
+use crate::checks::Warned;
+use crate::decode::Decoded;
+use crate::queue::Origin;
+use crate::units::Issued;
+
+/// Cycles in which a block of Dst cannot be read after the cycle of a write.
+const DST_CYCLES: u64 = 4;
+/// Blocks that can have been written in that time, one per cycle and unit.
+const DST_BLOCKS: usize = 8;
+/// Sustained rate of ATINCGET `[isa-wh: TensixCoprocessor/ATINCGET.md]`.
+const ATINCGET_CYCLES: u64 = 12;
+
+/// An aligned block of eight rows of Dst.
+pub(crate) type Block = u8;
+
+/// What the matrix unit takes after a move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum After {
+    Movd2a,
+    Movd2b,
+    /// MOVA2D, MOVB2D and their debugging forms.
+    MoveToDst,
+}
+
+impl After {
+    fn holds(self, next: Opcode) -> bool {
+        match self {
+            Self::Movd2a => !matches!(next, Opcode::Movd2a | Opcode::Movb2a),
+            Self::Movd2b => next != Opcode::Movd2b,
+            Self::MoveToDst => {
+                reads_dst(next, 0) || matches!(next, Opcode::Movd2a | Opcode::Movd2b)
+            }
+        }
+    }
+}
+
+/// What instructions have left in the pipelines. Nothing in the unit model.
+#[derive(Clone, Debug)]
+pub(crate) struct Pipelines {
+    /// Blocks of Dst, and the first cycle in which they can be read.
+    dst: [(Block, Cycle); DST_BLOCKS],
+    next_block: usize,
+    after_move: (After, Cycle),
+    /// Registers as a mask, and the cycle in which they cannot be read.
+    lregs: (u32, Cycle),
+    /// Cycle in which the vector unit takes only SFPNOP.
+    swap: Cycle,
+    /// Of each unpacker.
+    pub(super) fetches: [Fetch; 2],
+    /// First cycle in which the matrix unit can use bank 0 and 1 of SrcA and of SrcB.
+    filled: [[Cycle; 2]; 2],
+    /// First cycle for the next ATINCGET.
+    atincget: Cycle,
+    /// The last of all these cycles.
+    last: Cycle,
+    /// What the instruction that executes costs, if that depends on its data.
+    pub(crate) cost: Option<Cost>,
+}
+
+impl Default for Pipelines {
+    fn default() -> Self {
+        Self {
+            dst: [(0, Cycle::ZERO); DST_BLOCKS],
+            next_block: 0,
+            after_move: (After::Movd2a, Cycle::ZERO),
+            lregs: (0, Cycle::ZERO),
+            swap: Cycle::ZERO,
+            fetches: [Fetch::NONE; 2],
+            filled: [[Cycle::ZERO; 2]; 2],
+            atincget: Cycle::ZERO,
+            last: Cycle::ZERO,
+            cost: None,
+        }
+    }
+}
+
+impl Pipelines {
+    /// Whether time alone will still let something through after `now`.
+    pub(crate) fn has_timers(&self, now: Cycle) -> bool {
+        self.last > now
+    }
+
+    fn blocks_dst(&self, block: Block, now: Cycle) -> bool {
+        self.dst.iter().any(|&(written, free)| written == block && free > now)
+    }
+
+    fn until(&mut self, cycle: Cycle) -> Cycle {
+        self.last = self.last.max(cycle);
+        cycle
+    }
+
+    /// A write to a block of Dst.
+    fn write_dst(&mut self, block: Block, now: Cycle) {
+        let free = self.until(now + (DST_CYCLES + 1));
+        self.dst[self.next_block] = (block, free);
+        self.next_block = (self.next_block + 1) % DST_BLOCKS;
+    }
+
+    fn note(&mut self, opcode: Opcode, word: u32, now: Cycle) {
+        let after = match opcode {
+            Opcode::Movd2a => Some((After::Movd2a, 2)),
+            Opcode::Movd2b => Some((After::Movd2b, 4)),
+            Opcode::Mova2d | Opcode::Movb2d | Opcode::Movdbga2d | Opcode::Movdbgb2d => {
+                Some((After::MoveToDst, 4))
+            }
+            _ => None,
+        };
+        if let Some((after, cycles)) = after {
+            self.after_move = (after, self.until(now + cycles));
+        }
+        let written = late_results(opcode, word);
+        if written != 0 {
+            self.until(now + 2);
+            self.lregs = (written, now + 1);
+        }
+        if opcode == Opcode::Sfpswap {
+            self.until(now + 2);
+            self.swap = now + 1;
+        }
+        if opcode == Opcode::Atincget {
+            self.atincget = self.until(now + ATINCGET_CYCLES);
+        }
+    }
+
+    pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
+        for (block, free) in self.dst {
+            hasher.u8(block);
+            hasher.u64(free.0);
+        }
+        hasher.u8(self.after_move.0 as u8);
+        hasher.u32(self.lregs.0);
+        let cycles = [self.after_move.1, self.lregs.1, self.swap, self.atincget, self.last];
+        let fetches = self.fetches.map(|fetch| fetch.end);
+        for cycle in cycles.iter().chain(self.filled.as_flattened()).chain(&fetches) {
+            hasher.u64(cycle.0);
+        }
+    }
+}
+
+/// Whether a matrix instruction reads the rows of Dst that it writes. ELWADD and ELWSUB do if they
+/// accumulate, bit 21.
+const fn reads_dst(opcode: Opcode, word: u32) -> bool {
+    match opcode {
+        Opcode::Mvmul
+        | Opcode::Dotpv
+        | Opcode::Gapool
+        | Opcode::Gmpool
+        | Opcode::Elwmul
+        | Opcode::Mfconv3s1
+        | Opcode::Conv3s1
+        | Opcode::Conv3s2
+        | Opcode::Apool3s1
+        | Opcode::Apool3s2
+        | Opcode::Mpool3s1
+        | Opcode::Mpool3s2 => true,
+        Opcode::Elwadd | Opcode::Elwsub => word >> 21 & 1 != 0,
+        _ => false,
+    }
+}
+
+/// Whether a matrix instruction writes to the rows of Dst that it names.
+const fn writes_dst(opcode: Opcode) -> bool {
+    reads_dst(opcode, u32::MAX)
+        || matches!(opcode, Opcode::Mova2d | Opcode::Movb2d | Opcode::Movdbga2d | Opcode::Movdbgb2d)
+}
+
+const fn lreg(word: u32, lo: u32) -> u32 {
+    1 << (word >> lo & 0xF)
+}
+
+/// Registers that are written a cycle late, as far as the stall logic knows.
+const fn late_results(opcode: Opcode, word: u32) -> u32 {
+    match opcode {
+        // SFPMAD_MOD1_INDIRECT_VD, of the other two as well.
+        Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul if word & 8 != 0 => 0xFFFF,
+        Opcode::Sfpmad
+        | Opcode::Sfpadd
+        | Opcode::Sfpmul
+        | Opcode::Sfpmul24
+        | Opcode::Sfpmuli
+        | Opcode::Sfpaddi
+        | Opcode::Sfplutfp32 => lreg(word, 4),
+        Opcode::Sfplut => lreg(word, 20),
+        _ => 0,
+    }
+}
+
+/// Registers that the stall logic takes an instruction to read: not what it misses.
+const fn known_reads(opcode: Opcode, word: u32) -> u32 {
+    let (vd, vc, vb, va) = (lreg(word, 4), lreg(word, 8), lreg(word, 12), lreg(word, 16));
+    match opcode {
+        Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul if word & 4 != 0 => 0xFFFF,
+        Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul => va | vb | vc,
+        Opcode::Sfpmul24 => va | vb,
+        Opcode::Sfpmuli | Opcode::Sfpaddi => vd,
+        Opcode::Sfplut => 0x0F,
+        Opcode::Sfplutfp32 => 0x7F,
+        Opcode::Sfpstore => lreg(word, 20),
+        Opcode::Sfptransp => 0xFF,
+        // Bugs of the logic: VD of SFPIADD and SFPSHFT, anything of SFPCONFIG, of SFPSWAP except
+        // in mode 0, and of SFPSHFT2 in modes 2 to 4; VB of modes 5 and 6.
+        Opcode::Sfpiadd | Opcode::Sfpshft => vc,
+        Opcode::Sfpswap if word & 0xF == 0 => vc | vd,
+        Opcode::Sfpshft2 => match word & 0xF {
+            0 | 1 => 0x0F,
+            5 | 6 => vd,
+            _ => 0,
+        },
+        Opcode::Sfpconfig
+        | Opcode::Sfpswap
+        | Opcode::Sfpload
+        | Opcode::Sfploadi
+        | Opcode::Sfploadmacro
+        | Opcode::Sfpnop
+        | Opcode::Sfpencc
+        | Opcode::Sfppushc
+        | Opcode::Sfppopc
+        | Opcode::Sfpcompc => 0,
+        Opcode::SfpStochRnd => vb | vc,
+        // SFPAND and SFPOR with VB are taken to read VD all the same.
+        Opcode::Sfpand
+        | Opcode::Sfpor
+        | Opcode::Sfpxor
+        | Opcode::Sfpsetexp
+        | Opcode::Sfpsetman
+        | Opcode::Sfpsetsgn
+        | Opcode::Sfple
+        | Opcode::Sfpgt => vc | vd,
+        _ => vc,
+    }
+}
+
+impl Backend {
+    /// Why the documented timing does not let an instruction issue at `now`.
+    #[cold]
+    pub(crate) fn not_yet(
+        &self,
+        decoded: &Decoded,
+        word: u32,
+        thread: ThreadId,
+        now: Cycle,
+    ) -> Option<WaitReason> {
+        let (pipelines, opcode) = (&self.pipelines, decoded.opcode);
+        let waits = match decoded.unit {
+            Unit::Matrix => {
+                let (after, until) = pipelines.after_move;
+                let reads =
+                    reads_dst(opcode, word) || matches!(opcode, Opcode::Movd2a | Opcode::Movd2b);
+                until > now && after.holds(opcode)
+                    || reads && pipelines.blocks_dst(self.matrix_block(word, thread, now), now)
+            }
+            Unit::Vector => {
+                let (registers, cycle) = pipelines.lregs;
+                cycle == now && registers & known_reads(opcode, word) != 0
+                    || pipelines.swap == now && opcode != Opcode::Sfpnop
+            }
+            Unit::Packer if opcode == Opcode::Pacr => {
+                let rows = self.packer.rows_read(word, thread.index(), &self.config, &self.adcs);
+                rows.into_iter().flatten().any(|row| pipelines.blocks_dst((row >> 3) as u8, now))
+            }
+            Unit::Unpacker if opcode == Opcode::Unpacr => {
+                pipelines.fetches[(word >> 23 & 1) as usize].end > now + 2
+            }
+            Unit::Scalar => opcode == Opcode::Atincget && pipelines.atincget > now,
+            _ => false,
+        };
+        if waits {
+            return Some(busy(decoded.unit));
+        }
+        let operand = (0..2).find(|&operand| {
+            decoded.needs >> operand & 1 != 0 && self.src_is_filling(operand, now)
+        })?;
+        let bank = u8::from(self.src[operand].matrix_bank);
+        Some(WaitReason::SrcBank { operand: operand as u8, bank, for_matrix: true })
+    }
+
+    /// Whether the matrix unit's bank of SrcA or SrcB is its own, but not all datums are there.
+    pub(crate) fn src_is_filling(&self, operand: usize, now: Cycle) -> bool {
+        let banks = &self.src[operand];
+        !banks.matrix_waits()
+            && self.pipelines.filled[operand][usize::from(banks.matrix_bank)] > now
+    }
+
+    /// The block of Dst that a matrix instruction names.
+    fn matrix_block(&self, word: u32, thread: ThreadId, now: Cycle) -> Block {
+        let origin = Origin { core: CoreId::Brisc, pc: 0 };
+        let issued = Issued { word, thread, origin, now, allowed: Warned::NONE };
+        (self.matrix.dst_row(&issued, &self.config, &self.src) >> 3) as Block
+    }
+
+    /// What an instruction is about to write to Dst. Asked before it executes, which moves the
+    /// counters.
+    #[cold]
+    pub(crate) fn dst_target(&mut self, opcode: Opcode, issued: &Issued) -> Option<Block> {
+        match opcode {
+            Opcode::Sfpstore => {
+                let row = self.vector_store_row(issued);
+                Some((row >> 3) as Block)
+            }
+            _ if writes_dst(opcode) => {
+                Some(self.matrix_block(issued.word, issued.thread, issued.now))
+            }
+            _ => None,
+        }
+    }
+
+    /// Notes what an instruction that has just executed leaves in the pipelines.
+    #[cold]
+    pub(crate) fn note_pipelines(
+        &mut self,
+        opcode: Opcode,
+        issued: &Issued,
+        target: Option<Block>,
+    ) {
+        if let Some(block) = target {
+            self.pipelines.write_dst(block, issued.now);
+        }
+        self.pipelines.note(opcode, issued.word, issued.now);
+    }
+
+    /// Books an `UNPACR` of `bytes`, whose bank is `handed_over` if there is one.
+    #[cold]
+    pub(crate) fn book_unpack(
+        &mut self,
+        unpacker: usize,
+        bytes: u64,
+        wanted: Speed,
+        handed_over: Option<bool>,
+        now: Cycle,
+    ) {
+        let cost = self.pipelines.unpack(unpacker, bytes, wanted, now);
+        let end = self.pipelines.until(now + u64::from(cost.latency));
+        if let Some(bank) = handed_over {
+            self.pipelines.filled[unpacker][usize::from(bank)] = end;
+        }
+        self.pipelines.cost = Some(cost);
+    }
+
+    /// Books a `PACR` that wrote `blocks` blocks of 16 bytes.
+    #[cold]
+    pub(crate) fn book_pack(&mut self, blocks: u32, accumulates: bool) {
+        self.pipelines.cost = Some(amounts::pack(blocks, accumulates));
+    }
+}
