@@ -5,6 +5,8 @@
 mod common;
 #[path = "common/guests.rs"]
 mod guests;
+#[path = "common/legal.rs"]
+mod legal;
 
 use common::{ALL_HELD, RESET_BITS, RESET_PCS, SOFT_RESET_0, config, on};
 use guests::{access_programs, any_address, push_programs, random_programs};
@@ -12,6 +14,7 @@ use observe::EventHash;
 use proptest::prelude::*;
 use sim_core::engine::EngineKind;
 use sim_core::{Cycle, NullObserver, Observer};
+use tensix::TimingModel;
 use tile::{Stop, Tile, TileConfig};
 
 /// Cycles of one run. Local RAM takes up to 2048 to be cleared after a reset
@@ -58,14 +61,19 @@ fn finish<O: Observer>(tile: &mut Tile<O>, limit: u64, stops: usize) -> Vec<Stri
 
 /// Every schedule ends in the same words, state and events, up to the first mistake.
 fn assert_schedules_agree(programs: &[Vec<u32>], epoch: u32) {
+    assert_agree(programs, |engine, parking| config(engine, parking, epoch));
+}
+
+/// The same for tiles with something else chosen as well.
+fn assert_agree(programs: &[Vec<u32>], config: impl Fn(EngineKind, bool) -> TileConfig) {
     let run = |config: TileConfig| {
         let mut tile = tile(programs, config, EventHash::new());
         let ends = finish(&mut tile, CYCLES, 1);
         (ends, tile.now(), tile.state_hash(), tile.observer().hash(), tile.observer().count())
     };
-    let plain = run(config(EngineKind::Inline, false, epoch));
-    assert_eq!(run(config(EngineKind::Inline, true, epoch)), plain, "parking");
-    assert_eq!(run(config(EngineKind::Threads, true, epoch)), plain, "threads");
+    let plain = run(config(EngineKind::Inline, false));
+    assert_eq!(run(config(EngineKind::Inline, true)), plain, "parking");
+    assert_eq!(run(config(EngineKind::Threads, true)), plain, "threads");
 }
 
 /// Runs, hashes, and goes on after whatever stopped the run: nothing may panic.
@@ -145,4 +153,54 @@ proptest! {
     ) {
         assert_schedules_agree(&programs, epoch);
     }
+
+    #[test]
+    fn random_kernels_over_all_units_are_the_same_on_every_schedule(
+        input in prop::collection::vec(any::<u8>(), 300..1500),
+        epoch in epochs(),
+        timing in prop::sample::select(vec![TimingModel::Unit, TimingModel::Documented]),
+    ) {
+        let warned = legal::every_check();
+        assert_agree(&legal::programs(&input), |engine, parking| {
+            TileConfig { warned, timing, ..config(engine, parking, epoch) }
+        });
+    }
+}
+
+/// The generator reaches what it is for: of a hundred kernels, each unit executes in most.
+#[test]
+fn random_kernels_reach_every_unit() {
+    use sim_core::observer::{Event, Stamp};
+
+    #[derive(Default)]
+    struct Units([u32; 10]);
+    impl Observer for Units {
+        fn event(&mut self, _: Stamp, event: &Event) {
+            if let Event::Issue { word, .. } = event
+                && let Some(opcode) = isa::op::Opcode::from_byte((word >> 24) as u8)
+            {
+                self.0[opcode.unit() as usize] += 1;
+            }
+        }
+    }
+    let mut reached = [0; 10];
+    let mut state = 1_u64;
+    for _ in 0..100 {
+        let input: Vec<u8> = (0..1200)
+            .map(|_| {
+                // Knuth's linear congruential generator.
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (state >> 56) as u8
+            })
+            .collect();
+        let config = TileConfig { warned: legal::every_check(), ..on(EngineKind::Inline) };
+        let mut tile = tile(&legal::programs(&input), config, Units::default());
+        finish(&mut tile, CYCLES, MOST_STOPS);
+        for (total, count) in reached.iter_mut().zip(tile.observer().0) {
+            *total += u32::from(count > 0);
+        }
+    }
+    let frontend = isa::op::Unit::Frontend as usize;
+    let few = reached.iter().enumerate().find(|&(unit, &count)| unit != frontend && count < 80);
+    assert_eq!(few, None, "{reached:?}");
 }
