@@ -147,7 +147,7 @@ mod tests {
             (bne(5, 7, -4096), "bne\tt0,t2,0x0"),
             (flw(1, 2, 12), "flw\tft1,12(sp)"),
             (fsw(1, 2, 12), "fsw\tft1,12(sp)"),
-            (csrrw(0, 0x7C0, 5), "csrw\t0x7c0,t0"),
+            (csrrw(0, 0x7C0, 5), "csrw\tcfg0,t0"),
         ] {
             let words = |text: &str| text.replace(['\t', ' '], " ");
             assert_eq!(words(&rv32(word, 0x1000)), words(text));

@@ -188,7 +188,7 @@ impl Core {
 mod tests {
     use super::*;
     use crate::decode::decode;
-    use isa::asm::{addi, beq, bne, i, j, lw, sw};
+    use isa::asm::{addi, beq, bne, j, lw, sw};
 
     /// Whether the last of those words, which lie at 0x1000, closes a poll.
     fn polls(words: &[u32]) -> bool {

@@ -128,7 +128,7 @@ fn core_that_parks_after_its_mistake_is_as_far_as_one_that_spins() {
 }
 
 /// Counts down, then stores 1 to the first data word, then counts for ever.
-fn late_writer(rounds: u32) -> Vec<u32> {
+fn late_writer(rounds: i32) -> Vec<u32> {
     vec![
         programs::i(0x13, 0, 5, 0, rounds),
         programs::i(0x13, 0, 5, 5, -1),
@@ -170,7 +170,7 @@ const GPR: u32 = 0xFFE0_0000;
 #[test]
 fn poller_of_a_device_sees_a_change_at_any_moment() {
     // The change may come after the poller's last look and before it is parked.
-    let writer = |rounds: u32| {
+    let writer = |rounds: i32| {
         vec![
             programs::i(0x13, 0, 5, 0, rounds),
             programs::i(0x13, 0, 5, 5, -1),
@@ -202,7 +202,7 @@ fn poller_of_a_device_sees_a_change_at_any_moment() {
 fn same_word_in_one_cycle_belongs_to_the_last_core_in_order() {
     // Every core stores its number to the same word in its fifth cycle; (cycle, agent) order
     // says that NCRISC is last.
-    let program = |value: u32| {
+    let program = |value: i32| {
         vec![programs::i(0x13, 0, 5, 0, value), programs::store(2, 5, 4, 0), programs::jal(0, 0)]
     };
     let programs: Vec<Vec<u32>> = (1..=5).map(program).collect();

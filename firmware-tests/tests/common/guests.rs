@@ -114,7 +114,7 @@ fn instruction() -> impl Strategy<Value = u32> {
         .prop_map(|(funct3, rd, rs1, imm)| i(0x13, funct3, rd, rs1, imm));
     let add = (WORK, WORK, WORK).prop_map(|(rd, a, b)| b << 20 | a << 15 | rd << 7 | 0x33);
     let load = (WORK, 16_u32..32, 0..8).prop_map(|(rd, base, at)| i(0x03, 2, rd, base, at * 4));
-    let save = (WORK, 16_u32..32, 0_u32..8).prop_map(|(rs, base, at)| store(2, rs, base, at * 4));
+    let save = (WORK, 16_u32..32, 0..8).prop_map(|(rs, base, at)| store(2, rs, base, at * 4));
     let jump = (WORK, WORK, -8..8).prop_map(|(a, b, words)| bne(a, b, words * 4));
     let push = calm_tensix_word().prop_map(|word| word.rotate_left(2));
     prop_oneof![

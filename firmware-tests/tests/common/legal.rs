@@ -74,7 +74,7 @@ fn descriptor(bytes: &mut Bytes<'_>) -> [u32; 2] {
 
 /// Stores to configuration, as address and value.
 fn configure(bytes: &mut Bytes<'_>, shadow: &mut [u32], stores: &mut Vec<(u32, u32)>) {
-    let mut store = |word: u32, value: u32| {
+    let mut store = |shadow: &mut [u32], word: u32, value: u32| {
         shadow[word as usize] = value;
         stores.push((CONFIG + 4 * word, value));
     };
@@ -85,14 +85,14 @@ fn configure(bytes: &mut Bytes<'_>, shadow: &mut [u32], stores: &mut Vec<(u32, u
                 field::THCON_SEC1_REG0_TileDescriptor.addr32,
             ]);
             let [low, high] = descriptor(bytes);
-            store(first, low);
-            store(first + 1, high);
+            store(shadow, first, low);
+            store(shadow, first + 1, high);
         }
         1 | 2 => {
             let (field, values) = bytes.of(FORMATS);
             let value = bytes.of(values);
             let old = shadow[field.addr32 as usize];
-            store(field.addr32, field.insert(old, value));
+            store(shadow, field.addr32, field.insert(old, value));
         }
         _ => {
             let any: Vec<&ConfigField> = ALL
@@ -101,7 +101,7 @@ fn configure(bytes: &mut Bytes<'_>, shadow: &mut [u32], stores: &mut Vec<(u32, u
                 .collect();
             let field = any[bytes.word() as usize % any.len()];
             let old = shadow[field.addr32 as usize];
-            store(field.addr32, field.insert(old, bytes.byte()));
+            store(shadow, field.addr32, field.insert(old, bytes.byte()));
         }
     }
 }

@@ -17,8 +17,8 @@ pub(crate) const DATA_REGISTER: u8 = 4;
 pub(crate) const PATCH_REGISTERS: std::ops::Range<u8> = 16..19;
 /// Registers programs compute in.
 const WORK_REGISTERS: std::ops::Range<u32> = 5..16;
-use isa::asm::{branch, jal};
-pub(crate) use isa::asm::{i, r, store};
+
+pub(crate) use isa::asm::{branch, i, jal, r, store};
 
 /// Words of a program.
 pub(crate) const LENGTH: usize = 24;
@@ -74,7 +74,7 @@ fn computing() -> impl Strategy<Value = u32> {
     prop_oneof![
         (codes, rd.clone(), rs1.clone(), rs2)
             .prop_map(|((funct7, funct3), rd, rs1, rs2)| r(funct7, funct3, rd, rs1, rs2)),
-        (prop::sample::select(vec![0, 2, 3, 4, 6, 7]), rd, rs1, 0u32..4096)
+        (prop::sample::select(vec![0, 2, 3, 4, 6, 7]), rd, rs1, -2048..2048)
             .prop_map(|(funct3, rd, rs1, imm)| i(0x13, funct3, rd, rs1, imm)),
     ]
 }
@@ -85,10 +85,14 @@ fn memory() -> impl Strategy<Value = u32> {
     let load = prop::sample::select(vec![(0, 1), (1, 2), (2, 4), (4, 1), (5, 2)]);
     let stores = prop::sample::select(vec![(0, 1), (1, 2), (2, 4)]);
     prop_oneof![
-        (load, WORK_REGISTERS, base.clone(), 0u32..64).prop_map(
-            |((funct3, bytes), rd, base, imm)| i(0x03, funct3, rd, base, imm & !(bytes - 1))
-        ),
-        (stores, WORK_REGISTERS, base, 0u32..64).prop_map(|((funct3, bytes), rs2, base, imm)| {
+        (load, WORK_REGISTERS, base.clone(), 0..64).prop_map(|((funct3, bytes), rd, base, imm)| i(
+            0x03,
+            funct3,
+            rd,
+            base,
+            imm & !(bytes - 1)
+        )),
+        (stores, WORK_REGISTERS, base, 0..64).prop_map(|((funct3, bytes), rs2, base, imm)| {
             store(funct3, rs2, base, imm & !(bytes - 1))
         }),
     ]
@@ -102,7 +106,7 @@ fn counter() -> impl Strategy<Value = u32> {
 
 /// A store of one of the patch registers over a word of the program.
 fn patch() -> impl Strategy<Value = u32> {
-    (PATCH_REGISTERS, 0..LENGTH as u32 - 1)
+    (PATCH_REGISTERS, 0..LENGTH as i32 - 1)
         .prop_map(|(rs2, at)| store(2, u32::from(rs2), u32::from(CODE_REGISTER), at * 4))
 }
 
