@@ -112,8 +112,8 @@ fn kernel(words: [u32; 4]) -> Vec<u32> {
         // The loop: play, count.
         ttinsn(REPLAY | PLAYED << 4),
         addi(10, 10, 1),
-        sw(10, 8, COUNT & 0xFFF),
-        jump(-3),
+        sw(10, 8, (COUNT & 0xFFF) as i32),
+        j(-12),
     ]);
     program
 }

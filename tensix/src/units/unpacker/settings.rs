@@ -304,10 +304,10 @@ impl Settings {
                 &field::ALU_FORMAT_SPEC_REG0_SrcBUnsigned,
             ]) != 0,
         };
-        let unconverted =
-            || issued.allows(Check::UnpackFormats).then(|| Formats { output: input, ..formats });
-        let conversion =
-            formats.conversion().or_else(|| unconverted().and_then(|formats| formats.conversion()));
+        let unconverted = Formats { output: input, ..formats };
+        let conversion = formats.conversion().or_else(|| {
+            if issued.allows(Check::UnpackFormats) { unconverted.conversion() } else { None }
+        });
         let (Some(conversion), Some(datum_bits)) = (conversion, format::datum_bits(input)) else {
             return Err(no_conversion(issued, &formats));
         };
