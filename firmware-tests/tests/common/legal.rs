@@ -67,7 +67,7 @@ const FORMATS: &[(ConfigField, &[u32])] = &[
 /// faces.
 fn descriptor(bytes: &mut Bytes<'_>) -> [u32; 2] {
     let format = bytes.of(&[0, 1, 2, 4, 5, 6, 7, 8, 10, 14, 15]);
-    let plain = u32::from(bytes.byte() % 8 != 0);
+    let plain = u32::from(!bytes.byte().is_multiple_of(8));
     let width = bytes.of(&[16, 32, 256]);
     [format | plain << 4 | width << 16, 16 | 4 << 16]
 }
@@ -133,7 +133,7 @@ fn instruction(bytes: &mut Bytes<'_>) -> u32 {
                 | Opcode::Atincgetptr
         )
     };
-    let patient = bytes.byte() % 16 == 0;
+    let patient = bytes.byte().is_multiple_of(16);
     let rows: Vec<_> =
         ROWS.iter().filter(|row| row.unit == unit && (patient || !waits(row.opcode))).collect();
     let row = rows[bytes.byte() as usize % rows.len()];
