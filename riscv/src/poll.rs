@@ -188,7 +188,7 @@ impl Core {
 mod tests {
     use super::*;
     use crate::decode::decode;
-    use isa::asm::{addi, beq, bne, j, lw, sw};
+    use isa::asm::{addi, beq, bne, i, j, lw, sw};
 
     /// Whether the last of those words, which lie at 0x1000, closes a poll.
     fn polls(words: &[u32]) -> bool {
@@ -211,7 +211,7 @@ mod tests {
         assert!(polls(&[j(0)]));
     }
 
-    const RET: u32 = i_type(0x67, 0, 0, 1, 0);
+    const RET: u32 = i(0x67, 0, 0, 1, 0);
     /// `jal x1` ahead by that many instructions.
     const fn call_ahead(words: u32) -> u32 {
         ((2 * words) & 0x3FF) << 21 | 1 << 7 | 0x6F
@@ -219,7 +219,7 @@ mod tests {
 
     /// `poll: jal f; bne x10, x7, poll; f: ...`: whether the branch closes a poll.
     fn polls_by_call(function: &[u32]) -> bool {
-        let words = [&[call_ahead(2), bne_back(10, 7, 1)], function].concat();
+        let words = [&[call_ahead(2), bne(10, 7, -4)], function].concat();
         let fetch = |at: u32| decode(words[(at as usize - 0x1000) / 4], at);
         let op = mark(fetch(0x1004), 0x1004, fetch);
         if op.kind == Kind::Poll {
@@ -231,19 +231,19 @@ mod tests {
 
     #[test]
     fn loop_that_calls_a_function_to_look_is_a_poll() {
-        assert!(polls_by_call(&[lw(10, 6), RET]));
+        assert!(polls_by_call(&[lw(10, 6, 0), RET]));
         // A frame on the stack: x2 moves there and back, x1 is saved.
         let store = 1 << 20 | 2 << 15 | 2 << 12 | 12 << 7 | 0x23;
-        let frame = [addi(2, 2, 0xFF0), store, lw(10, 6), lw(1, 2), addi(2, 2, 16), RET];
+        let frame = [addi(2, 2, -16), store, lw(10, 6, 0), lw(1, 2, 0), addi(2, 2, 16), RET];
         assert!(polls_by_call(&frame));
     }
 
     #[test]
     fn loop_that_calls_a_function_that_does_something_is_none() {
         // Counts; stores elsewhere than on the stack; does not come back.
-        assert!(!polls_by_call(&[addi(5, 5, 1), lw(10, 6), RET]));
-        assert!(!polls_by_call(&[sw(5, 6), lw(10, 6), RET]));
-        assert!(!polls_by_call(&[lw(10, 6), j_back(0)]));
+        assert!(!polls_by_call(&[addi(5, 5, 1), lw(10, 6, 0), RET]));
+        assert!(!polls_by_call(&[sw(5, 6, 0), lw(10, 6, 0), RET]));
+        assert!(!polls_by_call(&[lw(10, 6, 0), j(0)]));
     }
 
     #[test]
