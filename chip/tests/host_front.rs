@@ -160,8 +160,7 @@ fn going_ahead_does_not_show_where_cores_race() {
         start(&mut chip, 1, |x, y| 60 + (x * 97 + y * 31) % 700);
         for x in (1..=7).chain(10..=16) {
             for core in [0x6000, 0xA000, 0xE000, 0x1_2000] {
-                let program: Vec<u8> =
-                    racer.iter().flat_map(|word| word.to_le_bytes()).collect();
+                let program: Vec<u8> = racer.iter().flat_map(|word| word.to_le_bytes()).collect();
                 assert_eq!(chip.tile_write(x, 2, core, &program), Ok(()));
             }
             assert_eq!(chip.tile_write(x, 2, 0xFFB1_21B0, &[0; 4]), Ok(()));

@@ -113,7 +113,7 @@ proptest! {
 fn core_that_parks_after_its_mistake_is_as_far_as_one_that_spins() {
     let program = vec![
         lui(5, 0xFFB4_0000),
-        programs::i(0x13, 0, 6, 0, 0xFFF),
+        programs::i(0x13, 0, 6, 0, -1),
         // A stream's configuration that the overlay model refuses.
         programs::store(2, 6, 5, 0),
         programs::jal(0, 0),
