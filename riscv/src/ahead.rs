@@ -10,7 +10,7 @@
 
 use sim_core::{Cycle, L1, Shared};
 
-use crate::core::{Core, block_bit};
+use crate::core::Core;
 use crate::fast;
 
 /// A set of L1 words, kept as two summaries: by the words' numbers and by their blocks of 1 KiB.
@@ -39,8 +39,15 @@ impl Footprint {
     }
 }
 
+/// One of 64 bits for the block of 1 KiB that holds `addr`, by Fibonacci hashing: buffers at
+/// equal offsets in regions of a power of two should not meet.
+#[inline]
+pub(crate) const fn block_bit(addr: u32) -> u64 {
+    1 << ((addr >> 10).wrapping_mul(0x9E37_79B1) >> 26)
+}
+
 /// How to take back what a core did on trial.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub(crate) struct Undo {
     x: [u32; 32],
     pc: u32,
@@ -52,21 +59,6 @@ pub(crate) struct Undo {
     pub(crate) local: Vec<(u32, u32)>,
     pub(crate) loaded: Footprint,
     pub(crate) stored: Footprint,
-}
-
-impl Default for Undo {
-    fn default() -> Self {
-        Self {
-            x: [0; 32],
-            pc: 0,
-            cycle: 0,
-            instructions: 0,
-            l1: Vec::new(),
-            local: Vec::new(),
-            loaded: Footprint::default(),
-            stored: Footprint::default(),
-        }
-    }
 }
 
 impl Core {

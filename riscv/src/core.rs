@@ -5,7 +5,7 @@ use sim_core::{
     StateHasher, WaitReason, Width,
 };
 
-use crate::ahead::Undo;
+use crate::ahead::{Undo, block_bit};
 use crate::csr::CsrFile;
 use crate::debug::Debug as Debugger;
 use crate::fast::{Exit, Posted};
@@ -465,13 +465,6 @@ impl Core {
         hasher.words(&self.local);
         self.hash_debugger(hasher);
     }
-}
-
-/// One of 64 bits for the block of 1 KiB that holds `addr`, by Fibonacci hashing: buffers at
-/// equal offsets in regions of a power of two should not meet.
-#[inline]
-pub(crate) const fn block_bit(addr: u32) -> u64 {
-    1 << ((addr >> 10).wrapping_mul(0x9E37_79B1) >> 26)
 }
 
 impl Agent for Core {

@@ -10,8 +10,8 @@
 use sim_core::agent::RunView;
 use sim_core::{Cycle, L1, Shared, Store, Width};
 
-use crate::ahead::Undo;
-use crate::core::{Core, LOCAL_BASE, block_bit};
+use crate::ahead::{Undo, block_bit};
+use crate::core::{Core, LOCAL_BASE};
 use crate::dispatch::dispatch;
 use crate::exec::{bits, extend, muldiv};
 use crate::icache::CODE_PAGE_BYTES;
