@@ -1,7 +1,7 @@
 //! What instructions cost in time. Costs delay, they never change a value.
 //!
-//! [`table`] says how long an instruction keeps its unit, its thread and the unit's pipeline;
-//! [`amounts`] what depends on how much is moved; [`hazards`] which instructions a pipeline does not
+//! `table` says how long an instruction keeps its unit, its thread and the unit's pipeline;
+//! `amounts` what depends on how much is moved; `hazards` which instructions a pipeline does not
 //! take yet. Only [`TimingModel::Documented`] knows any of it.
 
 pub(crate) mod amounts;
