@@ -14,7 +14,8 @@ mod device;
 mod guest;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
 
 use device::{Figure, Unit};
 
@@ -133,18 +134,34 @@ fn own_library() -> Result<PathBuf, String> {
     places.into_iter().find(|path| path.exists()).ok_or(format!("no {name} beside this program"))
 }
 
+/// A figure that is not there by then will not come.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// One figure of one library, in a process of its own.
 fn measure(library: &Path, name: &str, seconds: f64) -> Option<f64> {
     let program = std::env::current_exe().ok()?;
     let seconds = seconds.to_string();
-    let child = Command::new(program)
+    let mut child = Command::new(program)
         .args(["--seconds", &seconds, name, "--library"])
         .arg(library)
-        .output()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
         .ok()?;
-    let said = String::from_utf8_lossy(&child.stdout);
+    let latest = Instant::now() + PATIENCE;
+    while child.try_wait().ok()?.is_none() {
+        if Instant::now() > latest {
+            // Some library does not come back from a call: no figure.
+            child.kill().ok()?;
+            child.wait().ok()?;
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let ended = child.wait_with_output().ok()?;
+    let said = String::from_utf8_lossy(&ended.stdout);
     let figure = said.lines().find_map(|line| line.strip_prefix("FIGURE "))?.parse().ok();
-    figure.filter(|_| child.status.success())
+    figure.filter(|_| ended.status.success())
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {
