@@ -92,6 +92,8 @@ pub struct Waves<W: Write + Seek> {
     /// Units that executed in a cycle, and drop afterwards.
     falling: Vec<Signal>,
     error: Option<FstWriteError>,
+    /// Bytes of changes that are kept before they are written.
+    block_bytes: usize,
 }
 
 impl<W: Write + Seek> std::fmt::Debug for Waves<W> {
@@ -201,6 +203,7 @@ impl<W: Write + Seek> Waves<W> {
             time: 0,
             falling: Vec::new(),
             error: None,
+            block_bytes: BLOCK_BYTES,
         };
         waves.step(0);
         for signal in signals {
@@ -219,9 +222,12 @@ impl<W: Write + Seek> Waves<W> {
 
     fn step(&mut self, time: u64) {
         let Some(body) = &mut self.body else { return };
-        let mut result = body.time_change(time);
-        if result.is_ok() && body.size() > BLOCK_BYTES {
-            result = body.flush();
+        // The writer begins a block with a new time and nothing else; what holds at first is not yet
+        // known when the first one begins.
+        let is_full = body.size() > self.block_bytes && self.time > 0;
+        let mut result = if is_full { body.flush() } else { Ok(()) };
+        if result.is_ok() {
+            result = body.time_change(time);
         }
         self.time = time;
         self.note(result);
@@ -419,10 +425,15 @@ mod tests {
     }
 
     fn file_of(events: &[(Stamp, Event)]) -> Vec<u8> {
+        file_in_blocks(BLOCK_BYTES, events)
+    }
+
+    fn file_in_blocks(bytes: usize, events: &[(Stamp, Event)]) -> Vec<u8> {
         let file = tempfile();
         let mut waves = Waves::new(file.try_clone().expect("a handle")).expect("a header");
+        waves.block_bytes = bytes;
         events.iter().for_each(|(stamp, event)| waves.event(*stamp, event));
-        waves.finish(Cycle(100)).expect("an end");
+        waves.finish(Cycle(100_000)).expect("an end");
         read_all(file)
     }
 
@@ -456,6 +467,23 @@ mod tests {
         let expected = [(0, "0000"), (10, "0001"), (12, "0010"), (30, "0001")];
         let expected: Vec<_> = expected.map(|(time, text)| (time, text.to_owned())).into();
         assert_eq!(changes(&file, "tile.semaphores.MATH_PACK"), expected);
+    }
+
+    #[test]
+    fn long_run_is_written_in_blocks_and_read_back_whole() {
+        let agent = AgentId::Thread(ThreadId::T1);
+        let events: Vec<_> = (1..1000_u16)
+            .map(|n| {
+                let (before, after) = ((n - 1) as u8 & 1, n as u8 & 1);
+                let op = if after == 1 { SemaphoreOp::Post } else { SemaphoreOp::Get };
+                let event = Event::Semaphore { index: 1, op, before, after, max: 2 };
+                (at(u64::from(n) * 7, agent, 0), event)
+            })
+            .collect();
+        let seen = |file: &[u8]| changes(file, "tile.semaphores.MATH_PACK");
+        let whole = seen(&file_of(&events));
+        assert_eq!(whole.len(), 1000);
+        assert!(seen(&file_in_blocks(64, &events)) == whole, "blocks show something else");
     }
 
     #[test]
