@@ -8,11 +8,13 @@
 use sim_core::{Cycle, GuestError, ThreadId};
 
 use crate::backend::Backend;
+use crate::checks::Warned;
 use crate::coprocessor::{Coprocessor, end_wait, execute, lone};
 use crate::decode::decode;
 use crate::env::Env;
 use crate::frontend::Frontend;
-use crate::queue::Queued;
+use crate::frontend::replay::{Mode, SLOTS};
+use crate::queue::{Origin, Queued};
 use crate::timing::TimingModel;
 use crate::units::{Fault, Issued};
 
@@ -70,81 +72,100 @@ impl Coprocessor {
         {
             return Ok(from);
         }
-        let Some(gate) = TwoAtGate::take(frontend) else { return Ok(from) };
-        play_lone((frontend, gate), &mut self.backend, thread, (from, until), env)
+        let Some(mut playback) = Playback::of(frontend) else { return Ok(from) };
+        let cycles = until.0.saturating_sub(from.0).min(u64::from(playback.left));
+        let played = playback.run((frontend, &mut self.backend), (thread, from, cycles), env);
+        playback.leave(frontend);
+        played
     }
 }
 
-/// The last FIFO before the wait gate while its thread plays: kept out of memory, because it is
-/// written and read in every cycle.
-struct TwoAtGate {
-    front: Queued,
-    next: Option<Queued>,
+/// A playback as one thread's frontend does it. The last FIFO before the wait gate holds the one or
+/// two instructions before the next one, so that neither has to be moved from cycle to cycle.
+struct Playback {
+    origin: Origin,
+    mop: u32,
+    /// Slot of the front instruction, modulo [`SLOTS`].
+    front: usize,
+    /// Instructions in the last FIFO.
+    held: usize,
+    /// Instructions that are still to be played.
+    left: u8,
 }
 
-impl TwoAtGate {
-    fn take(frontend: &mut Frontend) -> Option<Self> {
-        let front = *frontend.third.front()?;
-        frontend.third.drop_front();
-        let next = frontend.third.front().copied();
-        frontend.third.clear();
-        Some(Self { front, next })
+impl Playback {
+    /// The playback of a frontend, if the last FIFO holds nothing else.
+    #[inline]
+    fn of(frontend: &Frontend) -> Option<Self> {
+        let Mode::Play { index, left, origin, mop } = frontend.replay.mode else { return None };
+        let held = frontend.third.len();
+        let front = (usize::from(index) + SLOTS - held) % SLOTS;
+        let playback = Self { origin, mop, front, held, left };
+        let expected = (0..held).map(|place| playback.entry(frontend, place));
+        (held != 0 && frontend.third.iter().copied().eq(expected)).then_some(playback)
     }
 
-    fn put_back(self, frontend: &mut Frontend) {
-        frontend.third.push(self.front);
-        if let Some(next) = self.next {
-            frontend.third.push(next);
-        }
+    /// What the last FIFO holds at a place.
+    #[inline]
+    fn entry(&self, frontend: &Frontend, place: usize) -> Queued {
+        let slot = (self.front + place) % SLOTS;
+        let word = frontend.replay.buffer[slot];
+        Queued::expanded(word, self.origin, self.mop, slot as u8 + 1)
     }
-}
 
-#[inline]
-fn play_lone<E: Env>(
-    (frontend, mut gate): (&mut Frontend, TwoAtGate),
-    backend: &mut Backend,
-    thread: ThreadId,
-    (from, until): (Cycle, Cycle),
-    env: &mut E,
-) -> Result<Cycle, (Cycle, Fault)> {
-    let mut now = from;
-    while now < until {
-        let entry = gate.front;
-        let Some(decoded) = decode(entry.word()) else { break };
-        if !backend.accepts(decoded, entry.word(), thread, now) {
-            break;
-        }
-        frontend.untrack(&entry);
-        if frontend.gate.wait.is_some() {
-            end_wait(frontend, thread, now, env);
-        }
-        let issued = Issued::new(&entry, thread, now);
-        let executed = execute(backend, &mut frontend.gate, decoded, (&issued, entry.slot()), env);
-        now += 1;
-        if let Err(fault) = executed {
-            gate.next.into_iter().for_each(|next| frontend.third.push(next));
-            return Err((now, fault));
-        }
-        let played = frontend.replay.play().unwrap_or(Queued::EMPTY);
-        gate.front = match &mut gate.next {
-            Some(next) => std::mem::replace(next, played),
-            None => played,
-        };
-        if decoded.stirs {
-            if backend.vector.schedule.is_active()
-                && let Err(fault) = backend.finish_vector_cycle(issued.now)
-            {
-                gate.put_back(frontend);
-                return Err((now, fault));
-            }
-            if backend.acts_by_itself() || frontend.gate.latch.is_some() || env.wants_control() {
+    /// At most so many cycles of `thread` from `from` on; the frontend's queues lag behind.
+    #[inline]
+    fn run<E: Env>(
+        &mut self,
+        (frontend, backend): (&mut Frontend, &mut Backend),
+        (thread, from, cycles): (ThreadId, Cycle, u64),
+        env: &mut E,
+    ) -> Result<Cycle, (Cycle, Fault)> {
+        let origin = self.origin;
+        let mut issued = Issued { word: 0, thread, origin, now: from, allowed: Warned::NONE };
+        let until = from + cycles;
+        while issued.now < until {
+            issued.word = frontend.replay.buffer[self.front % SLOTS];
+            let Some(decoded) = decode(issued.word) else { break };
+            if !backend.accepts(decoded, issued.word, thread, issued.now) {
                 break;
             }
+            if frontend.gate.wait.is_some() {
+                end_wait(frontend, thread, issued.now, env);
+            }
+            let slot = self.entry(frontend, 0).slot();
+            let failed = |fault| (issued.now + 1, fault);
+            let executed = execute(backend, &mut frontend.gate, decoded, (&issued, slot), env);
+            self.front += 1;
+            if executed.is_err() {
+                // It has left the gate, and nothing has come after it.
+                self.held -= 1;
+            }
+            executed.map_err(failed)?;
+            self.left -= 1;
+            if decoded.stirs {
+                if backend.vector.schedule.is_active() {
+                    backend.finish_vector_cycle(issued.now).map_err(failed)?;
+                }
+                let latched = frontend.gate.latch.is_some();
+                if latched || backend.acts_by_itself() || env.wants_control() {
+                    return Ok(issued.now + 1);
+                }
+            }
+            issued.now += 1;
         }
-        if !frontend.replay.is_playing() {
-            break;
-        }
+        Ok(issued.now)
     }
-    gate.put_back(frontend);
-    Ok(now)
+
+    /// Brings the frontend's queues up to date.
+    fn leave(&self, frontend: &mut Frontend) {
+        frontend.third.clear();
+        for place in 0..self.held {
+            frontend.third.push(self.entry(frontend, place));
+        }
+        let Self { origin, mop, left, .. } = *self;
+        let index = ((self.front + self.held) % SLOTS) as u8;
+        frontend.replay.mode =
+            if left == 0 { Mode::Pass } else { Mode::Play { index, left, origin, mop } };
+    }
 }

@@ -26,6 +26,13 @@ impl MatrixUnit {
             self.rwcs[thread].advanced(words[ADDR_MOD_AB + index], words[ADDR_MOD_DST + index]);
     }
 
+    /// Whether an address modifier changes no counter.
+    #[inline]
+    pub(crate) fn addr_mod_is_idle(addr_mod: u32, thread: usize, config: &ConfigUnit) -> bool {
+        let (words, index) = (&config.threads[thread], addr_mod as usize & 7);
+        words[ADDR_MOD_AB + index] | words[ADDR_MOD_DST + index] == 0
+    }
+
     pub(crate) fn setrwc(&mut self, issued: &Issued, config: &ConfigUnit, src: &mut [SrcBanks; 2]) {
         let rwc = &mut self.rwcs[issued.thread.index()];
         let (set, cr) = (issued.field(0, 4), issued.field(18, 4));

@@ -57,15 +57,21 @@ impl Place {
         })
     }
 
-    /// SFPLOAD: the values of all lanes; `old` is the register as it was and `infinities` the lanes
-    /// that read the largest FP16 as infinity.
+    /// SFPLOAD: the lanes of `set` of a register; `infinities` are those that read the largest FP16
+    /// as infinity.
     #[inline]
-    pub(super) fn load(&self, dst: &Dst, mode: u32, old: &LReg, infinities: u32) -> LReg {
-        self.load_at(Level::best(), dst, mode, old, infinities)
+    pub(super) fn load(&self, dst: &Dst, mode: u32, set: u32, lreg: &mut LReg, infinities: u32) {
+        self.load_at(Level::best(), dst, (mode, set, infinities), lreg);
     }
 
     #[inline]
-    fn load_at(&self, level: Level, dst: &Dst, mode: u32, old: &LReg, infinities: u32) -> LReg {
+    fn load_at(
+        &self,
+        level: Level,
+        dst: &Dst,
+        (mode, set, infinities): (u32, u32, u32),
+        lreg: &mut LReg,
+    ) {
         vectorise::run_at(
             level,
             #[inline(always)]
@@ -77,22 +83,24 @@ impl Place {
                     for lane in 0..LANES {
                         values[lane] = dst_format::load_word(cells[lane] << 16 | low[lane]);
                     }
-                    return values;
+                } else {
+                    with_known(
+                        mode,
+                        #[inline(always)]
+                        |mode| {
+                            for lane in 0..LANES {
+                                let infinity = infinities >> lane & 1 != 0;
+                                let (cell, old) = (cells[lane] as u16, lreg[lane]);
+                                values[lane] = dst_format::load_half(mode, cell, old, infinity);
+                            }
+                        },
+                    );
                 }
-                with_known(
-                    mode,
-                    #[inline(always)]
-                    |mode| {
-                        for lane in 0..LANES {
-                            let infinity = infinities >> lane & 1 != 0;
-                            let cell = cells[lane] as u16;
-                            values[lane] = dst_format::load_half(mode, cell, old[lane], infinity);
-                        }
-                    },
-                );
-                values
+                for lane in 0..LANES {
+                    lreg[lane] = if set >> lane & 1 != 0 { values[lane] } else { lreg[lane] };
+                }
             },
-        )
+        );
     }
 
     /// SFPSTORE: the values of the lanes of `set`.
@@ -236,6 +244,9 @@ mod tests {
 
             let wide = dst_format::loads_word(mode);
             let expected: LReg = std::array::from_fn(|lane| {
+                if set >> lane & 1 == 0 {
+                    return old[lane];
+                }
                 let (row, column) = at(wide, lane);
                 let valid = dst.is_valid(row as u32);
                 let cell = |row: usize| if valid { dst.cells[row][column] } else { 0 };
@@ -249,7 +260,8 @@ mod tests {
             });
             for level in Level::ALL {
                 let place = Place::new(map, wide, address, odd);
-                let loaded = place.load_at(level, &dst, mode, &old, infinities);
+                let mut loaded = old;
+                place.load_at(level, &dst, (mode, set, infinities), &mut loaded);
                 assert_eq!(loaded, expected, "{level:?} load in mode {mode}");
             }
 

@@ -98,9 +98,15 @@ impl VectorUnit {
     fn load(&mut self, vd: u8, mode: u32, set: u32, address: u32, at: &Surroundings<'_>) {
         let map = DstMap::of(&at.config.states[0]);
         let place = Place::new(map, dst_format::loads_word(mode), address, self.sets.load_odd);
-        let old = self.operand(vd);
-        let value = place.load(&at.matrix.dst, mode, old, self.sets.fp16_infinity);
-        self.write(vd, set, &value);
+        let (dst, infinities) = (&at.matrix.dst, self.sets.fp16_infinity);
+        if self.schedule.before.is_some() {
+            // Others of the cycle may have written the register already: not what this one reads.
+            let mut value = *self.operand(vd);
+            place.load(dst, mode, u32::MAX, &mut value, infinities);
+            self.write(vd, set, &value);
+        } else {
+            place.load(dst, mode, set, &mut self.lregs[usize::from(vd & 7)], infinities);
+        }
         let captured = set & self.sets.capture_index;
         if captured != 0 && vd < 4 {
             self.write(vd + 4, captured, &place.indices());
@@ -160,6 +166,9 @@ impl VectorUnit {
 
 /// Applies the address modifier to all counters but the fidelity phase.
 fn advance_counters(word: u32, thread: usize, at: &mut Surroundings<'_>) {
+    if MatrixUnit::addr_mod_is_idle(word >> 13 & 7, thread, at.config) {
+        return;
+    }
     let fidelity = at.matrix.rwcs[thread].fidelity;
     at.matrix.apply_addr_mod(word >> 13 & 7, thread, at.config);
     at.matrix.rwcs[thread].fidelity = fidelity;
