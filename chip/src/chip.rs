@@ -5,6 +5,7 @@
 
 use devices::NocTiming;
 use devices::niu::Coordinate;
+use sim_core::l1::L1_BYTES;
 use sim_core::{Cycle, StateHasher};
 use tile::{AgentWait, HostWait, Quiescence};
 
@@ -12,7 +13,7 @@ use crate::config::{ChipConfig, ClockStep};
 use crate::endpoint::{Endpoints, HostMemory};
 use crate::error::HostError;
 use crate::field::Field;
-use crate::grid::Grid;
+use crate::grid::{Grid, Other, Place};
 use crate::pci::{NocPort as _, Pci};
 use crate::post::Post;
 use crate::report::Reports;
@@ -180,6 +181,26 @@ impl Chip {
                 }
             }
         }
+    }
+
+    /// Lets time pass over a chip in which nothing can happen ([`Chip::is_quiet`]): so many cycles as
+    /// [`Chip::clock`] let pass, in one go.
+    pub fn rest(&mut self, cycles: u64) {
+        debug_assert!(cycles == 0 || self.is_quiet());
+        self.now = self.config.epoch.round_up(self.now + cycles);
+    }
+
+    /// Whether a read of a word through a BAR shows memory, L1 or DRAM: it changes nothing, and gives
+    /// the same until somebody writes there.
+    #[must_use]
+    pub fn is_memory(&self, paddr: u64) -> bool {
+        self.pci.target(paddr).is_some_and(|(noc, at, addr)| {
+            match self.grid.locate(noc, at, true) {
+                Some(Place::Tensix(_)) => addr <= u64::from(L1_BYTES) - 4,
+                Some(Place::Endpoint(other)) => matches!(other, Other::Dram(_)),
+                None => false,
+            }
+        })
     }
 
     /// Guest mistakes since last asked.

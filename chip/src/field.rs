@@ -164,10 +164,10 @@ impl Field {
         if !is_in_l1(addr, bytes) {
             return false;
         }
-        let slot = self.common.slots[usize::from(number)].lock();
-        match (&slot.tile, &slot.l1) {
-            (Some(tile), _) => tile.l1().read_bytes(addr, bytes),
-            (None, Some(l1)) => l1.read_bytes(addr, bytes),
+        let slot = &mut *self.common.slots[usize::from(number)].lock();
+        match (&mut slot.tile, &mut slot.l1) {
+            (Some(tile), _) => tile.read_l1(addr, bytes),
+            (None, Some(l1)) => l1.read_block(addr, bytes),
             (None, None) => bytes.fill(0),
         }
         true
@@ -179,7 +179,7 @@ impl Field {
         let slot = &mut *self.common.slots[usize::from(number)].lock();
         let alone = slot.tile.is_none() && is_in_l1(addr, bytes);
         if alone {
-            slot.l1.get_or_insert_with(L1::new).write_bytes(addr, bytes);
+            slot.l1.get_or_insert_with(L1::new).write_block(addr, bytes);
         }
         alone
     }

@@ -15,4 +15,5 @@ pub mod capi;
 mod memory;
 mod report;
 mod session;
+mod standby;
 pub mod ttsim;

@@ -13,11 +13,14 @@ use parking_lot::Mutex;
 
 use crate::memory::TtsimMemory;
 use crate::report::{Culprit, Reporter, say_plainly};
+use crate::standby::{Answers, ClockCost, ReadWord, Standby};
 
 struct State {
     memory: TtsimMemory,
     device: Device,
     reporter: Reporter,
+    /// What the calls that a host repeats come to while the chip is at rest.
+    answers: Answers,
 }
 
 enum Device {
@@ -32,12 +35,33 @@ static STATE: Mutex<State> = Mutex::new(State {
     memory: TtsimMemory { read: None, write: None },
     device: Device::Absent,
     reporter: Reporter::new(),
+    answers: Answers { read: None, clock: None },
 });
+
+/// The answers of a chip at rest, for those who do not hold the lock.
+static STANDBY: Standby = Standby::new();
 
 thread_local! {
     /// Whether this thread is within one of our calls: then the host's own memory function calls
     /// us, and would wait for itself.
     static WITHIN: Cell<bool> = const { Cell::new(false) };
+}
+
+impl State {
+    /// The chip goes on from where it was left, so many cycles ago.
+    fn take_over(&mut self, passed: u64) {
+        if let Device::Present(chip) = &mut self.device {
+            chip.rest(passed);
+        }
+    }
+
+    /// What may be answered without the chip from now on.
+    fn answers_at_rest(&self) -> Answers {
+        match &self.device {
+            Device::Present(chip) if chip.is_quiet() => self.answers,
+            _ => Answers::default(),
+        }
+    }
 }
 
 /// Why a call on the chip comes to nothing.
@@ -75,6 +99,7 @@ fn enter<T>(name: &str, absent: T, body: impl FnOnce(&mut State) -> T) -> T {
         return absent;
     }
     let mut state = STATE.lock();
+    state.take_over(STANDBY.interrupt());
     let result = catch_unwind(AssertUnwindSafe(|| body(&mut state)));
     let result = result.unwrap_or_else(|payload| {
         state.device = Device::Broken;
@@ -83,6 +108,7 @@ fn enter<T>(name: &str, absent: T, body: impl FnOnce(&mut State) -> T) -> T {
         state.reporter.say(Culprit::Simulator, &text);
         absent
     });
+    STANDBY.resume(state.answers_at_rest());
     drop(state);
     WITHIN.set(false);
     result
@@ -96,6 +122,7 @@ pub(crate) fn init() {
             state.reporter.say(Culprit::Host, text);
         }
         state.device = Device::Broken;
+        state.answers = Answers::default();
         let (reporter, complaint) = Reporter::from_env();
         state.reporter = reporter;
         if let Some(complaint) = complaint {
@@ -144,14 +171,85 @@ pub(crate) fn set_memory(memory: TtsimMemory) {
     });
 }
 
+/// Reads through a BAR; all ones if that cannot be done.
+pub(crate) fn mem_read(name: &str, paddr: u64, bytes: &mut [u8]) {
+    let word = <&mut [u8; 4]>::try_from(&mut *bytes).ok();
+    if let Some(word) = word
+        && let Some(value) = STANDBY.read(paddr)
+    {
+        *word = value.to_le_bytes();
+        return;
+    }
+    let done = with_answers(name, false, |chip, answers| {
+        chip.mem_read(paddr, bytes)?;
+        answers.read = match <[u8; 4]>::try_from(&*bytes) {
+            Ok(word) if chip.is_memory(paddr) => {
+                Some(ReadWord { paddr, value: u32::from_le_bytes(word) })
+            }
+            _ => None,
+        };
+        Ok(true)
+    });
+    if !done {
+        bytes.fill(0xFF);
+    }
+}
+
+/// Reads from a tile; all ones if that cannot be done.
+pub(crate) fn tile_read(name: &str, (x, y): (u32, u32), address: u64, bytes: &mut [u8]) {
+    let done = with_chip(name, false, |chip| {
+        chip.tile_read(x, y, address, bytes)?;
+        Ok(true)
+    });
+    if !done {
+        bytes.fill(0xFF);
+    }
+}
+
+/// Reports a call that comes to nothing.
+pub(crate) fn refuse(name: &str, why: Refusal) {
+    with_chip(name, (), |_| Err(why));
+}
+
+/// Lets host clocks pass.
+pub(crate) fn clock(name: &str, clocks: u32) {
+    if STANDBY.clock(clocks) {
+        return;
+    }
+    with_answers(name, (), |chip, answers| {
+        let (before, at_rest) = (chip.now(), chip.is_quiet());
+        chip.clock(clocks);
+        if at_rest {
+            let cycles = u32::try_from(chip.now() - before).ok();
+            answers.clock = cycles.map(|cycles| ClockCost { clocks, cycles });
+        } else {
+            answers.read = None;
+        }
+        Ok(())
+    });
+}
+
 /// Runs `body` on the chip and reports what went wrong; `absent` is the answer without a chip.
 pub(crate) fn with_chip<T: Clone>(
     name: &str,
     absent: T,
     body: impl FnOnce(&mut Chip) -> Result<T, Refusal>,
 ) -> T {
+    with_answers(name, absent, |chip, answers| {
+        // It may change what was read.
+        answers.read = None;
+        body(chip)
+    })
+}
+
+/// The same for who keeps the answers to repeated calls right.
+fn with_answers<T: Clone>(
+    name: &str,
+    absent: T,
+    body: impl FnOnce(&mut Chip, &mut Answers) -> Result<T, Refusal>,
+) -> T {
     enter(name, absent.clone(), |state| {
-        let State { device, reporter, .. } = state;
+        let State { device, reporter, answers, .. } = state;
         let chip = match device {
             Device::Present(chip) => chip,
             Device::Absent => {
@@ -162,7 +260,7 @@ pub(crate) fn with_chip<T: Clone>(
             // Why it is broken was said when it broke.
             Device::Broken => return absent,
         };
-        let result = body(chip);
+        let result = body(chip, answers);
         for report in chip.take_reports() {
             reporter.say(Culprit::Guest, &report);
         }

@@ -60,8 +60,10 @@ pub extern "C" fn libttsim_pci_config_wr32(bdf: u32, offset: u32, value: u32) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libttsim_pci_mem_rd_bytes(paddr: u64, to: *mut c_void, size: u32) {
     // SAFETY: the caller lends the buffer for the time of the call.
-    let buffer = unsafe { output(to, size as usize) };
-    read("libttsim_pci_mem_rd_bytes", buffer, |chip, bytes| chip.mem_read(paddr, bytes));
+    match unsafe { output(to, size as usize) } {
+        Ok(bytes) => session::mem_read("libttsim_pci_mem_rd_bytes", paddr, bytes),
+        Err(null) => session::refuse("libttsim_pci_mem_rd_bytes", null.into()),
+    }
 }
 
 /// Writes `size` bytes at a physical address.
@@ -88,8 +90,10 @@ pub unsafe extern "C" fn libttsim_tile_rd_bytes(
     size: u32,
 ) {
     // SAFETY: the caller lends the buffer for the time of the call.
-    let buffer = unsafe { output(to, size as usize) };
-    read("libttsim_tile_rd_bytes", buffer, |chip, bytes| chip.tile_read(x, y, address, bytes));
+    match unsafe { output(to, size as usize) } {
+        Ok(bytes) => session::tile_read("libttsim_tile_rd_bytes", (x, y), address, bytes),
+        Err(null) => session::refuse("libttsim_tile_rd_bytes", null.into()),
+    }
 }
 
 /// Writes `size` bytes to the tile at a translated NoC coordinate, past the windows.
@@ -114,30 +118,5 @@ pub unsafe extern "C" fn libttsim_tile_wr_bytes(
 /// Lets host clocks pass.
 #[unsafe(no_mangle)]
 pub extern "C" fn libttsim_clock(clocks: u32) {
-    session::with_chip("libttsim_clock", (), |chip| {
-        chip.clock(clocks);
-        Ok(())
-    });
-}
-
-/// Reads into a buffer that holds all ones unless the chip fills it.
-fn read(
-    name: &str,
-    buffer: Result<&mut [u8], crate::buffer::NullBuffer>,
-    access: impl FnOnce(&mut chip::Chip, &mut [u8]) -> Result<(), chip::HostError>,
-) {
-    let (bytes, null): (&mut [u8], _) = match buffer {
-        Ok(bytes) => (bytes, None),
-        Err(null) => (&mut [], Some(null)),
-    };
-    let done = session::with_chip(name, false, |chip| match null {
-        Some(null) => Err(null.into()),
-        None => {
-            access(chip, bytes)?;
-            Ok(true)
-        }
-    });
-    if !done {
-        bytes.fill(0xFF);
-    }
+    session::clock("libttsim_clock", clocks);
 }

@@ -141,6 +141,41 @@ fn two_threads_may_call() {
     assert_eq!(errors, "");
 }
 
+/// A host that polls a chip at rest is answered without the lock; nothing shows it.
+#[test]
+fn polls_at_rest_see_every_change_and_let_time_pass() {
+    const WALL_CLOCK: u64 = 0xFFB1_21F0;
+    let name = "polls_at_rest_see_every_change_and_let_time_pass";
+    let errors = in_child(name, &[("TILESCOPE_CYCLES_PER_CLOCK", "16")], |library| {
+        let poll = |times: u32, paddr, value: u32| {
+            for _ in 0..times {
+                assert_eq!(read(&library, paddr), value.to_le_bytes());
+                library.clock(1);
+            }
+        };
+        for _ in 0..2 {
+            library.init();
+            point(&library, 0, (1, 2), 0);
+            point(&library, 1, (1, 2), WALL_CLOCK);
+            let clock = BAR0 + (1 << 21) + WALL_CLOCK % (2 << 20);
+            let polled = BAR0 + 0x300;
+            poll(3, polled, 0);
+            let before = u32::from_le_bytes(read(&library, clock));
+            poll(1000, polled, 0);
+            let after = u32::from_le_bytes(read(&library, clock));
+            assert_eq!(after - before, 16_000);
+            library.mem_write(polled, &7_u32.to_le_bytes());
+            poll(5, polled, 7);
+            library.tile_write(1, 2, 0x300, &8_u32.to_le_bytes());
+            poll(5, polled, 8);
+            point(&library, 0, (2, 2), 0);
+            poll(5, polled, 0);
+            library.exit();
+        }
+    });
+    assert_eq!(errors, "");
+}
+
 #[test]
 fn tile_calls_go_past_the_windows() {
     let errors = in_child("tile_calls_go_past_the_windows", &[], |library| {

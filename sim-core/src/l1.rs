@@ -141,42 +141,70 @@ impl L1 {
 
     /// Copies bytes out. Bytes beyond the end read as zero.
     pub fn read_bytes(&self, addr: u32, into: &mut [u8]) {
-        let head = (addr.wrapping_neg() & 3).min(into.len() as u32);
-        let (first, rest) = into.split_at_mut(head as usize);
-        let mut at = addr;
-        for byte in first {
-            *byte = self.read(at, Width::Byte) as u8;
-            at = at.wrapping_add(1);
+        let (head, blocks, tail) = aligned_mut(addr, into);
+        let first = self.read_single(addr, head);
+        let words = self.words.get((first >> 2) as usize..).unwrap_or_default();
+        let inside = words.len().min(blocks.len());
+        for (block, word) in blocks.iter_mut().zip(words) {
+            *block = word.load(Relaxed).to_le_bytes();
         }
-        let mut words = rest.chunks_exact_mut(4);
-        for chunk in &mut words {
-            chunk.copy_from_slice(&self.word(at).to_le_bytes());
-            at = at.wrapping_add(4);
+        blocks[inside..].fill([0; 4]);
+        self.read_single(first.wrapping_add(4 * blocks.len() as u32), tail);
+    }
+
+    /// The same for who has L1 to itself, as fast as the host copies memory.
+    pub fn read_block(&mut self, addr: u32, into: &mut [u8]) {
+        let (head, blocks, tail) = aligned_mut(addr, into);
+        let first = self.read_single(addr, head);
+        let words = self.words.get_mut((first >> 2) as usize..).unwrap_or_default();
+        let inside = words.len().min(blocks.len());
+        for (block, word) in blocks.iter_mut().zip(words) {
+            *block = word.get_mut().to_le_bytes();
         }
-        for byte in words.into_remainder() {
-            *byte = self.read(at, Width::Byte) as u8;
-            at = at.wrapping_add(1);
-        }
+        blocks[inside..].fill([0; 4]);
+        self.read_single(first.wrapping_add(4 * blocks.len() as u32), tail);
     }
 
     /// Copies bytes in. Bytes beyond the end are dropped.
     pub fn write_bytes(&self, addr: u32, bytes: &[u8]) {
-        let head = (addr.wrapping_neg() & 3).min(bytes.len() as u32);
-        let (first, rest) = bytes.split_at(head as usize);
+        let (head, blocks, tail) = aligned(addr, bytes);
+        let first = self.write_single(addr, head);
+        let words = self.words.get((first >> 2) as usize..).unwrap_or_default();
+        for (word, block) in words.iter().zip(blocks) {
+            word.store(u32::from_le_bytes(*block), Relaxed);
+        }
+        self.write_single(first.wrapping_add(4 * blocks.len() as u32), tail);
+    }
+
+    /// The same for who has L1 to itself, as fast as the host copies memory.
+    pub fn write_block(&mut self, addr: u32, bytes: &[u8]) {
+        let (head, blocks, tail) = aligned(addr, bytes);
+        let first = self.write_single(addr, head);
+        let words = self.words.get_mut((first >> 2) as usize..).unwrap_or_default();
+        for (word, block) in words.iter_mut().zip(blocks) {
+            *word.get_mut() = u32::from_le_bytes(*block);
+        }
+        self.write_single(first.wrapping_add(4 * blocks.len() as u32), tail);
+    }
+
+    /// Byte by byte; gives the address behind the last.
+    fn read_single(&self, addr: u32, into: &mut [u8]) -> u32 {
         let mut at = addr;
-        for &byte in first {
+        for byte in into {
+            *byte = self.read(at, Width::Byte) as u8;
+            at = at.wrapping_add(1);
+        }
+        at
+    }
+
+    /// Byte by byte; gives the address behind the last.
+    fn write_single(&self, addr: u32, bytes: &[u8]) -> u32 {
+        let mut at = addr;
+        for &byte in bytes {
             self.write(at, u32::from(byte), Width::Byte);
             at = at.wrapping_add(1);
         }
-        let mut words = rest.chunks_exact(4);
-        for chunk in &mut words {
-            self.set_word(at, u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]));
-            at = at.wrapping_add(4);
-        }
-        for &byte in words.remainder() {
-            self.write(at, u32::from(byte), Width::Byte);
-            at = at.wrapping_add(1);
-        }
+        at
     }
 
     /// Feeds the whole content into a hash.
@@ -189,6 +217,25 @@ impl L1 {
             hasher.bytes(&buffer);
         }
     }
+}
+
+/// Bytes that single words of L1 take part in, as the unaligned head, whole words, and the rest.
+fn aligned(addr: u32, bytes: &[u8]) -> (&[u8], &[[u8; 4]], &[u8]) {
+    let (head, rest) = bytes.split_at(head_bytes(addr, bytes.len()));
+    let (blocks, tail) = rest.as_chunks();
+    (head, blocks, tail)
+}
+
+/// The same to be written.
+fn aligned_mut(addr: u32, bytes: &mut [u8]) -> (&mut [u8], &mut [[u8; 4]], &mut [u8]) {
+    let (head, rest) = bytes.split_at_mut(head_bytes(addr, bytes.len()));
+    let (blocks, tail) = rest.as_chunks_mut();
+    (head, blocks, tail)
+}
+
+/// How many of so many bytes come before the first whole word.
+fn head_bytes(addr: u32, bytes: usize) -> usize {
+    ((addr.wrapping_neg() & 3) as usize).min(bytes)
 }
 
 #[cfg(test)]
@@ -216,6 +263,35 @@ mod tests {
         assert_eq!(back[0], 0);
         assert_eq!(&back[1..24], &data[..]);
         assert_eq!(back[24], 0);
+    }
+
+    /// Every alignment of a block's two ends, and ends beyond L1: as byte by byte.
+    #[test]
+    fn blocks_move_as_single_bytes_do() {
+        let data: Vec<u8> = (1..=40).collect();
+        for base in [0x2000, L1_BYTES - 16] {
+            for (start, length) in (0..4).flat_map(|start| (0..24).map(move |n| (start, n))) {
+                let (mut plain, shared, mut alone) = (vec![0; 48], L1::new(), L1::new());
+                let (at, data) = (base + start, &data[..length]);
+                shared.write_bytes(at, data);
+                alone.write_block(at, data);
+                for (place, &byte) in (at..).zip(data).filter(|&(place, _)| place < L1_BYTES) {
+                    plain[(place - base) as usize] = byte;
+                }
+                let mut back = vec![0xFF; 48];
+                shared.read_bytes(base, &mut back);
+                assert_eq!(back, plain, "shared {base:#x} +{start} {length}");
+                back.fill(0xFF);
+                alone.read_block(base, &mut back);
+                assert_eq!(back, plain, "alone {base:#x} +{start} {length}");
+                for read in [&mut back[..length], &mut vec![0xFF; length][..]] {
+                    alone.read_block(at, read);
+                    assert_eq!(read, &plain[start as usize..][..length]);
+                    shared.read_bytes(at, read);
+                    assert_eq!(read, &plain[start as usize..][..length]);
+                }
+            }
+        }
     }
 
     #[test]

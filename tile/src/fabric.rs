@@ -6,6 +6,7 @@
 //! receiver acts, computed by the sender, so nothing depends on when the host moves them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use devices::niu::Coordinate;
 use devices::{
@@ -338,7 +339,7 @@ impl<O: Observer> Tile<O> {
     ) -> Result<(), DeviceFault> {
         if addr < L1_BYTES {
             check_l1(addr, bytes.len())?;
-            self.shared.l1.read_bytes(addr, bytes);
+            self.read_l1_block(addr, bytes);
             return Ok(());
         }
         let (mut at, mut rest) = (addr, bytes);
@@ -383,6 +384,24 @@ impl<O: Observer> Tile<O> {
         Ok(())
     }
 
+    /// Reads L1 for something other than a core.
+    pub(crate) fn read_l1_block(&mut self, addr: u32, bytes: &mut [u8]) {
+        match self.own_l1(bytes.len()) {
+            Some(l1) => l1.read_block(addr, bytes),
+            None => self.shared.l1.read_bytes(addr, bytes),
+        }
+    }
+
+    /// L1 to itself for a block of that many bytes, if that is worth while and no thread of an engine
+    /// shares it.
+    fn own_l1(&mut self, bytes: usize) -> Option<&mut L1> {
+        const WORTH_ASKING: usize = 64;
+        if bytes < WORTH_ASKING {
+            return None;
+        }
+        Arc::get_mut(&mut self.shared).map(|shared| &mut shared.l1)
+    }
+
     /// Writes L1 by something other than a core.
     fn write_l1_block(&mut self, asker: Asker, addr: u32, bytes: &[u8]) {
         let (mut at, mut rest) = (addr, bytes);
@@ -391,7 +410,10 @@ impl<O: Observer> Tile<O> {
             let (piece, others) = rest.split_at(left.min(rest.len()));
             if self.shared.page_flags(at) == 0 {
                 // Nobody holds code from this page, and nobody wants to hear of stores to it.
-                self.shared.l1.write_bytes(at, piece);
+                match self.own_l1(piece.len()) {
+                    Some(l1) => l1.write_block(at, piece),
+                    None => self.shared.l1.write_bytes(at, piece),
+                }
                 self.watch_hit |= self.shared.watches_any(at, piece.len());
             } else {
                 self.write_l1_words(asker, at, piece);

@@ -34,6 +34,11 @@ impl<O: Observer> Tile<O> {
         self.read_block(host, addr, bytes).map_err(|fault| self.host_error(fault))
     }
 
+    /// Reads L1, which is nothing to the tile. Bytes beyond the end read as zero.
+    pub fn read_l1(&mut self, addr: u32, bytes: &mut [u8]) {
+        self.read_l1_block(addr, bytes);
+    }
+
     /// Writes the tile's address space: L1, or registers (aligned words).
     ///
     /// # Errors

@@ -108,6 +108,15 @@ impl Pci {
         }
     }
 
+    /// Which endpoint a word behind a window belongs to, by NoC and coordinate as written, and the
+    /// word's address there.
+    pub(crate) fn target(&self, paddr: u64) -> Option<(u8, Coordinate, u64)> {
+        let (bar, offset) = bar(paddr, 4).ok()?;
+        let Window { entry, addr, left, .. } = self.tlbs.window(bar, offset)?;
+        let is_one = left >= 4 && !(entry.multicast && entry.start != entry.end);
+        is_one.then_some((entry.noc, entry.end, addr))
+    }
+
     /// Reads through a BAR.
     pub(crate) fn read(
         &mut self,

@@ -231,6 +231,15 @@ pub(crate) fn block_writes(bench: &Bench) -> Result<f64, String> {
     Ok(bench.rate(8, || bench.library.mem_write(at, &block)))
 }
 
+/// Blocks of 64 KiB read from L1 per second.
+pub(crate) fn block_reads(bench: &Bench) -> Result<f64, String> {
+    bench.library.init();
+    let at = bench.window((1, 2), 0x2_0000);
+    let mut block = vec![3; 64 << 10];
+    bench.library.mem_write(at, &block);
+    Ok(bench.rate(8, || bench.library.mem_read(at, &mut block)))
+}
+
 /// NoC writes of 1 KiB from tile to tile per second, one after the other.
 pub(crate) fn noc_writes(bench: &Bench) -> Result<f64, String> {
     bench.library.init();

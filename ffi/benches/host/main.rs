@@ -67,6 +67,7 @@ const FIGURES: &[Figure] = &[
         run: |b| device::polls(b, 140, 5),
     },
     Figure { name: "host-write-64k", unit: Unit::PerSecond, run: device::block_writes },
+    Figure { name: "host-read-64k", unit: Unit::PerSecond, run: device::block_reads },
     Figure { name: "noc-write-1k", unit: Unit::PerSecond, run: device::noc_writes },
     Figure {
         name: "tensix-sfpmad",
