@@ -6,7 +6,8 @@
 use vectorise::Level;
 
 use super::accumulate::{Bf16, Fp16, Fp32, Patterns, Target, Term, accumulate, choose};
-use super::multiply::{Bits, exponent_bias};
+use super::multiply::exponent_bias;
+use super::operands::Bits;
 use super::setup::Setup;
 use super::unflushed::{self, Magnitude};
 use crate::state::dst::{DST_COLUMNS, Dst};

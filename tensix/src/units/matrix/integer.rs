@@ -4,7 +4,8 @@
 //! zero count as zero `[spec: numerics 3.6]`.
 
 use super::elementwise::{Operation, Pairs};
-use super::multiply::{INNER, Shape, row_of_a};
+use super::multiply::{Shape, row_of_a};
+use super::operands::INNER;
 use super::setup::Setup;
 use crate::state::dst::{DST_COLUMNS, Dst, decode_fp32, encode_fp32};
 use crate::state::src::SrcCells;

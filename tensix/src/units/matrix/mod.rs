@@ -21,6 +21,7 @@ mod elementwise;
 mod integer;
 mod moves;
 mod multiply;
+mod operands;
 mod pool;
 #[cfg(test)]
 mod reference;

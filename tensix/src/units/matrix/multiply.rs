@@ -1,98 +1,19 @@
 //! MVMUL, DOTPV and GAPOOL: sixteen products per datum of Dst, in two groups of eight.
 //!
-//! Sources: `[isa-wh: TensixCoprocessor/MVMUL.md]`, `DOTPV.md`, `GAPOOL.md`,
-//! `SrcASrcB.md#fidelity-phases`; arithmetic `[spec: numerics 3.1, 3.3]`.
+//! Sources: `[isa-wh: TensixCoprocessor/MVMUL.md]`, `DOTPV.md`, `GAPOOL.md`; arithmetic
+//! `[spec: numerics 3.1, 3.3]`.
 
+use bytemuck::Pod;
 use vectorise::Level;
 
-use super::accumulate::{Bf16, Fp16, Fp32, Patterns, Target, Term, accumulate, choose};
+use super::accumulate::{Bf16, Fp16, Fp32, Patterns, Target, Term, accumulate};
+use super::operands::{Bits, Factor, GROUP, INNER, LANES, Operands, Pair, ZERO_LIMIT, halves};
 use super::setup::Setup;
 use crate::state::dst::{DST_COLUMNS, Dst};
 use crate::state::src::{SRC_ROWS, SrcCells};
 
-/// Inner dimension.
-pub(super) const INNER: usize = 16;
-/// Products that are aligned to one another.
-const GROUP: usize = 8;
-/// Exponent that stands for a zero operand; no sum of real exponents comes near it.
-const ZERO: i16 = -4096;
-/// Below any sum of real exponents.
-const ZERO_LIMIT: i16 = -2048;
-
-/// Operands taken apart: exponent, the multiplier's bits of the significand, sign as 0 or -1.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    exponent: [i16; INNER],
-    significand: [u16; INNER],
-    sign: [i16; INNER],
-}
-
-impl Row {
-    const EMPTY: Self = Self { exponent: [0; INNER], significand: [0; INNER], sign: [0; INNER] };
-
-    /// Takes a row of cells apart, as the operand that `factor` describes.
-    #[inline(always)]
-    fn take(&mut self, cells: &[u32; DST_COLUMNS], factor: &Factor) {
-        let least = u32::from(factor.flush);
-        for (column, &cell) in cells.iter().enumerate() {
-            let cell = cell & factor.mask;
-            let exponent = cell >> 10 & 0xFF;
-            let zero = exponent < least;
-            let sum = exponent as i16 + factor.offset;
-            self.exponent[column] = if zero { ZERO } else { sum };
-            let significand = factor.bits.of(cell & 0x3FF | 0x400);
-            self.significand[column] = choose(zero, 0, significand) as u16;
-            self.sign[column] = -((cell >> 18 & 1) as i16);
-        }
-    }
-}
-
-/// How cells become operands.
-#[derive(Clone, Copy, Debug)]
-struct Factor {
-    /// Bits of a cell that take part.
-    mask: u32,
-    /// Exponent zero counts as zero.
-    flush: bool,
-    /// Added to the exponent.
-    offset: i16,
-    bits: Bits,
-}
-
-/// The bits of an 11-bit significand that a fidelity phase multiplies, as a mask and two shifts.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bits {
-    mask: u32,
-    right: u32,
-    left: u32,
-}
-
-impl Bits {
-    /// Five bits of SrcA's.
-    #[inline(always)]
-    pub(super) const fn of_a(phase: u32) -> Self {
-        if phase & 1 == 0 {
-            Self { mask: 0x7C0, right: 6, left: 0 }
-        } else {
-            Self { mask: 0x03E, right: 1, left: 0 }
-        }
-    }
-
-    /// Seven bits of SrcB's.
-    #[inline(always)]
-    pub(super) const fn of_b(phase: u32) -> Self {
-        if phase & 2 == 0 {
-            Self { mask: 0x7F0, right: 4, left: 0 }
-        } else {
-            Self { mask: 0x00F, right: 0, left: 3 }
-        }
-    }
-
-    #[inline(always)]
-    pub(super) const fn of(self, significand: u32) -> u32 {
-        ((significand & self.mask) >> (self.right & 31)) << (self.left & 31)
-    }
-}
+/// Rows of Dst that one instruction covers at most.
+const ROWS: usize = 8;
 
 /// What is added to the sum of both exponents `[spec: numerics 3.1]`.
 pub(crate) const fn exponent_bias(setup: &Setup) -> i32 {
@@ -104,31 +25,31 @@ pub(crate) const fn exponent_bias(setup: &Setup) -> i32 {
     base - 5 * (setup.phase & 1) as i32 - 7 * (setup.phase >> 1 & 1) as i32
 }
 
-/// Sums of one group for all columns.
+/// Sums of both groups, a pair per column.
 #[derive(Clone, Copy, Debug)]
 struct Sums {
-    exponent: [i16; DST_COLUMNS],
-    sum: [i16; DST_COLUMNS],
+    exponent: [Pair; DST_COLUMNS],
+    sum: [Pair; DST_COLUMNS],
 }
 
 impl Sums {
     #[inline(always)]
-    fn term(&self, column: usize) -> Term {
-        let exponent = i32::from(self.exponent[column]);
-        Term { exponent, value: i32::from(self.sum[column]) << 13 }
+    fn terms(&self, column: usize) -> [Term; 2] {
+        let (exponents, sums) = (halves(self.exponent[column]), halves(self.sum[column]));
+        [0, 1].map(|group| Term { exponent: exponents[group], value: sums[group] << 13 })
     }
 }
 
-/// Adds eight products per column: each is rounded, half away from zero, to the exponent of the
+/// Adds eight products per lane: each is rounded, half away from zero, to the exponent of the
 /// largest. `floor` is the exponent that a product with a zero operand has; without magnitude it
 /// matters only above zero.
 #[inline(always)]
-fn group(a: &[Row; GROUP], b: &Row, first: usize, floor: i16) -> Sums {
-    let mut exponents = [[0i16; DST_COLUMNS]; GROUP];
+fn sums(a: &[Operands<DST_COLUMNS>; GROUP], b: &Operands<GROUP>, floor: i16) -> Sums {
+    let mut exponents = [[0i16; LANES]; GROUP];
     for (k, (sums, row)) in exponents.iter_mut().zip(a).enumerate() {
-        let right = b.exponent[first + k];
-        for (sum, left) in sums.iter_mut().zip(&row.exponent) {
-            *sum = left + right;
+        let (left, right) = (lanes::<i16>(&row.exponent), splat::<i16>(b.exponent[k]));
+        for lane in 0..LANES {
+            sums[lane] = left[lane] + right[lane];
         }
     }
     let mut top = extreme(&exponents, i16::max);
@@ -138,15 +59,17 @@ fn group(a: &[Row; GROUP], b: &Row, first: usize, floor: i16) -> Sums {
             *top = if low < ZERO_LIMIT { (*top).max(floor) } else { *top };
         }
     }
-    let mut sum = [0i16; DST_COLUMNS];
+    let mut sum = [0i16; LANES];
     for (k, row) in a.iter().enumerate() {
-        let (doubled, flip) = (b.significand[first + k] << 1, b.sign[first + k]);
-        for column in 0..DST_COLUMNS {
-            let distance = (top[column] - exponents[k][column]) as u16;
-            let product = row.significand[column].wrapping_mul(doubled);
-            let shifted = if distance > 15 { 0 } else { product >> (distance & 15) };
+        let (left, right) = (lanes::<u16>(&row.significand), splat::<u16>(b.significand[k]));
+        let (sign, flip) = (lanes::<i16>(&row.sign), splat::<i16>(b.sign[k]));
+        for lane in 0..LANES {
+            // The doubled product is below 2^13.
+            let distance = ((top[lane] - exponents[k][lane]) as u16).min(15);
+            let product = (left[lane] << 1).wrapping_mul(right[lane]);
+            let shifted = (product >> distance) as i16;
             // Half up of the magnitude and then the sign: -((x + 1) >> 1) is (!x + 1) >> 1.
-            sum[column] += ((shifted as i16 ^ row.sign[column] ^ flip) + 1) >> 1;
+            sum[lane] += ((shifted ^ sign[lane] ^ flip[lane]) + 1) >> 1;
         }
     }
     for (sum, top) in sum.iter_mut().zip(&mut top) {
@@ -154,16 +77,25 @@ fn group(a: &[Row; GROUP], b: &Row, first: usize, floor: i16) -> Sums {
         *top &= keep;
         *sum &= keep;
     }
-    Sums { exponent: top, sum }
+    Sums { exponent: bytemuck::cast(top), sum: bytemuck::cast(sum) }
 }
 
-/// The largest or least of eight per column, in pairs: a chain from row to row is vectorised along
+/// What all columns bring to a step, lane by lane.
+#[inline(always)]
+fn lanes<T: Pod>(pairs: &[Pair; DST_COLUMNS]) -> [T; LANES] {
+    bytemuck::cast(*pairs)
+}
+
+/// What a row of SrcB brings to a step, the same in all columns.
+#[inline(always)]
+fn splat<T: Pod>(pair: Pair) -> [T; LANES] {
+    bytemuck::cast([pair; DST_COLUMNS])
+}
+
+/// The largest or least of eight per lane, in pairs: a chain from row to row is vectorised along
 /// the wrong dimension.
 #[inline(always)]
-fn extreme(
-    values: &[[i16; DST_COLUMNS]; GROUP],
-    of: impl Fn(i16, i16) -> i16,
-) -> [i16; DST_COLUMNS] {
+fn extreme(values: &[[i16; LANES]; GROUP], of: impl Fn(i16, i16) -> i16) -> [i16; LANES] {
     let mut values = *values;
     for half in [4, 2, 1] {
         let (left, right) = values.split_at_mut(half);
@@ -182,7 +114,7 @@ pub(super) fn row_of_a<'a>(a: &'a SrcCells, setup: &Setup, k: usize) -> &'a [u32
     &a[(setup.src_a_row as usize + k) % SRC_ROWS]
 }
 
-/// Which rows a multiplication covers.
+/// Which rows a multiplication covers, [`ROWS`] at most.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     /// Rows of Dst, from `setup.dst_row` on, in steps of `step`.
@@ -243,21 +175,22 @@ fn rows<T: Target>(dst: &mut Dst, a: &SrcCells, b: &SrcCells, setup: &Setup, sha
     let factor_a = Factor { mask, flush: true, offset: 0, bits };
     let (mask, bits) = (setup.style_b.mask(), Bits::of_b(setup.phase));
     let factor_b = Factor { mask, flush: setup.flush, offset: bias, bits };
-    let mut left = [[Row::EMPTY; GROUP]; 2];
-    for k in 0..INNER {
-        left[k / GROUP][k % GROUP].take(row_of_a(a, setup, k), &factor_a);
+    let mut left = [Operands::EMPTY; GROUP];
+    for (k, left) in left.iter_mut().enumerate() {
+        left.take_rows([row_of_a(a, setup, k), row_of_a(a, setup, GROUP + k)], &factor_a);
     }
-    let mut right = Row::EMPTY;
-    let mut i = 0;
-    while i < shape.rows {
-        right.take(shape.row_of_b(b, setup, i), &factor_b);
-        let first = group(&left[0], &right, 0, floor);
-        let second = group(&left[1], &right, GROUP, floor);
+    // All of SrcB before the first sum: pairs have to be in memory to be loaded into all lanes.
+    let mut right = [Operands::EMPTY; ROWS];
+    for (right, i) in right.iter_mut().zip((0..).step_by(shape.step as usize)) {
+        right.take_halves(shape.row_of_b(b, setup, i), &factor_b);
+    }
+    for (right, i) in right.iter().zip((0..shape.rows).step_by(shape.step as usize)) {
+        let sums = sums(&left, right, floor);
         let mut values: Patterns = T::load(dst, setup.map, setup.dst_row + i);
         for (column, value) in values.iter_mut().enumerate() {
-            *value = accumulate::<T>(first.term(column), second.term(column), *value);
+            let [first, second] = sums.terms(column);
+            *value = accumulate::<T>(first, second, *value);
         }
         T::store(dst, setup.map, setup.dst_row + i, &values);
-        i += shape.step;
     }
 }
