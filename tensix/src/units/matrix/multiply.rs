@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use vectorise::Level;
 
 use super::accumulate::{Bf16, Fp16, Fp32, Patterns, Target, Term, accumulate};
-use super::operands::{Bits, Factor, GROUP, INNER, LANES, Operands, Pair, ZERO_LIMIT, halves};
+use super::operands::{Bits, Factor, GROUP, LANES, Operands, Pair, ZERO_LIMIT, halves};
 use super::setup::Setup;
 use crate::state::dst::{DST_COLUMNS, Dst};
 use crate::state::src::{SRC_ROWS, SrcCells};
@@ -177,7 +177,7 @@ fn rows<T: Target>(dst: &mut Dst, a: &SrcCells, b: &SrcCells, setup: &Setup, sha
     let factor_b = Factor { mask, flush: setup.flush, offset: bias, bits };
     let mut left = [Operands::EMPTY; GROUP];
     for (k, left) in left.iter_mut().enumerate() {
-        left.take_rows([row_of_a(a, setup, k), row_of_a(a, setup, GROUP + k)], &factor_a);
+        left.take_rows(row_of_a(a, setup, k), row_of_a(a, setup, GROUP + k), &factor_a);
     }
     // All of SrcB before the first sum: pairs have to be in memory to be loaded into all lanes.
     let mut right = [Operands::EMPTY; ROWS];

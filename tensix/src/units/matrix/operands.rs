@@ -53,9 +53,14 @@ impl<const N: usize> Operands<N> {
 impl Operands<DST_COLUMNS> {
     /// Takes apart what SrcA brings to a step: a row of each group, a pair per column.
     #[inline(always)]
-    pub(super) fn take_rows(&mut self, rows: [&[u32; DST_COLUMNS]; 2], factor: &Factor) {
-        for column in 0..DST_COLUMNS {
-            let (first, second) = (factor.part(rows[0][column]), factor.part(rows[1][column]));
+    pub(super) fn take_rows(
+        &mut self,
+        first: &[u32; DST_COLUMNS],
+        second: &[u32; DST_COLUMNS],
+        factor: &Factor,
+    ) {
+        for (column, (&first, &second)) in first.iter().zip(second).enumerate() {
+            let (first, second) = (factor.part(first), factor.part(second));
             self.exponent[column] = pair(first.exponent, second.exponent);
             self.significand[column] = pair(first.significand, second.significand);
             self.sign[column] = pair(first.sign, second.sign);
