@@ -1,6 +1,8 @@
 //! Where names come from: code and L1 words. Injected, because debug information is read
 //! elsewhere; [`BuiltInNames`] knows only the tables.
 
+use std::ops::Deref;
+
 use memory_map::mailbox::Place;
 use serde::Serialize;
 use sim_core::CoreId;
@@ -66,59 +68,11 @@ pub trait Names {
     }
 }
 
-impl<N: Names + ?Sized> Names for &N {
-    fn code(&self, core: CoreId, pc: u32) -> Option<CodeName> {
-        (**self).code(core, pc)
-    }
-
-    fn function(&self, core: CoreId, pc: u32) -> Option<String> {
-        (**self).function(core, pc)
-    }
-
-    fn site(&self, core: CoreId, pc: u32) -> Option<CodeName> {
-        (**self).site(core, pc)
-    }
-
-    fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
-        (**self).is_kernel(core, pc)
-    }
-
-    fn l1(&self, addr: u32) -> Option<Place> {
-        (**self).l1(addr)
-    }
-
-    fn l1_value(&self, field: &str, value: u32) -> Option<String> {
-        (**self).l1_value(field, value)
-    }
-}
-
-impl<N: Names + ?Sized> Names for std::sync::Arc<N> {
-    fn code(&self, core: CoreId, pc: u32) -> Option<CodeName> {
-        (**self).code(core, pc)
-    }
-
-    fn function(&self, core: CoreId, pc: u32) -> Option<String> {
-        (**self).function(core, pc)
-    }
-
-    fn site(&self, core: CoreId, pc: u32) -> Option<CodeName> {
-        (**self).site(core, pc)
-    }
-
-    fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
-        (**self).is_kernel(core, pc)
-    }
-
-    fn l1(&self, addr: u32) -> Option<Place> {
-        (**self).l1(addr)
-    }
-
-    fn l1_value(&self, field: &str, value: u32) -> Option<String> {
-        (**self).l1_value(field, value)
-    }
-}
-
-impl<N: Names + ?Sized> Names for std::rc::Rc<N> {
+/// References and shared pointers to names are names.
+impl<P> Names for P
+where
+    P: Deref<Target: Names>,
+{
     fn code(&self, core: CoreId, pc: u32) -> Option<CodeName> {
         (**self).code(core, pc)
     }
