@@ -101,6 +101,7 @@ impl Shared {
     }
 
     /// The same for a block of that many bytes.
+    #[inline]
     #[must_use]
     pub fn watches_any(&self, addr: u32, bytes: usize) -> bool {
         let watched = self.watched();

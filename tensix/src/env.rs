@@ -34,8 +34,9 @@ pub trait Env {
     /// Writes L1 at once; the address is naturally aligned and inside L1.
     fn l1_write(&mut self, addr: u32, value: u32, width: Width, at: Stamp);
 
-    /// Writes four words of L1 at once; the address is a multiple of 16 and the block inside L1.
-    fn l1_write_block(&mut self, addr: u32, words: &[u32; 4], at: Stamp) {
+    /// Writes `N` consecutive words of L1 at once; the address is a multiple of 16 and all words
+    /// are inside L1.
+    fn l1_write_words<const N: usize>(&mut self, addr: u32, words: &[u32; N], at: Stamp) {
         for (offset, &word) in (0..).step_by(4).zip(words) {
             self.l1_write(addr + offset, word, Width::Word, at);
         }

@@ -76,10 +76,11 @@ impl<O: Observer> Env for TensixEnv<'_, O> {
     }
 
     #[inline]
-    fn l1_write_block(&mut self, addr: u32, words: &[u32; 4], at: Stamp) {
-        // A block lies inside one page.
-        if self.shared.page_flags(addr) == 0
-            && !(0..4).any(|word| self.shared.maybe_watched(addr + 4 * word))
+    fn l1_write_words<const N: usize>(&mut self, addr: u32, words: &[u32; N], at: Stamp) {
+        // A few words lie in two pages at most.
+        let last = addr + 4 * (N as u32 - 1);
+        if self.shared.page_flags(addr) | self.shared.page_flags(last) == 0
+            && !self.shared.watches_any(addr, 4 * N)
         {
             self.shared.l1.write_words(addr, words);
             return;

@@ -23,7 +23,7 @@ impl Env for Memory {
     fn l1_visit<const N: usize>(&self, addr: u32, visit: impl FnMut(usize, u32)) {
         self.0.visit_words::<N>(addr, visit);
     }
-    fn l1_write_block(&mut self, addr: u32, words: &[u32; 4], _: Stamp) {
+    fn l1_write_words<const N: usize>(&mut self, addr: u32, words: &[u32; N], _: Stamp) {
         self.0.write_words(addr, words);
     }
     fn l1_write(&mut self, addr: u32, value: u32, width: Width, _: Stamp) {

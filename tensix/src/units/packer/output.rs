@@ -43,17 +43,6 @@ pub(crate) struct Port<'a, E> {
 }
 
 impl<E: Env> Port<'_, E> {
-    /// Writes a block as it is.
-    #[inline]
-    fn words(&mut self, address: u32, words: &[u32; 4]) {
-        if address > L1_BYTES - 16 {
-            self.outside.get_or_insert(address);
-            return;
-        }
-        self.env.l1_write_block(address, words, self.at);
-        self.blocks += 1;
-    }
-
     #[inline]
     fn block(&mut self, address: u32, bytes: &[u8; 16], accumulate: Option<Accumulate>) {
         if address > L1_BYTES - 16 {
@@ -69,7 +58,7 @@ impl<E: Env> Port<'_, E> {
                 *word = accumulate.word(self.env.l1_word(address + offset), *word);
             }
         }
-        self.env.l1_write_block(address, &words, self.at);
+        self.env.l1_write_words(address, &words, self.at);
         self.blocks += 1;
     }
 }
@@ -104,11 +93,19 @@ impl Stream {
         }
     }
 
-    /// Appends a whole block while nothing is buffered.
+    /// Appends `N` words, whole blocks, while nothing is buffered.
     #[inline]
-    pub(crate) fn block<E: Env>(&mut self, words: &[u32; 4], port: &mut Port<'_, E>) {
-        port.words(self.address, words);
-        self.address = self.address.wrapping_add(16) & 0x1F_FFFF;
+    pub(crate) fn row<const N: usize, E: Env>(&mut self, words: &[u32; N], port: &mut Port<'_, E>) {
+        let bytes = 4 * N as u32;
+        if self.address <= L1_BYTES - bytes {
+            port.env.l1_write_words(self.address, words, port.at);
+            port.blocks += bytes / 16;
+            self.address += bytes;
+            return;
+        }
+        for block in words.as_chunks::<4>().0 {
+            self.write(&bytemuck::cast(block.map(u32::to_le)), None, port);
+        }
     }
 
     /// Writes what is buffered, padded with zeroes, and forgets the address.

@@ -209,21 +209,21 @@ impl Packer {
     /// One row of BF16 in 16-bit cells, flushed, to BF16.
     #[inline(always)]
     fn bf16_row<E: Env>(&mut self, cells: &[u16; 16], port: &mut Port<'_, E>) {
-        let values = cells.map(|cell| {
-            let value = cell & 0x8000 | (cell & 0xFF) << 7 | cell >> 8 & 0x7F;
-            let magnitude = value & 0x7FFF;
-            let value = if magnitude > 0x7F80 { value & 0x8000 | 0x7F80 } else { value };
-            if magnitude < 0x80 { 0 } else { value }
-        });
-        let greatest = values.iter().fold(0, |max: u16, value| max.max(value & 0x7F80));
-        self.histogram.max = self.histogram.max.max((greatest >> 7) as u8);
-        for half in [0, 8] {
-            let pair = |i: usize| {
-                let at = half + 2 * i;
-                u32::from(values[at]) | u32::from(values[at + 1]) << 16
-            };
-            self.streams.data.block(&std::array::from_fn(pair), port);
+        let mut values = *cells;
+        let mut greatest = 0;
+        for value in &mut values {
+            let bits = *value & 0x8000 | (*value & 0xFF) << 7 | *value >> 8 & 0x7F;
+            let magnitude = bits & 0x7FFF;
+            let bounded = if magnitude > 0x7F80 { bits & 0x8000 | 0x7F80 } else { bits };
+            *value = if magnitude < 0x80 { 0 } else { bounded };
+            greatest = greatest.max(*value & 0x7F80);
         }
+        self.histogram.max = self.histogram.max.max((greatest >> 7) as u8);
+        let mut words = [0; 8];
+        for (word, pair) in words.iter_mut().zip(values.as_chunks::<2>().0) {
+            *word = u32::from(pair[0]) | u32::from(pair[1]) << 16;
+        }
+        self.streams.data.row(&words, port);
     }
 
     /// One row of FP32, identity.
@@ -232,9 +232,7 @@ impl Packer {
         Early::Word.convert(&mut row);
         let greatest = row.iter().fold(0, |max: u32, value| max.max(value & 0x7F80_0000));
         self.histogram.max = self.histogram.max.max((greatest >> 23) as u8);
-        for quarter in 0..4 {
-            self.streams.data.block(&std::array::from_fn(|i| row[4 * quarter + i]), port);
-        }
+        self.streams.data.row(&row, port);
     }
 
     /// What follows the datums.
