@@ -119,6 +119,10 @@ impl Core {
             self.deliver(pending, value, width);
             return Flow::Next;
         }
+        if let Some(value) = self.timed_load(slice, addr, width) {
+            self.deliver(pending, value, width);
+            return Flow::Next;
+        }
         self.pending = pending;
         self.request(addr, width, RequestKind::Load)
     }

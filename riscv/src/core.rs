@@ -12,6 +12,7 @@ use crate::fast::{Exit, Posted};
 use crate::icache::{Icache, IcacheModel};
 use crate::op::{REGISTER_SLOTS, SINK};
 use crate::park::{Prober, Spin};
+use crate::run::Slice;
 
 /// Where a core sees its own local data RAM `[isa-bh: TensixTile/BabyRISCV/README.md]`.
 pub const LOCAL_BASE: u32 = 0xFFB0_0000;
@@ -483,13 +484,13 @@ impl Agent for Core {
                 }
             }
         }
-        self.run_slice(shared, until.0, false);
+        self.run_slice(Slice::new(shared, until.0));
     }
 
     fn run_alone(&mut self, shared: &Shared, until: Cycle, epoch: EpochLength) {
         debug_assert_eq!(epoch, self.config.epoch);
         if self.is_running() {
-            self.run_slice(shared, until.0, true);
+            self.run_slice(Slice { direct: true, ..Slice::new(shared, until.0) });
         }
     }
 }

@@ -189,8 +189,7 @@ impl Core {
         self.resume(now);
         self.debug.stepping = true;
         self.update_care();
-        let mut slice =
-            Slice { shared, until: now.0 + 1, direct: false, replay: None, foreseen: None };
+        let mut slice = Slice::new(shared, now.0 + 1);
         self.step_watched(&mut slice);
         true
     }

@@ -36,8 +36,10 @@ pub mod park;
 mod poll;
 mod rare;
 mod run;
+mod timed;
 
 pub use crate::core::{Core, CoreConfig, Status};
 pub use crate::debug::{DebugAccess, Watchpoint};
 pub use crate::icache::IcacheModel;
 pub use crate::park::{Spin, WatchedLoad};
+pub use crate::timed::TimedRegisters;

@@ -148,13 +148,8 @@ impl Core {
         let mut before = [0; REGISTERS];
         before.copy_from_slice(&self.x[..REGISTERS]);
         let foreseen = Foreseen { loads: self.prober.take_loads(), oldest: cycle };
-        let mut slice = Slice {
-            shared,
-            until: u64::MAX,
-            direct: false,
-            replay: None,
-            foreseen: Some(foreseen),
-        };
+        let mut slice = Slice::new(shared, u64::MAX);
+        slice.foreseen = Some(foreseen);
         let mut closed = false;
         for _ in 0..=MAX_BODY {
             if !self.step(&mut slice) || self.pc == head {

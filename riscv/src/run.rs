@@ -17,6 +17,7 @@ use crate::icache::IcacheModel;
 use crate::op::{Kind, Op, SINK};
 use crate::park::{Spin, WatchedLoad};
 use crate::poll::{self, Foreseen};
+use crate::timed::TimedRegisters;
 
 /// How long the careful loop runs before the fast one gets another chance.
 const CAREFUL_CHUNK_CYCLES: u64 = 64;
@@ -45,9 +46,16 @@ pub(crate) struct Slice<'a> {
     pub(crate) replay: Option<std::slice::Iter<'a, WatchedLoad>>,
     /// Loads of a round that is only tried out.
     pub(crate) foreseen: Option<Foreseen>,
+    /// Registers that a core may look at itself.
+    pub(crate) timed: Option<&'a mut TimedRegisters<'a>>,
 }
 
-impl Slice<'_> {
+impl<'a> Slice<'a> {
+    /// Ordinary execution, with stores that are posted.
+    pub(crate) fn new(shared: &'a Shared, until: u64) -> Self {
+        Self { shared, until, direct: false, replay: None, foreseen: None, timed: None }
+    }
+
     /// Whether what is executed happens now for the first time.
     fn is_real(&self) -> bool {
         self.replay.is_none() && self.foreseen.is_none()
@@ -56,8 +64,8 @@ impl Slice<'_> {
 
 impl Core {
     /// Executes to `until`, or to the first access only the commit phase can answer.
-    pub(crate) fn run_slice(&mut self, shared: &Shared, until: u64, direct: bool) {
-        let mut slice = Slice { shared, until, direct, replay: None, foreseen: None };
+    pub(crate) fn run_slice(&mut self, mut slice: Slice<'_>) {
+        let shared = slice.shared;
         while self.cycle < slice.until && self.is_running() {
             let gate = self.prober.gate();
             if self.cycle >= gate || self.always_careful {
@@ -86,8 +94,8 @@ impl Core {
     /// Executes the rest of a round of `spin` up to `until` with the loads it had.
     pub(crate) fn replay(&mut self, shared: &Shared, spin: &Spin, until: u64) {
         self.pc = spin.head;
-        let replay = Some(spin.loads.iter());
-        let mut slice = Slice { shared, until, direct: false, replay, foreseen: None };
+        let mut slice = Slice::new(shared, until);
+        slice.replay = Some(spin.loads.iter());
         while self.cycle < until && self.step(&mut slice) {}
     }
 

@@ -1,11 +1,15 @@
 //! Time: one epoch after the other until there is a reason to stop.
 
+use memory_map::reg::tile_control;
 use sim_core::{
     Agent as _, CoreId, CoreSet, Cycle, GuestError, L1, Observer, RequestKind, ThreadId, Width,
 };
 
 use crate::quiesce::Quiescence;
 use crate::tile::Tile;
+
+/// Where the tile's own control registers begin.
+const TILE_CONTROL: u32 = tile_control::WALL_CLOCK_L - tile_control::WALL_CLOCK_L_OFFSET;
 
 /// What the host waits for: a value in L1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -196,9 +200,9 @@ impl<O: Observer> Tile<O> {
             // Keep the instruction log of a long slice bounded.
             self.cores[id].run(&self.shared, epoch.end_of_epoch(self.now));
         } else {
-            self.cores[id].run_alone(&self.shared, limit, epoch);
+            self.go_alone(id, limit);
             while self.answer_alone(id, limit) {
-                self.cores[id].run_alone(&self.shared, limit, epoch);
+                self.go_alone(id, limit);
             }
         }
         let core = &self.cores[id];
@@ -212,23 +216,41 @@ impl<O: Observer> Tile<O> {
         self.commit(start, end);
     }
 
+    /// A slice of the only running core, which looks at the wall clock itself if nobody else can tell:
+    /// software that waits by it does nothing else for a long time.
+    fn go_alone(&mut self, id: CoreId, limit: Cycle) {
+        if !self.is_unheard(id) {
+            self.cores[id].run_alone(&self.shared, limit, self.config.epoch);
+            return;
+        }
+        let Self { cores, shared, control, now, devices_steady_since, .. } = self;
+        cores[id].run_timed(shared, limit, &mut |addr, cycle, end| {
+            let value = control.read_clock(addr.wrapping_sub(TILE_CONTROL), cycle)?;
+            (*now, *devices_steady_since) = (end, end);
+            Some(value)
+        });
+    }
+
+    /// Whether nobody else is concerned by what a core does to devices: nobody waits for one.
+    fn is_unheard(&self, id: CoreId) -> bool {
+        !self.retry_requests
+            && self.core_waits[id.index()].is_none()
+            && self.cores.iter().all(|(other, core)| {
+                other == id
+                    || core.batch.request.is_none()
+                        && !core.spin().is_some_and(riscv::Spin::watches_devices)
+            })
+    }
+
     /// A lone core that reads a register gets its answer at the end of the epoch, as it would
-    /// from a commit, if nobody else can tell: software that waits by the wall clock does nothing
-    /// else for a long time. Gives whether it can go on.
+    /// from a commit, if nobody else can tell. Gives whether it can go on.
     fn answer_alone(&mut self, id: CoreId, limit: Cycle) -> bool {
         let batch = &self.cores[id].batch;
         let Some(request) = batch.request else { return false };
         let is_alone = request.kind == RequestKind::Load
             && batch.stores.is_empty()
             && batch.fault.is_none()
-            && !self.retry_requests
-            && self.core_waits[id.index()].is_none()
-            && CoreId::ALL.into_iter().all(|other| {
-                let core = &self.cores[other];
-                other == id
-                    || core.batch.request.is_none()
-                        && !core.spin().is_some_and(riscv::Spin::watches_devices)
-            });
+            && self.is_unheard(id);
         let end = self.config.epoch.end_of_epoch(request.cycle);
         if !is_alone || end >= limit || request.cycle < self.now {
             return false;

@@ -210,3 +210,49 @@ fn same_word_in_one_cycle_belongs_to_the_last_core_in_order() {
     run(&mut tile, 64);
     assert_eq!(tile.l1_value(DATA, Width::Word), 5);
 }
+
+/// A core that waits by the wall clock is answered on the way while it is alone, and by commits while
+/// others are at work, or when it has to stop there: it finds the same at the same time.
+#[test]
+fn waits_by_the_wall_clock_do_not_depend_on_company() {
+    const CLOCK: i32 = 0x1F0;
+    const LATCHED_HIGH: i32 = 0x1F8;
+    // Waits 300 cycles and stores the time it has then, over and over.
+    let waiter = vec![
+        lui(10, 0xFFB1_2000),
+        lui(11, DATA),
+        programs::i(0x03, 2, 5, 10, CLOCK),
+        programs::i(0x03, 2, 6, 10, LATCHED_HIGH),
+        programs::i(0x13, 0, 7, 5, 300),
+        programs::i(0x03, 2, 8, 10, CLOCK),
+        programs::i(0x03, 2, 9, 10, LATCHED_HIGH),
+        programs::branch(6, 8, 7, -8),
+        programs::store(2, 8, 11, 0),
+        programs::i(0x13, 0, 11, 11, 4),
+        programs::jal(0, -32),
+    ];
+    // Counts in its own words.
+    let company = vec![
+        lui(11, DATA + 0x8000),
+        programs::i(0x13, 0, 5, 5, 1),
+        programs::store(2, 5, 11, 0),
+        programs::jal(0, -8),
+    ];
+    let times = |tile: &Tile<NullObserver>| -> Vec<u32> {
+        (0..20).map(|index| tile.l1_value(DATA + 4 * index, Width::Word)).collect()
+    };
+    for epoch in [1, 8, 16] {
+        let config = config(EngineKind::Inline, true, epoch);
+        let mut alone = tile(std::slice::from_ref(&waiter), config, NullObserver);
+        run(&mut alone, 4096);
+        let mut stepped = tile(std::slice::from_ref(&waiter), config, NullObserver);
+        (1..=4096 / 16).for_each(|step| run(&mut stepped, 16 * step));
+        let mut accompanied = tile(&[waiter.clone(), company.clone()], config, NullObserver);
+        run(&mut accompanied, 4096);
+        let found = times(&alone);
+        assert!(found.iter().take(8).all(|&time| time >= 300), "{found:?}");
+        assert_eq!(found, times(&stepped), "epoch {epoch}");
+        assert_eq!(found, times(&accompanied), "epoch {epoch}");
+        assert_eq!(alone.state_hash(), stepped.state_hash(), "epoch {epoch}");
+    }
+}

@@ -226,6 +226,22 @@ impl TileControl {
         Err(fault(Category::UndefinedBehavior, "tile-control-unmapped", text))
     }
 
+    /// Reads a register of the wall clock, if it is one. What it shows follows from the cycles of the
+    /// reads alone.
+    #[inline]
+    pub fn read_clock(&mut self, offset: u32, now: Cycle) -> Option<u32> {
+        let high = (now.0 >> 32) as u32;
+        match offset {
+            reg::WALL_CLOCK_L => {
+                self.clock_high = high;
+                Some((now.0 & 0xFFFF_FFFF) as u32)
+            }
+            reg::WALL_CLOCK_1 => Some(high),
+            reg::WALL_CLOCK_H => Some(self.clock_high),
+            _ => None,
+        }
+    }
+
     /// Reads a register.
     ///
     /// # Errors
@@ -233,17 +249,11 @@ impl TileControl {
     /// coprocessor, see [`TileControl::external_read`]. `perf-counter`, `timestamp-stream`: not
     /// simulated.
     pub fn read(&mut self, offset: u32, now: Cycle) -> Result<u32, DeviceFault> {
-        let high = (now.0 >> 32) as u32;
         // Firmware waits by reading these over and over.
-        match offset {
-            reg::WALL_CLOCK_L => {
-                self.clock_high = high;
-                return Ok((now.0 & 0xFFFF_FFFF) as u32);
-            }
-            reg::WALL_CLOCK_1 => return Ok(high),
-            reg::WALL_CLOCK_H => return Ok(self.clock_high),
-            _ => Self::check_known(offset)?,
+        if let Some(value) = self.read_clock(offset, now) {
+            return Ok(value);
         }
+        Self::check_known(offset)?;
         match offset {
             reg::TIMESTAMP_CMD => Ok(0),
             reg::TIMESTAMP_STATUS => Err(fault(
