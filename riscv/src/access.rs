@@ -3,7 +3,7 @@
 
 use memory_map::View;
 use sim_core::l1::L1_BYTES;
-use sim_core::{Category, CoreId, Cycle, Request, RequestKind, Shared, Store, Width};
+use sim_core::{Batch, Category, CoreId, Cycle, Request, RequestKind, Shared, Store, Width};
 
 use crate::core::{Core, LOCAL_BASE, Pending, Status};
 use crate::csr::CFG0_DIS_TRISC_CACHE;
@@ -178,15 +178,35 @@ impl Core {
         }
     }
 
+    /// Whether it executes or waits for room, and all that it did to others since the last commit was
+    /// to push instructions.
+    #[must_use]
+    pub fn only_pushed(&self) -> bool {
+        let Batch { stores, device_stores, request, fault, .. } = &self.batch;
+        let is_push =
+            |store: &Store| store.width == Width::Word && self.push_window(store.addr).is_some();
+        matches!(self.status, Status::Running | Status::PushBlocked(_))
+            && request.is_none()
+            && fault.is_none()
+            && stores.len() == *device_stores as usize
+            && stores.iter().all(is_push)
+    }
+
+    /// The window through which a store to `addr` pushes an instruction.
+    #[inline]
+    fn push_window(&self, addr: u32) -> Option<u32> {
+        let window = addr.wrapping_sub(PUSH_BASE) >> 16;
+        let windows = match self.id {
+            CoreId::Brisc => PUSH_WINDOWS,
+            CoreId::Ncrisc => 0,
+            CoreId::Trisc0 | CoreId::Trisc1 | CoreId::Trisc2 => 1,
+        };
+        (window < windows).then_some(window)
+    }
+
     /// Stores that may find their FIFO full. `None`: not one of them.
     fn flow_controlled(&mut self, addr: u32, value: u32, width: Width) -> Option<Flow> {
-        let window = addr.wrapping_sub(PUSH_BASE) >> 16;
-        let own_window = match self.id {
-            CoreId::Brisc => window < PUSH_WINDOWS,
-            CoreId::Ncrisc => false,
-            CoreId::Trisc0 | CoreId::Trisc1 | CoreId::Trisc2 => window == 0,
-        };
-        if own_window {
+        if let Some(window) = self.push_window(addr) {
             let credit = &mut self.push_credit[window as usize];
             if *credit == 0 {
                 self.status = Status::PushBlocked(window as u8);

@@ -264,6 +264,7 @@ impl Core {
 
     /// Sets how many instructions may be pushed through `window` (0 = own or T0, 1, 2) and lets a
     /// push that found the FIFO full be tried again.
+    #[inline]
     pub fn grant_push(&mut self, window: u8, credit: u32, now: Cycle) {
         self.push_credit[usize::from(window % 3)] = credit;
         if let Status::PushBlocked(blocked) = self.status

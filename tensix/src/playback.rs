@@ -52,6 +52,23 @@ impl Coprocessor {
         Ok(now)
     }
 
+    /// For how many cycles from now on certainly no instruction FIFO gets more room: as long as a
+    /// playback lasts that keeps what is behind it waiting.
+    #[must_use]
+    pub fn cycles_without_room(&self) -> u64 {
+        let Some(thread) = lone(self.active) else { return 0 };
+        let frontend = &self.threads[thread.index()];
+        match frontend.replay.mode {
+            Mode::Play { left, .. }
+                if frontend.only_plays()
+                    && !frontend.third.iter().any(|entry| entry.is_tracked()) =>
+            {
+                u64::from(left)
+            }
+            _ => 0,
+        }
+    }
+
     /// The cycles from `from` on, at most up to `until`, that are nothing but playback. Returns the
     /// first cycle that is not done, `from` if there is more to do in it.
     ///

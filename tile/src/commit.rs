@@ -278,9 +278,9 @@ impl<O: Observer> Tile<O> {
             cycle = if self.tensix.is_asleep() {
                 cycle + 1
             } else {
-                let until = if self.is_drained(&posted, &next, end) { end } else { cycle + 1 };
+                let until = self.next_deed(&posted, &next, cycle + 1, end);
                 changed = true;
-                self.run_tensix(cycle, until, end).0
+                self.run_tensix(cycle, until).0
             };
             if changed {
                 self.devices_steady_since = cycle;
@@ -295,14 +295,30 @@ impl<O: Observer> Tile<O> {
         }
     }
 
-    /// Whether nobody but the coprocessor does anything more in this epoch.
-    fn is_drained(&self, posted: &Posted, next: &[usize; CoreId::COUNT], end: Cycle) -> bool {
-        !self.fabric.is_due_before(end)
-            && CoreId::ALL.into_iter().all(|id| {
-                posted[id.index()].len() == next[id.index()]
-                    && (self.cores[id].batch.request.is_none()
-                        || self.answers[id.index()].is_some())
-            })
+    /// The first cycle, `soonest` or later, in which anybody but the coprocessor does something.
+    fn next_deed(
+        &self,
+        posted: &Posted,
+        next: &[usize; CoreId::COUNT],
+        soonest: Cycle,
+        end: Cycle,
+    ) -> Cycle {
+        if self.fabric.is_due_before(end) {
+            return soonest;
+        }
+        let mut deed = end;
+        for id in CoreId::ALL {
+            if let Some(store) = posted[id.index()].get(next[id.index()]) {
+                deed = deed.min(store.cycle);
+            }
+            if let Some(request) = &self.cores[id].batch.request
+                && self.answers[id.index()].is_none()
+            {
+                deed = deed.min(request.cycle);
+            }
+        }
+        // What could not be answered is tried again in every cycle.
+        deed.max(soonest)
     }
 
     /// After everything took effect: answers, faults, logs.
@@ -334,6 +350,12 @@ impl<O: Observer> Tile<O> {
             }
             self.cores[id].clear_posted();
         }
+    }
+
+    /// The same for a core that did nothing but push.
+    pub(crate) fn finish_pushes(&mut self, id: CoreId, end: Cycle) {
+        self.track_push_block(id, end);
+        self.cores[id].clear_posted();
     }
 
     /// Emits an event; the closure is not even built when nobody listens.

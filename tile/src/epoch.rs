@@ -173,13 +173,10 @@ impl<O: Observer> Tile<O> {
             }
         }
         self.quiet_since = None;
-        if running.is_empty()
-            && !self.tensix.is_asleep()
-            && let Some(blocked) = self.blocked_on_coprocessor()
-        {
+        if !self.tensix.is_asleep() && self.unattended(running).is_some() {
             let calm = self.calm_until(limit);
             if calm > self.now {
-                self.run_coprocessor(blocked, calm);
+                self.run_unattended(calm);
                 return true;
             }
         }

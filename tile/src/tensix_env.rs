@@ -115,9 +115,10 @@ impl<O: Observer> Tile<O> {
         act(&mut self.tensix, &mut env)
     }
 
-    /// The coprocessor from `cycle` on until `until`, or until others have to act on what it did.
-    /// Returns the first cycle that still has to be looked at, and whether others had to act.
-    pub(crate) fn run_tensix(&mut self, cycle: Cycle, until: Cycle, end: Cycle) -> (Cycle, bool) {
+    /// The coprocessor from `cycle` on until `until`, or until others have to act on what it did, or
+    /// to the end of the epoch in which it fell asleep. Returns the first cycle that still has to be
+    /// looked at, and whether others had to act.
+    pub(crate) fn run_tensix(&mut self, cycle: Cycle, until: Cycle) -> (Cycle, bool) {
         let (next, fault) = match self.with_tensix(|tensix, env| tensix.run(cycle, until, env)) {
             Ok(next) => (next, None),
             Err((next, fault)) => (next, Some(fault)),
@@ -131,14 +132,19 @@ impl<O: Observer> Tile<O> {
         if self.tensix.tracked_threads() != self.tracked {
             self.track_threads();
         }
-        self.act_on_icache(end);
-        if !self.deferred.is_empty() {
-            self.act_on_deferred(Cycle(next.0 - 1), end);
+        if noticed {
+            let last = Cycle(next.0 - 1);
+            let end = self.config.epoch.end_of_epoch(last);
+            self.act_on_icache(end);
+            if !self.deferred.is_empty() {
+                self.act_on_deferred(last, end);
+            }
         }
         if next < until && self.tensix.is_asleep() {
-            // Nothing happens in the rest, its last cycle included.
+            // Nothing happens in the rest of the epoch, its last cycle included.
             self.device_change = false;
-            return (until, noticed);
+            let end = self.config.epoch.end_of_epoch(Cycle(next.0 - 1));
+            return (until.min(end), noticed);
         }
         (next, noticed)
     }

@@ -1,0 +1,151 @@
+//! Epochs without the tile's attention (`tile/src/unattended.rs`) end in the same state, cycle and
+//! mistake as epochs that are committed one by one. A tile that somebody observes commits each
+//! epoch in which a core executes; one that nobody observes does not.
+
+use isa::asm::{addi, bne, j, lui, store};
+use isa::encode;
+use isa::rv32::ttinsn_code;
+use proptest::prelude::*;
+use sim_core::engine::EngineKind;
+use sim_core::{CoreId, Cycle, EpochLength, NullObserver, Observer};
+use tile::{Stop, Tile, TileConfig};
+
+/// SOFT_RESET_0 and its value without any core in reset `[isa-bh: TensixTile/SoftReset.md]`.
+const SOFT_RESET_0: u32 = 0xFFB1_21B0;
+const ALL_HELD: u32 = 0x4_7800;
+const RESET_BITS: [u32; CoreId::COUNT] = [1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 18];
+/// Where the cores start when no reset PC is overridden `[spec: boot-and-sync 1.3]`.
+const ENTRIES: [u32; CoreId::COUNT] = [0, 0x6000, 0xA000, 0xE000, 0x12000];
+/// Registers with addresses: data in L1, the core's own instruction FIFO.
+const DATA: (u32, u32) = (4, 0x2_0000);
+const PUSHES: (u32, u32) = (5, 0xFFE4_0000);
+
+/// Told of everything, remembers nothing: what matters is that the tile has to tell.
+struct Attentive;
+
+impl Observer for Attentive {
+    fn event(&mut self, _: sim_core::Stamp, _: &sim_core::Event) {}
+}
+
+/// Words that issue, wait for others, write L1 or GPRs, or keep a unit busy.
+fn word() -> impl Strategy<Value = u32> {
+    let named = prop::sample::select(vec![
+        encode::dmanop(),
+        encode::sempost(2),
+        encode::semget(2),
+        encode::sfpmad(0, 4, 1, 1, 1),
+        encode::sfpload(2, 0, 0, 1),
+        encode::sfpstore(6, 0, 0, 1),
+        encode::setdmareg(7, 0, 5, 0),
+        encode::adddmareg(1, 2, 3, 0),
+        encode::setc16(1, 2),
+    ]);
+    let waits = prop_oneof![
+        // STALLWAIT for anything, SEMWAIT for semaphores 0 to 7, ATINCGET and STOREREG.
+        any::<u32>().prop_map(|bits| 0xA2 << 24 | bits & 0xFF_FFFF),
+        any::<u32>().prop_map(|bits| 0xA6 << 24 | bits & 0xFF_8013 | 1),
+        any::<u32>().prop_map(|bits| 0x61 << 24 | bits & 0x00_003F),
+        any::<u32>().prop_map(|bits| 0x67 << 24 | bits & 0x00_FFFF),
+    ];
+    prop_oneof![12 => named, 1 => waits]
+}
+
+/// What a TRISC pushes: recordings, playbacks, expansions and other words.
+fn push() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        5 => (0_u32..32, 0_u32..33).prop_map(|(index, count)| encode::replay(0, 0, count, index)),
+        1 => (0_u32..32, 1_u32..9).prop_map(|(index, count)| encode::replay(1, 1, count, index)),
+        1 => (0_u32..127).prop_map(|count| 0x01 << 24 | 1 << 23 | count << 16),
+        2 => word(),
+    ]
+}
+
+/// One step of a program, as code words.
+fn step() -> impl Strategy<Value = Vec<u32>> {
+    prop_oneof![
+        6 => push().prop_map(|word| vec![ttinsn_code(word).unwrap_or(addi(7, 7, 1))]),
+        // By a store, so that BRISC pushes as well.
+        1 => push().prop_map(|word| {
+            let low = (word << 20).cast_signed() >> 20;
+            vec![lui(6, word.wrapping_add(0x800)), addi(6, 6, low), store(2, 6, PUSHES.0, 0)]
+        }),
+        2 => (0_usize..12).prop_map(|count| vec![addi(7, 7, 1); count]),
+        1 => (0_i32..8).prop_map(|slot| vec![store(2, 7, DATA.0, 4 * slot)]),
+        1 => (1_i32..40)
+            .prop_map(|rounds| vec![addi(8, 0, rounds), addi(8, 8, -1), bne(8, 0, -4)]),
+    ]
+}
+
+/// A program that fills the replay buffer and then repeats its steps for ever.
+fn program() -> impl Strategy<Value = Vec<u32>> {
+    let buffer = prop::collection::vec(word(), 32);
+    (buffer, prop::collection::vec(step(), 1..12)).prop_map(|(buffer, steps)| {
+        let mut words = vec![lui(DATA.0, DATA.1), lui(PUSHES.0, PUSHES.1)];
+        let recorded = [encode::replay(1, 0, 0, 0)].into_iter().chain(buffer);
+        words.extend(recorded.filter_map(ttinsn_code));
+        let body: Vec<u32> = steps.concat();
+        let back = -4 * body.len() as i32;
+        words.extend(body);
+        words.push(j(back));
+        words
+    })
+}
+
+/// The programs of some cores; the others wait in a loop, or are in reset.
+fn programs() -> impl Strategy<Value = Vec<Vec<u32>>> {
+    let idle = prop_oneof![Just(Vec::new()), Just(vec![j(0)])];
+    let trisc = prop_oneof![1 => program(), 2 => idle.clone()];
+    let brisc = prop_oneof![1 => program(), 5 => idle.clone()];
+    (brisc, program(), trisc.clone(), trisc, idle)
+        .prop_map(|(b, t0, t1, t2, nc)| vec![b, t0, t1, t2, nc])
+}
+
+/// Everything that can be told of a run: mistakes, cycle and state, at several points of it.
+fn outcome<O: Observer>(programs: &[Vec<u32>], config: TileConfig, observer: O) -> Vec<String> {
+    let mut tile = Tile::new(config, observer).expect("no threads to start");
+    let mut held = ALL_HELD;
+    for (core, words) in programs.iter().enumerate().filter(|(_, words)| !words.is_empty()) {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        tile.host_write(ENTRIES[core], &bytes).expect("L1 is mapped");
+        held &= !RESET_BITS[core];
+    }
+    tile.host_write_word(SOFT_RESET_0, held).expect("the register is mapped");
+    let mut seen = Vec::new();
+    for limit in [96, 400, 1000, 1048, 4000] {
+        loop {
+            match tile.run(Cycle(limit), None) {
+                Stop::Limit => break,
+                Stop::Quiescent(_) => {
+                    seen.push(format!("quiescent {:?}", tile.now()));
+                    tile.pass_time(Cycle(limit));
+                    break;
+                }
+                stop => seen.push(format!("{stop:?}")),
+            }
+            if seen.len() > 20 {
+                return seen;
+            }
+        }
+        seen.push(format!("{:?} {:x} {:?}", tile.now(), tile.state_hash(), tile.instructions()));
+    }
+    seen
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(400)
+    })]
+
+    #[test]
+    fn unobserved_pushing_core_ends_as_an_observed_one(
+        programs in programs(),
+        epoch in prop::sample::select(vec![1_u32, 4, 8, 12]),
+        parking: bool,
+    ) {
+        let epoch = EpochLength::new(epoch).expect("the lengths are valid");
+        let config = TileConfig { engine: EngineKind::Inline, parking, epoch, ..TileConfig::default() };
+        let attended = outcome(&programs, config, Attentive);
+        prop_assert_eq!(outcome(&programs, config, NullObserver), attended);
+    }
+}
