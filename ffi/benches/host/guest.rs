@@ -69,8 +69,8 @@ pub(crate) const NOC_WRITES: Program = || {
         addi(6, 0, WRITE_WITH_RESPONSE),
         sw(6, 4, 0x1C),
         addi(6, 0, 1024),
+        // Some libraries know no high half of the length.
         sw(6, 4, 0x20),
-        sw(0, 4, 0x24),
         addi(7, 0, 1),
         lui(8, COUNT & !0xFFF),
         // The loop: go, wait until the command is taken, count.
@@ -83,8 +83,12 @@ pub(crate) const NOC_WRITES: Program = || {
     ]
 };
 
-/// Instructions that a kernel plays from its replay buffer in one go.
-pub(crate) const PLAYED: u32 = 32;
+/// Instructions in a kernel's replay buffer, all there are.
+const RECORDED: u32 = 32;
+/// How often a kernel plays them in a round.
+const PLAYS: u32 = 1024;
+/// Instructions that a kernel counts as one.
+pub(crate) const PLAYED: u32 = RECORDED * PLAYS;
 
 /// A Tensix instruction as a word of a TRISC's program
 /// `[isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md]`.
@@ -93,27 +97,34 @@ const fn ttinsn(word: u32) -> u32 {
 }
 
 /// A kernel for a TRISC: fills the replay buffer with eight times these four instructions, plays it
-/// over and over, and counts how often. LReg 0 to 2 are 1.5, 1.25 and 0.3, semaphore 0 is free.
+/// [`PLAYS`] times, waits until all is done, and counts, over and over. Some libraries go on within
+/// one clock as long as a core pushes, and never come back from it without that wait
+/// `[isa-bh: TensixTile/BabyRISCV/ManualTTSync.md]`. LReg 0 to 2 are 1.5, 1.25 and 0.3, semaphore 0 is free.
 /// Encodings: `[llk: instructions/assembly.yaml]`.
 fn kernel(words: [u32; 4]) -> Vec<u32> {
     const SFPLOADI: u32 = 0x71 << 24;
     const SEMINIT: u32 = 0xA3 << 24;
     const REPLAY: u32 = 0x04 << 24;
+    const SYNC: u32 = 0xFFE8_0000;
     let mut program = vec![
         ttinsn(SFPLOADI | 0x3FC0),
         ttinsn(SFPLOADI | 1 << 20 | 0x3FA0),
         ttinsn(SFPLOADI | 2 << 20 | 0x3E99),
         ttinsn(SEMINIT | 8 << 20 | 1 << 2),
-        ttinsn(REPLAY | PLAYED << 4 | 1),
+        ttinsn(REPLAY | RECORDED << 4 | 1),
     ];
-    program.extend(words.iter().cycle().take(PLAYED as usize).map(|&word| ttinsn(word)));
+    program.extend(words.iter().cycle().take(RECORDED as usize).map(|&word| ttinsn(word)));
+    program.extend([lui(8, COUNT & !0xFFF), lui(9, SYNC)]);
     program.extend([
-        lui(8, COUNT & !0xFFF),
-        // The loop: play, count.
-        ttinsn(REPLAY | PLAYED << 4),
+        // The loop: play so many times, wait, count.
+        addi(5, 0, PLAYS as i32),
+        ttinsn(REPLAY | RECORDED << 4),
+        addi(5, 5, -1),
+        bne(5, 0, -8),
+        lw(6, 9, 4),
         addi(10, 10, 1),
         sw(10, 8, (COUNT & 0xFFF) as i32),
-        j(-12),
+        j(-28),
     ]);
     program
 }
