@@ -75,6 +75,15 @@ pub enum HostError {
         /// The address.
         paddr: u64,
     },
+    /// A DMA transfer of a device that cannot reach the host's memory.
+    #[error(
+        "DMA at host address {paddr:#x}: the device has no functions for the host's memory; hand \
+         them over before"
+    )]
+    NoHostMemory {
+        /// The address.
+        paddr: u64,
+    },
     /// The tile or endpoint refuses.
     #[error("({x}, {y}): {message}")]
     Refused {

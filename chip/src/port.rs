@@ -128,6 +128,16 @@ impl NocPort for Port<'_> {
         Pcie::niu(noc, offset)
     }
 
+    fn host_read(&mut self, paddr: u64, bytes: &mut [u8]) -> Result<(), HostError> {
+        self.endpoints.pcie.memory(paddr)?.read(paddr, bytes);
+        Ok(())
+    }
+
+    fn host_write(&mut self, paddr: u64, bytes: &[u8]) -> Result<(), HostError> {
+        self.endpoints.pcie.memory(paddr)?.write(paddr, bytes);
+        Ok(())
+    }
+
     fn iatu(&mut self) -> &mut Iatu {
         &mut self.endpoints.pcie.iatu
     }

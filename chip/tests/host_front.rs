@@ -220,3 +220,65 @@ proptest! {
         }
     }
 }
+
+/// Host memory as a test sees it: reads give each address's low byte.
+#[derive(Clone, Default)]
+struct Memory(std::sync::Arc<std::sync::Mutex<Vec<(u64, Vec<u8>)>>>);
+
+impl chip::HostMemory for Memory {
+    fn read(&mut self, paddr: u64, bytes: &mut [u8]) {
+        (paddr..).zip(bytes).for_each(|(at, byte)| *byte = at as u8);
+    }
+
+    fn write(&mut self, paddr: u64, bytes: &[u8]) {
+        self.0.lock().expect("nobody panics").push((paddr, bytes.to_vec()));
+    }
+}
+
+/// The words that tt-umd writes for a transfer, in its order
+/// `[umd: device/tt_device/protocol/pcie_dma/blackhole_dma_transfer.cpp]`.
+#[test]
+fn read_dma_moves_a_block_through_a_window() {
+    let mut chip = chip();
+    let (source, completion) = (0x12_3456_7810_u64, 0x9_0000_0040_u64);
+    let (window, at, size) = (5_u32, 0x4_0100_u32, 3000_u32);
+    let register = WINDOW_REGISTERS + 12 * u64::from(window);
+    for (word, value) in [(0, 0), (4, 1 << 11 | 2 << 17), (8, 0_u32)] {
+        chip.mem_write(register + word, &value.to_le_bytes()).expect("a register");
+    }
+    let transfer = |chip: &mut Chip, size: u32| {
+        let words = [
+            (0x188, 0x28),
+            (0x190, completion as u32),
+            (0x194, (completion >> 32) as u32),
+            (0x1A0, completion as u32 + 4),
+            (0x1A4, (completion >> 32) as u32),
+            (0x1A8, 0xC0DE),
+            (0x100, 1),
+            (0x120, source as u32),
+            (0x124, (source >> 32) as u32),
+            (0x128, window << 21 | at),
+            (0x12C, 0),
+            (0x11C, size),
+        ];
+        for (offset, value) in words {
+            chip.mem_write(BAR2 + offset, &u32::to_le_bytes(value)).expect("a register");
+        }
+        chip.mem_write(BAR2 + 0x104, &1_u32.to_le_bytes())
+    };
+    let error = transfer(&mut chip, size).expect_err("no host memory yet");
+    assert!(matches!(error, chip::HostError::NoHostMemory { .. }), "{error}");
+    let memory = Memory::default();
+    chip.set_host_memory(Box::new(memory.clone()));
+    transfer(&mut chip, size).expect("it is done at once");
+    let mut bytes = vec![0; size as usize];
+    chip.tile_read(1, 2, u64::from(at), &mut bytes).expect("L1");
+    assert!((source..).zip(&bytes).all(|(at, &byte)| byte == at as u8));
+    let mut left = [9; 4];
+    chip.mem_read(BAR2 + 0x11C, &mut left).expect("a register");
+    assert_eq!(left, [0; 4]);
+    let written = memory.0.lock().expect("nobody panics").clone();
+    assert_eq!(written, [(completion, 0xC0DE_u32.to_le_bytes().to_vec())]);
+    let error = transfer(&mut chip, 2 << 20).expect_err("beyond the window");
+    assert!(matches!(error, chip::HostError::LeavesWindow { .. }), "{error}");
+}

@@ -1,9 +1,10 @@
 //! An ethernet tile whose link is down, as its base firmware leaves it. Its core does not run.
 //!
-//! Source: `[spec: host-abi 2.7]`.
+//! Source: `[spec: host-abi 2.7]`; messages:
+//! `[hdr: hw/inc/internal/tt-1xx/blackhole/eth_fw_api.h]`.
 
 use devices::DeviceFault;
-use sim_core::StateHasher;
+use sim_core::{Category, StateHasher};
 
 use super::{Endpoint, Ram, unmapped};
 
@@ -29,6 +30,17 @@ const HEARTBEAT: u64 = 0x7CC70;
 /// A request word: the base firmware takes it by clearing its top byte.
 const REQUEST: u64 = 0x590;
 const REQUEST_PENDING: u32 = 0x40;
+
+/// The host's mailbox to the base firmware: a message word, then three arguments.
+const MAILBOX: u64 = 0x7D000;
+/// State of a message, above its type.
+const MESSAGE_STATE: u32 = 0xFFFF_0000;
+const MESSAGE_CALL: u32 = 0xCA11_0000;
+const MESSAGE_DONE: u32 = 0xD0E5_0000;
+/// Looks at the link and updates its status, which here stays: down.
+const LINK_STATUS_CHECK: u32 = 1;
+/// Lets firmware of the host's run on the core.
+const RELEASE_CORE: u32 = 2;
 
 /// Registers that keep what is written: address, reset value.
 const REGISTERS: &[(u64, u32)] = &[
@@ -84,6 +96,27 @@ impl Eth {
         })
     }
 
+    /// The base firmware looks at its mailbox.
+    fn serve_mailbox(&mut self) -> Result<(), DeviceFault> {
+        let message = self.l1().word(MAILBOX);
+        if message & MESSAGE_STATE != MESSAGE_CALL {
+            return Ok(());
+        }
+        let why = match message & !MESSAGE_STATE {
+            LINK_STATUS_CHECK => {
+                self.l1().set_word(MAILBOX, MESSAGE_DONE | LINK_STATUS_CHECK);
+                return Ok(());
+            }
+            RELEASE_CORE => "asks for a core to be released",
+            _ => "is not one that is known",
+        };
+        let text = format!(
+            "message {message:#010x} to an ethernet tile's firmware {why}; the cores of ethernet \
+             tiles are not simulated, and nobody will answer"
+        );
+        Err(DeviceFault::new(Category::Unimplemented, "ethernet-message", text))
+    }
+
     fn register(&mut self, addr: u64, bytes: usize) -> Option<&mut u32> {
         let index = REGISTERS.iter().position(|&(at, _)| at == addr)?;
         (bytes == 4).then(|| &mut self.registers[index])
@@ -132,7 +165,8 @@ impl Endpoint for Eth {
         if request >> 24 == REQUEST_PENDING {
             l1.set_word(REQUEST, request & 0x00FF_FFFF);
         }
-        Ok(())
+        let end = addr.saturating_add(bytes.len() as u64);
+        if addr < MAILBOX + 4 && end > MAILBOX { self.serve_mailbox() } else { Ok(()) }
     }
 }
 
@@ -167,5 +201,16 @@ mod tests {
         eth.write(REQUEST, &0x4000_0012_u32.to_le_bytes()).expect("L1");
         assert_eq!(word(&mut eth, REQUEST), 0x12);
         assert!(eth.write(L1_BYTES as u64 - 2, &[0; 4]).is_err());
+    }
+
+    #[test]
+    fn message_is_answered_or_refused() {
+        let mut eth = Eth::new();
+        eth.write(MAILBOX, &0xCA11_0001_u32.to_le_bytes()).expect("known");
+        assert_eq!(word(&mut eth, MAILBOX), 0xD0E5_0001);
+        let error = eth.write(MAILBOX, &0xCA11_0002_u32.to_le_bytes()).expect_err("no core runs");
+        assert_eq!(error.id, "ethernet-message");
+        assert_eq!(word(&mut eth, MAILBOX), 0xCA11_0002);
+        eth.write(MAILBOX + 4, &[0; 4]).expect("an argument is no message");
     }
 }

@@ -7,6 +7,7 @@ use devices::niu::{Coordinate, Identity};
 use sim_core::StateHasher;
 
 use super::{Endpoint, unmapped};
+use crate::error::HostError;
 use crate::pci::Iatu;
 
 /// NoC 0 coordinate of the tile.
@@ -55,6 +56,14 @@ impl Pcie {
 
     pub(crate) fn set_memory(&mut self, memory: Box<dyn HostMemory>) {
         self.memory = Some(memory);
+    }
+
+    /// The host's memory, for an access at that address.
+    pub(crate) fn memory(&mut self, paddr: u64) -> Result<&mut dyn HostMemory, HostError> {
+        match &mut self.memory {
+            Some(memory) => Ok(memory.as_mut()),
+            None => Err(HostError::NoHostMemory { paddr }),
+        }
     }
 
     /// A register of the tile's NIU.

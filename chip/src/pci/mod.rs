@@ -4,6 +4,7 @@
 //! a [`NocPort`].
 
 mod config_space;
+mod dma;
 mod iatu;
 mod tlb;
 
@@ -61,6 +62,12 @@ pub(crate) trait NocPort {
 
     /// A register of the PCIe tile's own NIU.
     fn niu_read(&mut self, noc: u8, offset: u32) -> Option<u32>;
+
+    /// Reads the host's memory.
+    fn host_read(&mut self, paddr: u64, bytes: &mut [u8]) -> Result<(), HostError>;
+
+    /// Writes the host's memory.
+    fn host_write(&mut self, paddr: u64, bytes: &[u8]) -> Result<(), HostError>;
 
     /// The outbound address translation, which the PCIe tile uses.
     fn iatu(&mut self) -> &mut Iatu;
@@ -171,6 +178,7 @@ impl Pci {
             (0, TLB_REGISTERS..) if offset < NIU[0] => {
                 self.tlbs.write(offset - TLB_REGISTERS, value)
             }
+            (2, _) if offset == u64::from(dma::DOORBELL) => return self.ring(value, port),
             (2, _) => port.iatu().write(offset as u32, value),
             _ => false,
         };
