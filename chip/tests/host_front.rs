@@ -1,5 +1,7 @@
 //! The PCI front against what hosts may do, and tiles against each other.
 
+use std::sync::{Arc, Mutex};
+
 use chip::{Chip, ChipConfig, ClockStep};
 use isa::asm::{addi, bne, j, li, lui, lw, r, store, sw};
 use proptest::prelude::*;
@@ -221,9 +223,12 @@ proptest! {
     }
 }
 
-/// Host memory as a test sees it: reads give each address's low byte.
+/// A write into host memory: where, and what.
+type HostWrite = (u64, Vec<u8>);
+
+/// Host memory as a test sees it: reads give each address's low byte, writes are kept.
 #[derive(Clone, Default)]
-struct Memory(std::sync::Arc<std::sync::Mutex<Vec<(u64, Vec<u8>)>>>);
+struct Memory(Arc<Mutex<Vec<HostWrite>>>);
 
 impl chip::HostMemory for Memory {
     fn read(&mut self, paddr: u64, bytes: &mut [u8]) {
