@@ -140,6 +140,12 @@ const PREFACE: &str = "\
 Written by `cargo run --release -p firmware-tests --bin hazards -- --table docs/hazards.md` from a run of the corpus: every kernel below
 [firmware-tests/hazards/](../firmware-tests/hazards) has the bug of its class and a clean twin, made from one source, that nothing is said about.
 `DEADLOCK` is a proof; the rest of a report says why. A class without `DEADLOCK` is a contract violation that is reported although the run ends.
+Most classes have several kernels of different shapes: other cores in the roles, waits in functions, mistakes after good rounds, instructions
+that come from the MOP or replay expander, and several waits of which one is the cause.
+
+Of a circle of waits, the member that says most about its cause gives the name: a mutex before a circular buffer, that before a core that waits for its own
+thread, then semaphores, banks, and mailboxes last. When a program is done, words that nobody has read from a mailbox (A11), held mutexes (A10) and
+full banks (A7) are reported too: they hang the next one.
 
 Nothing is said about the reference vectors (`--vectors DIR`) and the recorded host sessions (`--recordings DIR`) either.
 

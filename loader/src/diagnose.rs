@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use observe::Ledger;
 use observe::why::{
-    Accesses, Arguments, Checks, End, Explanation, Finding, Loops, Regions, Scene, explain, layout,
+    Accesses, Arguments, Checks, End, Explanation, Finding, Loops, Regions, Scene, Stack, explain,
+    layout,
 };
 use sim_core::{GuestError, NullObserver, Observer};
 use tile::{AgentWait, Stop, TileConfig, Verdict};
@@ -15,7 +16,7 @@ use tile::{AgentWait, Stop, TileConfig, Verdict};
 use crate::firmware::{BootOptions, FirmwareSet, ZERO_UNTIL};
 use crate::names::LoadedNames;
 use crate::plan::Launch;
-use crate::session::{Outcome, Session, SessionError};
+use crate::session::{HOST_REACTION_CYCLES, Outcome, Session, SessionError};
 
 /// How a diagnosis runs.
 #[derive(Clone, Debug)]
@@ -139,6 +140,20 @@ fn regions(launches: &[Launch], own: (u8, u8)) -> Regions {
     }
 }
 
+/// Globals of firmware and kernel lie below the stack, which nothing else keeps apart.
+fn stacks(set: &FirmwareSet, launches: &[Launch]) -> Vec<Stack> {
+    let mut stacks = Vec::new();
+    for kernel in launches.iter().flat_map(|launch| &launch.kernels) {
+        let firmware = set.image(kernel.core).local_end();
+        let Some(data_end) = kernel.image.local_end().max(firmware) else { continue };
+        for segment in kernel.image.loadable().filter(|segment| segment.executable) {
+            let code = kernel.address..kernel.address.saturating_add(segment.memory_bytes);
+            stacks.push(Stack { core: kernel.core, code, data_end });
+        }
+    }
+    stacks
+}
+
 fn arguments(launches: &[Launch]) -> Vec<Arguments> {
     let all = launches.iter().flat_map(|launch| &launch.arguments);
     all.map(|(core, range)| Arguments { core: *core, range: range.clone() }).collect()
@@ -164,10 +179,17 @@ pub fn diagnose(
     let places = regions(launches, config.coordinates);
     let checks = Checks::new(Rc::clone(&names), places.clone(), suppressed.clone());
     let accesses =
-        Accesses::new(Rc::clone(&names), arguments(launches), ZERO_UNTIL, suppressed.clone());
+        Accesses::new(Rc::clone(&names), arguments(launches), ZERO_UNTIL, suppressed.clone())
+            .polling(words.clone())
+            .stacks(stacks(set, launches));
     let observer = ((Ledger::new(words), checks), (accesses, Loops::default()));
     let mut session = Session::stage(config, set, &options, observer)?;
     let end = run_stages(&mut session, launches, &names, max_cycles)?;
+    if end.end == End::Done {
+        // What the kernels pushed last may still be on its way.
+        session.settle(HOST_REACTION_CYCLES);
+        session.tile.observer_mut().0.1.settle();
+    }
     let ((ledger, checks), (accesses, loops)) = session.tile.observer();
     let mut findings: Vec<Finding> = layout(&places.circular);
     findings.retain(|finding| !suppressed.iter().any(|id| id == finding.hazard.id));
@@ -187,6 +209,7 @@ pub fn diagnose(
         findings: &findings,
         machine: &session.tile,
         loops,
+        polled: accesses.polled(),
         names: &*names,
         circular: &buffers,
     };

@@ -15,7 +15,7 @@ use goblin::elf::program_header::{PF_W, PF_X, PT_LOAD};
 use goblin::elf::section_header::SHT_SYMTAB;
 use goblin::elf::{Elf, Header, ProgramHeader, SectionHeader, Symtab};
 
-use crate::layout::{in_l1, in_local_ram};
+use crate::layout::{LOCAL_RAM_BASE, in_l1, in_local_ram};
 
 /// `e_flags` bit of the RISC-V psABI: the file holds compressed instructions.
 const EF_RISCV_RVC: u32 = 1;
@@ -209,6 +209,13 @@ impl Image {
     /// Segments with bytes to load, by ascending load address.
     pub fn loadable(&self) -> impl Iterator<Item = &Segment> {
         self.segments.iter().filter(|segment| !segment.bytes.is_empty())
+    }
+
+    /// End of the globals in the local RAM of the core, if there are any.
+    #[must_use]
+    pub fn local_end(&self) -> Option<u32> {
+        let local = self.segments.iter().filter(|segment| segment.run_addr >= LOCAL_RAM_BASE);
+        local.map(|segment| segment.run_addr.saturating_add(segment.memory_bytes)).max()
     }
 }
 

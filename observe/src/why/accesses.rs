@@ -5,21 +5,26 @@
 //! log of executed instructions, whose results are the registers of the next ones. Rounds of a
 //! parked loop are not in the log; what was computed shortly before is taken as unknown then.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
+use memory_map::layout::LOCAL_RAM_BASE;
 use sim_core::l1::L1_BYTES;
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Event, Observer, Retire, Stamp};
 
 use super::checks::Finding;
 use super::hazards as h;
+use super::polled::Polled;
 use super::report::Report;
 use crate::names::Names;
 
 /// Most arguments that firmware has room for `[hdr: hw/inc/hostdev/dev_msgs.h]`.
 const ARGUMENT_BYTES: u32 = 341 * 4;
 /// Instructions of the longest loop that a core is parked in, with room to spare.
-const FORGOTTEN: u64 = 1100;
+const FORGOTTEN: usize = 1100;
+/// `x2` `[riscv-unprivileged: 25]`.
+const STACK_POINTER: u32 = 2;
 
 /// Arguments of a kernel in L1.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,6 +35,17 @@ pub struct Arguments {
     pub range: Range<u32>,
 }
 
+/// What bounds the stack of a kernel: it grows down from the top of the core's local RAM.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stack {
+    /// Whose.
+    pub core: CoreId,
+    /// The kernel's code in L1.
+    pub code: Range<u32>,
+    /// End of the globals of firmware and kernel in local RAM.
+    pub data_end: u32,
+}
+
 /// Registers of a core as far as the log tells.
 #[derive(Clone, Debug)]
 struct Registers {
@@ -37,11 +53,14 @@ struct Registers {
     /// When each was written, counted in instructions; `u64::MAX` if its value is not known.
     written: [u64; 32],
     count: u64,
+    /// Where the last instructions were.
+    recent: VecDeque<u32>,
 }
 
 impl Registers {
-    const fn reset() -> Self {
-        Self { values: [0; 32], written: [0; 32], count: FORGOTTEN + 1 }
+    fn reset() -> Self {
+        let count = FORGOTTEN as u64 + 1;
+        Self { values: [0; 32], written: [0; 32], count, recent: VecDeque::new() }
     }
 
     fn known(&self, register: u32) -> Option<u32> {
@@ -51,15 +70,25 @@ impl Registers {
 
     fn retire(&mut self, retire: &Retire) {
         self.count += 1;
+        if self.recent.len() == FORGOTTEN {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(retire.pc);
         if retire.rd != 0 {
             let index = usize::from(retire.rd & 31);
             (self.values[index], self.written[index]) = (retire.value, self.count);
         }
     }
 
-    fn forget_recent(&mut self) {
+    /// A loop was left out whose rounds come by `pc`: what its last two rounds wrote is not known.
+    fn forget_round(&mut self, pc: u32) {
+        let back = self.recent.iter().rev().enumerate();
+        let mut seen = back.filter(|(_, other)| **other == pc).map(|(at, _)| at);
+        let (last, before) = (seen.next(), seen.next());
+        let rounds = last.zip(before).map(|(last, before)| before + (before - last) + 1);
+        let forgotten = rounds.unwrap_or(FORGOTTEN).min(FORGOTTEN) as u64;
         for written in &mut self.written[1..] {
-            if *written != u64::MAX && *written + FORGOTTEN > self.count {
+            if *written != u64::MAX && *written + forgotten > self.count {
                 *written = u64::MAX;
             }
         }
@@ -74,6 +103,8 @@ pub struct Accesses<N> {
     /// A bit per word of L1 that has been written since power-on.
     written: Vec<u64>,
     cores: [Registers; CoreId::COUNT],
+    stacks: Vec<Stack>,
+    polled: Polled,
 }
 
 impl<N: Names> Accesses<N> {
@@ -85,9 +116,31 @@ impl<N: Names> Accesses<N> {
             arguments,
             written: vec![0; (L1_BYTES / 4).div_ceil(64) as usize],
             cores: std::array::from_fn(|_| Registers::reset()),
+            stacks: Vec::new(),
+            polled: Polled::default(),
         };
         own.write(0, cleared);
         own
+    }
+
+    /// The same, with a look at the stacks of these kernels.
+    #[must_use]
+    pub fn stacks(mut self, stacks: Vec<Stack>) -> Self {
+        self.stacks = stacks;
+        self
+    }
+
+    /// The same, with a look at who reads and writes these words.
+    #[must_use]
+    pub fn polling(mut self, words: Vec<(u32, u32)>) -> Self {
+        self.polled = Polled::new(words);
+        self
+    }
+
+    /// Who read and wrote the polled words.
+    #[must_use]
+    pub const fn polled(&self) -> &Polled {
+        &self.polled
     }
 
     /// What was found, in order.
@@ -108,14 +161,34 @@ impl<N: Names> Accesses<N> {
         self.written.get((word / 64) as usize).is_none_or(|bits| bits >> (word % 64) & 1 == 1)
     }
 
+    /// A kernel moved its stack pointer.
+    fn stack(&mut self, core: CoreId, retire: &Retire) {
+        let hit = |stack: &&Stack| {
+            stack.core == core
+                && stack.code.contains(&retire.pc)
+                && (LOCAL_RAM_BASE..stack.data_end).contains(&retire.value)
+        };
+        let Some(stack) = self.stacks.iter().find(hit) else { return };
+        let text = format!(
+            "the stack grows down to {:#x}, over the globals that end at {:#x}",
+            retire.value, stack.data_end
+        );
+        let stamp = Stamp { cycle: retire.cycle, agent: AgentId::Core(core), pc: retire.pc };
+        self.report.add(stamp, h::C1, text);
+    }
+
     /// A kernel loaded `value` from `addr` of L1.
     fn loaded(&mut self, core: CoreId, retire: &Retire, addr: u32) {
         let stamp = Stamp { cycle: retire.cycle, agent: AgentId::Core(core), pc: retire.pc };
-        let mut own = self.arguments.iter().filter(|arguments| arguments.core == core);
+        let own = self.arguments.iter().filter(|arguments| arguments.core == core);
         if own.clone().any(|arguments| arguments.range.contains(&addr)) {
             return;
         }
-        let behind = own.find_map(|arguments| {
+        // The last arguments before the address, if the kernel has any at all.
+        let last = own
+            .filter(|arguments| arguments.range.start <= addr)
+            .max_by_key(|arguments| (!arguments.range.is_empty(), arguments.range.start));
+        let behind = last.and_then(|arguments| {
             let given = &arguments.range;
             let room = given.start..given.start.saturating_add(ARGUMENT_BYTES);
             // What fills a line up belongs to nobody, though the host writes it.
@@ -155,7 +228,11 @@ fn load_address(word: u32, registers: &Registers) -> Option<u32> {
 }
 
 impl<N: Names> Observer for Accesses<N> {
-    fn event(&mut self, _: Stamp, event: &Event) {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        if let Event::L1Store { addr, .. } | Event::L1Atomic { addr, .. } = *event {
+            let atomic = matches!(event, Event::L1Atomic { .. });
+            self.polled.wrote(stamp.agent, stamp.pc, stamp.cycle.0, addr, atomic);
+        }
         match *event {
             Event::L1Store { addr, width, .. } => self.write(addr, width.bytes()),
             Event::L1Atomic { addr, .. } => self.write(addr, 4),
@@ -174,15 +251,18 @@ impl<N: Names> Observer for Accesses<N> {
     fn retire(&mut self, core: CoreId, retire: &Retire) {
         let addr = load_address(retire.word, &self.cores[core.index()]);
         self.cores[core.index()].retire(retire);
-        if let Some(addr) = addr.filter(|addr| *addr < L1_BYTES)
-            && self.report.is_kernel(core, retire.pc)
-        {
+        if u32::from(retire.rd) == STACK_POINTER {
+            self.stack(core, retire);
+        }
+        let Some(addr) = addr.filter(|addr| *addr < L1_BYTES) else { return };
+        self.polled.loaded(core, retire.cycle.0, addr, retire.value);
+        if self.report.is_kernel(core, retire.pc) {
             self.loaded(core, retire, addr);
         }
     }
 
-    fn parked(&mut self, core: CoreId, _: ParkedSpan) {
-        self.cores[core.index()].forget_recent();
+    fn parked(&mut self, core: CoreId, span: ParkedSpan) {
+        self.cores[core.index()].forget_round(span.pc);
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {

@@ -6,20 +6,26 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
+use memory_map::{Target, lookup};
 use serde::Serialize;
 use sim_core::observer::SemaphoreOp;
 use sim_core::{AgentId, CoreId, Event, Observer, Stamp};
 
 use super::hazards::{self as h, Hazard};
-use super::report::Report;
+use super::leftovers::Leftovers;
+use super::report::{Report, coder};
 use super::scene::CircularBuffer;
-use crate::describe::{as_text, semaphore_name};
+use crate::describe::{as_text, semaphore_name, view_of};
 use crate::names::{CodeName, Names, is_go_signal, subordinate};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
 use crate::words;
 
 /// End of the vendor firmware's text in L1 `[spec: boot-and-sync 1.2]`.
 const FIRMWARE_END: u32 = 0x84E0;
+
+/// Words that NoC commands of every kernel write: the old values of atomics, and the target of a
+/// barrier `[spec: boot-and-sync 1.2]`.
+const NOC_WORDS: Range<u32> = 4..16;
 
 /// A contract violation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -100,18 +106,41 @@ pub struct Checks<N> {
     regions: Regions,
     /// Requests of kernels that want an answer and have none, by initiator, oldest first.
     in_flight: BTreeMap<(u8, u8), VecDeque<Request>>,
+    /// Low halves of the target and return addresses in the registers of each initiator.
+    addresses: [[[u32; 2]; 4]; 2],
+    leftovers: Leftovers,
+    /// A program has been done and the next one has not begun.
+    done: bool,
 }
 
 impl<N: Names> Checks<N> {
     /// Checks with names and regions; ids in `suppressed` are not reported.
     pub fn new(names: N, regions: Regions, suppressed: Vec<String>) -> Self {
-        Self { report: Report::new(names, suppressed), regions, in_flight: BTreeMap::new() }
+        Self {
+            report: Report::new(names, suppressed),
+            regions,
+            in_flight: BTreeMap::new(),
+            addresses: [[[0; 2]; 4]; 2],
+            leftovers: Leftovers::default(),
+            done: false,
+        }
     }
 
     /// What was found, in order.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         self.report.findings()
+    }
+
+    /// Everything that the program pushed has been executed: if it is done, looks at what it has left
+    /// behind.
+    pub fn settle(&mut self) {
+        if !std::mem::take(&mut self.done) {
+            return;
+        }
+        for (stamp, hazard, text) in self.leftovers.take() {
+            self.report.add(stamp, hazard, text);
+        }
     }
 
     fn semaphore(&mut self, stamp: Stamp, index: u8, op: SemaphoreOp, value: u8) {
@@ -139,9 +168,10 @@ impl<N: Names> Checks<N> {
             self.report.add(stamp, h::C7, text);
             return;
         }
-        let AgentId::Core(core) = stamp.agent else { return };
+        let Some(core) = coder(&self.report.names, stamp.agent, stamp.pc) else { return };
         let kernel = self.report.names.is_kernel(core, stamp.pc);
-        if kernel && addr < FIRMWARE_END && !self.kernel_may_write(addr) {
+        let answer = matches!(stamp.agent, AgentId::Noc(_)) && NOC_WORDS.contains(&addr);
+        if kernel && addr < FIRMWARE_END && !answer && !self.kernel_may_write(addr) {
             let place =
                 self.report.names.l1(addr).map_or_else(String::new, |p| format!(" ({})", p.name));
             let text = format!("kernel stores {value:#x} to {addr:#x}{place}");
@@ -151,6 +181,7 @@ impl<N: Names> Checks<N> {
             let done = part.value == 0
                 && (is_go_signal(&part.name) || subordinate(&part.name) == Some(core));
             if done && !kernel {
+                self.done |= is_go_signal(&part.name);
                 self.ended(stamp, core);
             }
         }
@@ -192,6 +223,14 @@ impl<N: Names> Checks<N> {
                 self.in_flight.entry((noc, initiator)).or_default().push_back(entry);
                 if self.regions.own.contains(&coordinate) {
                     self.transfer(stamp, addr, bytes);
+                }
+                // The own side: where a read puts its data, where a write takes it from.
+                let [target, back] =
+                    self.addresses[usize::from(noc & 1)][usize::from(initiator & 3)];
+                match control & 0xB {
+                    0 => self.transfer(stamp, back.into(), bytes),
+                    2 => self.transfer(stamp, target.into(), bytes),
+                    _ => {}
                 }
             }
             Event::NocDone { noc, initiator } => {
@@ -237,8 +276,36 @@ impl<N: Names> Checks<N> {
     }
 }
 
+impl<N: Names> Checks<N> {
+    /// A store to a register of a NoC interface `[isa-bh: NoC/MemoryMap.md]`.
+    fn register(&mut self, stamp: Stamp, addr: u32, value: u32) {
+        let AgentId::Core(core) = stamp.agent else { return };
+        let Some(hit) = lookup(view_of(core), addr) else { return };
+        let noc = match hit.target {
+            Target::Noc0 => 0,
+            Target::Noc1 => 1,
+            _ => return,
+        };
+        let side = match hit.offset & 0x7FF {
+            0x00 => 0,
+            0x0C => 1,
+            _ => return,
+        };
+        self.addresses[noc][(hit.offset >> 11 & 3) as usize][side] = value;
+    }
+
+    /// The host raised the go signal: the launch before has had its time.
+    fn host_wrote(&mut self, addr: u32, bytes: u32) {
+        let signal = memory_map::mailbox::address("go_messages[0].signal");
+        if signal.is_some_and(|signal| (addr..addr.saturating_add(bytes)).contains(&signal)) {
+            self.settle();
+        }
+    }
+}
+
 impl<N: Names> Observer for Checks<N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
+        self.leftovers.event(stamp, event);
         match *event {
             Event::Semaphore { index, op, before, after, .. } if before == after => {
                 self.semaphore(stamp, index, op, before);
@@ -263,6 +330,8 @@ impl<N: Names> Observer for Checks<N> {
                 self.stored(stamp, addr, value, width.bytes());
             }
             Event::L1Atomic { addr, after, .. } => self.stored(stamp, addr, after, 4),
+            Event::DeviceStore { addr, value, .. } => self.register(stamp, addr, value),
+            Event::HostWrite { addr, bytes, .. } => self.host_wrote(addr, bytes),
             Event::NocIssue { .. } | Event::NocDone { .. } => self.noc(stamp, event),
             Event::Stream { stream, register: RECEIVED | ACKED, before, after } => {
                 self.credit(stamp, stream, before, after);

@@ -1,18 +1,25 @@
 //! Which class of hazard a wait is an instance of.
 
 use sim_core::{AgentId, CoreId, WaitReason, Width};
+use tile::AgentWait;
 
-use super::graph::{Graph, thread_of};
+use super::graph::Graph;
 use super::hazards::{self as h, Hazard};
 use super::needs::{Kind, Need};
 use super::scene::Scene;
-use crate::ledger::History;
-use crate::resource::{Resource, Way};
+use crate::ledger::{Entry, History};
+use crate::resource::{Operation, Resource, Way};
 
 /// Whether a class says by itself that this wait is the cause: there is proof of a lost operation,
 /// not only a wait.
 pub(super) fn is_evidence(id: &str) -> bool {
     matches!(id, "A4" | "A5" | "A9" | "A15" | "A17" | "A18")
+}
+
+/// Whether a tool has left a record that it stopped the waiting core.
+pub(super) fn is_recorded(scene: &Scene<'_>, wait: &AgentWait) -> bool {
+    let AgentId::Core(core) = wait.agent else { return false };
+    wait.reason == WaitReason::Ended && has_tripped(scene, slot(core))
 }
 
 /// The class of the wait at `index`, if it has one.
@@ -25,12 +32,15 @@ pub(super) fn classify(scene: &Scene<'_>, graph: &Graph<'_>, index: usize) -> Op
         return Some(hazard);
     }
     match node.need.kind {
+        Kind::Resource if is_outweighed(graph, index) => None,
         Kind::Resource => resource(scene, graph, index),
         Kind::Counter { .. } => Some(h::A13),
         Kind::Word => word(scene, graph, index),
         Kind::Done => done(scene, graph, index),
-        Kind::Stopped => (node.wait.reason == WaitReason::Halted).then_some(h::A18),
-        Kind::Unit => own_circle(graph, index).then_some(h::A19),
+        Kind::Stopped => {
+            matches!(node.wait.reason, WaitReason::Halted | WaitReason::Ended).then_some(h::A18)
+        }
+        Kind::Unit => through_own_thread(graph, index).then_some(h::A19),
         Kind::Idle | Kind::Ended | Kind::OwnThread => None,
     }
 }
@@ -46,29 +56,40 @@ fn stopped_by_tool(
     if !matches!(reason, WaitReason::Spin | WaitReason::Ended) || need.kind == Kind::Idle {
         return None;
     }
-    // Order of the mailbox: BRISC, NCRISC, TRISC0-2 [spec: boot-and-sync 1.4].
-    let slot = match core {
-        CoreId::Brisc => 0,
-        CoreId::Ncrisc => 1,
-        CoreId::Trisc0 => 2,
-        CoreId::Trisc1 => 3,
-        CoreId::Trisc2 => 4,
-    };
-    let at = |name: &str| memory_map::mailbox::address(name);
-    let waypoint = at(&format!("watcher.debug_waypoint[{slot}]"));
+    if let Some(Resource::Word(addr)) = need.resource
+        && scene.names.l1(addr).is_some_and(|place| place.name.starts_with("dprint"))
+    {
+        return Some(h::A17);
+    }
+    let slot = slot(core);
+    let waypoint = memory_map::mailbox::address(&format!("watcher.debug_waypoint[{slot}]"));
     if waypoint.map(|addr| scene.machine.l1(addr, Width::Word) & 0xFF_FFFF)
         == Some(u32::from_le_bytes(*b"DPW\0"))
     {
         return Some(h::A17);
     }
-    // DebugAssertTripped is 3; 2 stands for "all well".
-    let tripped = at("watcher.assert_status.tripped");
-    let which = at("watcher.assert_status.which");
-    let byte = |addr: Option<u32>| addr.map(|addr| scene.machine.l1(addr, Width::Byte));
-    (byte(tripped).is_some_and(|value| value > 2)
-        && byte(which) == Some(slot)
-        && reason == WaitReason::Ended)
-        .then_some(h::A18)
+    (reason == WaitReason::Ended && has_tripped(scene, slot)).then_some(h::A18)
+}
+
+/// Number of a core in the mailbox: BRISC, NCRISC, TRISC0-2 `[spec: boot-and-sync 1.4]`.
+const fn slot(core: CoreId) -> u32 {
+    match core {
+        CoreId::Brisc => 0,
+        CoreId::Ncrisc => 1,
+        CoreId::Trisc0 => 2,
+        CoreId::Trisc1 => 3,
+        CoreId::Trisc2 => 4,
+    }
+}
+
+/// Whether the record of assertions names that core: `DebugAssertTripped` is 3, 2 stands for "all
+/// well".
+fn has_tripped(scene: &Scene<'_>, slot: u32) -> bool {
+    let byte = |name: &str| {
+        memory_map::mailbox::address(name).map(|addr| scene.machine.l1(addr, Width::Byte))
+    };
+    byte("watcher.assert_status.tripped").is_some_and(|value| value > 2)
+        && byte("watcher.assert_status.which") == Some(slot)
 }
 
 fn resource(scene: &Scene<'_>, graph: &Graph<'_>, index: usize) -> Option<Hazard> {
@@ -83,37 +104,46 @@ fn resource(scene: &Scene<'_>, graph: &Graph<'_>, index: usize) -> Option<Hazard
         Resource::Semaphore(_) => match need.way {
             Way::Take if lost(Way::Take) => h::A4,
             Way::Give if lost(Way::Give) => h::A5,
-            _ if gives_itself(graph, index, history) => h::A19,
+            _ if through_own_thread(graph, index) => h::A19,
             _ => h::A6,
         },
         Resource::Mutex(_) => h::A10,
         Resource::Mailbox { .. } => h::A11,
         Resource::PcBuf(_) => h::A11,
-        Resource::Src(operand) => banks(scene, operand, need.way),
+        Resource::Src(operand) => match banks(scene, operand, need.way) {
+            hazard if hazard.id != h::A9.id && through_own_thread(graph, index) => h::A19,
+            hazard => hazard,
+        },
         Resource::Circular(buffer) => circular(scene, graph, index, buffer),
         Resource::Noc { .. } => h::A13,
         Resource::Word(_) => return word(scene, graph, index),
     })
 }
 
-/// Whether the operation stands behind the wait on the very same core.
-fn gives_itself(graph: &Graph<'_>, index: usize, history: Option<&History>) -> bool {
-    let node = &graph.nodes[index];
-    let Some(thread) = thread_of(node.wait.agent) else { return false };
-    let others = history.is_some_and(|history| {
-        let agents = history.agents(node.need.way);
-        !agents.is_empty() && agents.iter().all(|agent| thread_of(*agent) == Some(thread))
-    });
-    others && own_circle(graph, index)
+/// How much a kind of resource says about the cause of a circle that it lies in: a mailbox in the
+/// circle of a mutex is as it should be.
+fn weight(need: &Need) -> u8 {
+    match need.resource {
+        Some(Resource::Mutex(_)) => 4,
+        Some(Resource::Circular(_)) => 3,
+        Some(Resource::Semaphore(_)) => 2,
+        Some(Resource::Src(_)) => 1,
+        _ => 0,
+    }
 }
 
-/// Whether the circle through a node is only a core and its own thread.
-fn own_circle(graph: &Graph<'_>, index: usize) -> bool {
-    let Some(circle) = graph.circle(index) else { return false };
-    let thread = thread_of(graph.nodes[index].wait.agent);
-    thread.is_some()
-        && circle.len() == 3
-        && circle.iter().all(|at| thread_of(graph.nodes[*at].wait.agent) == thread)
+/// Whether the circle through a node has a member that says more about its cause.
+fn is_outweighed(graph: &Graph<'_>, index: usize) -> bool {
+    let own = weight(&graph.nodes[index].need);
+    let circle = graph.circle(index).unwrap_or_default();
+    circle.iter().any(|at| weight(&graph.nodes[*at].need) > own)
+}
+
+/// Whether the circle through a node goes through a core that waits for its own Tensix thread: what
+/// that core would do next is what the thread needs.
+fn through_own_thread(graph: &Graph<'_>, index: usize) -> bool {
+    let circle = graph.circle(index).unwrap_or_default();
+    circle.iter().any(|at| graph.nodes[*at].need.kind == Kind::OwnThread)
 }
 
 fn banks(scene: &Scene<'_>, operand: u8, way: Way) -> Hazard {
@@ -151,9 +181,9 @@ fn circular(scene: &Scene<'_>, graph: &Graph<'_>, index: usize, buffer: u8) -> H
         })
     };
     let circle = graph.circle(index).unwrap_or_default();
-    let circular: Vec<_> = circle.iter().filter_map(|at| buffer_of(*at)).collect();
-    let in_circle = circular.len() > 2;
-    let several = circular.iter().any(|other| *other != buffer);
+    let in_circle = !circle.is_empty();
+    // Something else than this buffer closes the circle, if only another buffer.
+    let several = circle.iter().any(|at| buffer_of(*at) != Some(buffer));
     let in_history = history.map_or(0, |history| history.given.wrapping_sub(history.taken));
     match node.need.way {
         _ if in_circle && several || by_self(Way::Give) && by_self(Way::Take) => h::A3,
@@ -173,20 +203,28 @@ fn word(scene: &Scene<'_>, graph: &Graph<'_>, index: usize) -> Option<Hazard> {
     if name.starts_with("subordinate_sync") || name.starts_with("go_messages") {
         return Some(h::A12);
     }
+    if scene.polled.lost(addr).is_some() {
+        return Some(h::A15);
+    }
     let target = node.need.target?;
     let history = scene.ledger.history(Resource::Word(addr))?;
-    let passed = history.recent.iter().any(|entry| entry.operation.after == target)
-        && history.value != target;
-    let overshot = history.value > target;
-    // Two agents that write the same new value over the same old one have lost an update.
-    let entries: Vec<_> = history.recent.iter().collect();
-    let lost = entries.windows(2).any(|pair| {
-        pair[0].agent != pair[1].agent
-            && pair[1].operation.after <= pair[0].operation.after
-            && pair[1].operation.after != 0
-            && pair[1].operation.way != Way::Init
-    });
-    (passed || overshot || lost).then_some(h::A15)
+    let jumped = |entry: &Entry| {
+        let Operation { before, after, .. } = entry.operation;
+        before < target && target < after
+    };
+    let overshot = history.value > target && history.recent.iter().any(jumped);
+    (overshot || passed_by(scene, node.wait.agent, addr, target, history)).then_some(h::A15)
+}
+
+/// Whether a value was there and gone before the waiting core looked.
+fn passed_by(scene: &Scene<'_>, agent: AgentId, addr: u32, target: u32, history: &History) -> bool {
+    let AgentId::Core(core) = agent else { return false };
+    let there = |entry: &Entry| entry.operation.after == target && entry.agent != agent;
+    let Some(at) = history.recent.iter().rposition(there) else { return false };
+    let mut later = history.recent.iter().skip(at);
+    let Some(gone) = later.find(|entry| entry.operation.after != target) else { return false };
+    let since = history.recent[at].cycle;
+    !scene.polled.saw(core, addr, target, since, gone.cycle)
 }
 
 /// Firmware waits for a core to report done that waits for a run message itself.

@@ -7,13 +7,14 @@
 
 use std::collections::VecDeque;
 
-use sim_core::{AgentId, CoreId, ThreadId};
+use sim_core::{AgentId, CoreId};
 use tile::AgentWait;
 
 use super::classify;
 use super::hazards::Hazard;
 use super::needs::{Kind, Need, core_behind, need};
 use super::scene::Scene;
+use crate::resource::Resource;
 
 /// A wait with what would end it.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub(super) struct Node<'a> {
     /// Nodes that would have to act and wait themselves.
     pub(super) to: Vec<usize>,
     pub(super) hazard: Option<Hazard>,
+    /// Whether there is proof of a lost operation, not only a wait.
+    pub(super) evidence: bool,
 }
 
 /// The whole of it.
@@ -36,7 +39,13 @@ impl<'a> Graph<'a> {
         let mut nodes: Vec<Node<'a>> = scene
             .waits
             .iter()
-            .map(|wait| Node { wait, need: need(scene, wait), to: Vec::new(), hazard: None })
+            .map(|wait| Node {
+                wait,
+                need: need(scene, wait),
+                to: Vec::new(),
+                hazard: None,
+                evidence: false,
+            })
             .collect();
         for index in 0..nodes.len() {
             let mut to = Vec::new();
@@ -48,6 +57,7 @@ impl<'a> Graph<'a> {
                 let found = nodes.iter().position(|node| node.wait.agent == agent);
                 if let Some(at) = found.filter(|at| *at != index)
                     && waits(&nodes[at].need)
+                    && can_act(&nodes[index].need, &nodes[at].need)
                     && !to.contains(&at)
                 {
                     to.push(at);
@@ -56,10 +66,31 @@ impl<'a> Graph<'a> {
             nodes[index].to = to;
         }
         let mut graph = Self { nodes };
+        graph.narrow();
         for index in 0..graph.nodes.len() {
-            graph.nodes[index].hazard = classify::classify(scene, &graph, index);
+            let hazard = classify::classify(scene, &graph, index);
+            graph.nodes[index].hazard = hazard;
+            graph.nodes[index].evidence = hazard.is_some_and(|hazard| {
+                classify::is_evidence(hazard.id) && graph.nodes[index].need.kind != Kind::Stopped
+                    || classify::is_recorded(scene, graph.nodes[index].wait)
+            });
         }
         graph
+    }
+
+    /// Of several who could end a wait, and of whom none is known to do such a thing, those that
+    /// nobody else needs are the likely ones.
+    fn narrow(&mut self) {
+        let feeds = |node: &Node<'_>| node.need.kind != Kind::OwnThread && node.need.known;
+        let needed: Vec<bool> = (0..self.nodes.len())
+            .map(|at| self.nodes.iter().any(|node| feeds(node) && node.to.contains(&at)))
+            .collect();
+        for node in &mut self.nodes {
+            let free = node.to.iter().any(|at| !needed[*at]);
+            if !node.need.known && node.need.resource.is_some() && free {
+                node.to.retain(|at| !needed[*at]);
+            }
+        }
     }
 
     /// The shortest way from a node, in at least one step, to one that `wanted` accepts.
@@ -107,7 +138,7 @@ impl<'a> Graph<'a> {
     pub(super) fn root(&self) -> Option<usize> {
         let rank = |index: &usize| {
             let node = &self.nodes[*index];
-            let evidence = node.hazard.is_some_and(|hazard| classify::is_evidence(hazard.id));
+            let evidence = node.evidence;
             let named = node.hazard.is_some();
             let in_circle = self.circle(*index).is_some();
             let is_end = node.to.is_empty();
@@ -140,6 +171,16 @@ pub(super) fn waits(need: &Need) -> bool {
     !matches!(need.kind, Kind::Ended | Kind::Idle)
 }
 
+/// Firmware that waits for other cores has its kernel behind it: it pushes, posts and pops nothing.
+fn can_act(need: &Need, other: &Need) -> bool {
+    let handshake = match need.resource {
+        Some(Resource::Word(addr)) => memory_map::mailbox::place(addr).is_some(),
+        Some(_) => false,
+        None => true,
+    };
+    other.kind != Kind::Done || need.kind == Kind::Done || handshake
+}
+
 /// Who would have to act: a thread acts through its core and a core's pushes through its thread.
 fn acting(need: &Need) -> Vec<AgentId> {
     let mut agents = Vec::new();
@@ -149,7 +190,8 @@ fn acting(need: &Need) -> Vec<AgentId> {
             AgentId::Thread(thread) if need.kind != Kind::OwnThread => {
                 agents.push(AgentId::Core(thread.core()));
             }
-            AgentId::Core(core) if need.kind != Kind::Done => {
+            // What a core is known to have done itself its thread cannot do for it.
+            AgentId::Core(core) if need.kind != Kind::Done && !need.known => {
                 agents.extend(core.thread().map(AgentId::Thread));
             }
             _ => {}
@@ -164,18 +206,10 @@ pub(super) fn finished(graph: &Graph<'_>, need: &Need) -> Vec<CoreId> {
     for agent in &need.who {
         let Some(core) = core_behind(*agent) else { continue };
         let node = graph.nodes.iter().find(|node| node.wait.agent == AgentId::Core(core));
-        if node.is_none_or(|node| !waits(&node.need)) && !cores.contains(&core) {
+        let over = |node: &Node<'_>| !waits(&node.need) || !can_act(need, &node.need);
+        if node.is_none_or(over) && !cores.contains(&core) {
             cores.push(core);
         }
     }
     cores
-}
-
-/// The thread of an agent, if it is one or feeds one.
-pub(super) fn thread_of(agent: AgentId) -> Option<ThreadId> {
-    match agent {
-        AgentId::Thread(thread) => Some(thread),
-        AgentId::Core(core) => core.thread(),
-        _ => None,
-    }
 }

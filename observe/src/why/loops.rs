@@ -41,7 +41,7 @@ struct Round {
 
 /// Remembers the last instructions of each core.
 #[derive(Clone, Debug, Default)]
-pub struct Loops([VecDeque<(u32, u32)>; CoreId::COUNT]);
+pub struct Loops([VecDeque<Retire>; CoreId::COUNT]);
 
 impl Loops {
     /// What the cores do that are not among the waits of a scene.
@@ -58,22 +58,27 @@ impl Loops {
                 let what = if stores { ", storing in each round" } else { "" };
                 (format!("goes round a loop of {instructions} instructions{what}"), head)
             }
-            None => ("is at work".to_owned(), self.0[core.index()].back()?.0),
+            None => ("is at work".to_owned(), self.0[core.index()].back()?.pc),
         };
         Some(Running { agent, text, pc, code: scene.code(agent, pc) })
+    }
+
+    /// What a core has executed last, oldest first.
+    pub(super) fn log(&self, core: CoreId) -> impl DoubleEndedIterator<Item = &Retire> {
+        self.0[core.index()].iter()
     }
 
     /// The shortest loop that the last instructions are.
     fn round(&self, core: CoreId) -> Option<Round> {
         let last: Vec<_> = self.0[core.index()].iter().rev().copied().collect();
         let repeats = |&period: &usize| {
-            (0..(ROUNDS - 1) * period).all(|back| last[back].0 == last[back + period].0)
+            (0..(ROUNDS - 1) * period).all(|back| last[back].pc == last[back + period].pc)
         };
         let period = (1..=last.len() / ROUNDS).find(repeats)?;
         let round = &last[..period];
         // Stores have the opcode 0x23 [riscv: RV32I].
-        let stores = round.iter().any(|(_, word)| word & 0x7F == 0x23);
-        let head = round.iter().map(|(pc, _)| *pc).min()?;
+        let stores = round.iter().any(|retire| retire.word & 0x7F == 0x23);
+        let head = round.iter().map(|retire| retire.pc).min()?;
         Some(Round { head, instructions: period, stores })
     }
 }
@@ -88,7 +93,7 @@ impl Observer for Loops {
         if last.len() == REMEMBERED {
             last.pop_front();
         }
-        last.push_back((retire.pc, retire.word));
+        last.push_back(*retire);
     }
 }
 

@@ -6,15 +6,19 @@
 //! is the tile's; here it is put into an order that a person can follow.
 
 mod accesses;
+mod ahead;
 mod checks;
 mod classify;
+mod compared;
 mod export;
 mod graph;
 pub mod hazards;
 mod html;
+mod leftovers;
 mod loops;
 mod needs;
 mod pairs;
+mod polled;
 mod report;
 mod scene;
 mod show;
@@ -25,13 +29,14 @@ use sim_core::{AgentId, GuestError};
 use crate::describe::as_text;
 use crate::names::CodeName;
 use crate::resource::Resource;
-pub use accesses::{Accesses, Arguments};
+pub use accesses::{Accesses, Arguments, Stack};
 pub use checks::{Checks, Finding, Regions, layout};
 use graph::Graph;
 use hazards::Hazard;
 pub use loops::{Loops, Running};
 use needs::Kind;
 pub use pairs::{Cell, Ledgered, Pair};
+pub use polled::{LostUpdate, Polled};
 pub use scene::{CircularBuffer, End, Machine, Scene};
 
 /// An agent that waits, in the order of the story.
@@ -249,8 +254,19 @@ fn no_progress(running: &[Running]) -> String {
 fn missing(scene: &Scene<'_>, graph: &Graph<'_>, root: usize) -> Option<String> {
     let node = &graph.nodes[root];
     let resource = node.need.resource?;
+    if let Resource::Word(addr) = resource
+        && let Some(lost) = scene.polled.lost(addr)
+        && node.hazard == Some(hazards::A15)
+    {
+        return Some(overwritten(scene, lost));
+    }
     let action = needs::action(resource, node.need.way);
     let mut reasons = Vec::new();
+    if let Some(pc) = node.need.own {
+        let agent = node.need.who.first().copied().unwrap_or(node.wait.agent);
+        let place = scene.place(agent, pc);
+        reasons.push(format!("{agent} would do it itself, behind this wait, in {place}"));
+    }
     let done = graph::finished(graph, &node.need);
     if !done.is_empty() {
         let names: Vec<_> = done.iter().map(|core| core.name()).collect();
@@ -274,6 +290,18 @@ fn missing(scene: &Scene<'_>, graph: &Graph<'_>, root: usize) -> Option<String> 
     let because =
         if reasons.is_empty() { "nobody is left to do it".to_owned() } else { reasons.join("; ") };
     Some(format!("{action}: {because}{last}"))
+}
+
+/// An update that a store has wiped out.
+fn overwritten(scene: &Scene<'_>, lost: &LostUpdate) -> String {
+    let told = |(agent, pc, cycle): (AgentId, u32, u64)| {
+        format!("{agent} in {} at cycle {cycle}", scene.place(agent, pc))
+    };
+    format!(
+        "an update by {} was overwritten by {}, who had not looked since",
+        told(lost.lost),
+        told(lost.by)
+    )
 }
 
 /// A NoC barrier: what the interface counts and what software expects.

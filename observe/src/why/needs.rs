@@ -4,6 +4,8 @@ use memory_map::{Target, lookup};
 use sim_core::{AgentId, CoreId, ThreadId, WaitReason, Width};
 use tile::AgentWait;
 
+use super::ahead;
+use super::compared::compared;
 use super::scene::Scene;
 use crate::describe::{reason_text, view_of};
 use crate::names::{is_go_signal, subordinate};
@@ -37,7 +39,7 @@ pub(super) enum Kind {
     Unit,
     /// Its program is over.
     Ended,
-    /// Halted or in reset.
+    /// Halted, in reset, or in a loop of a kernel that nothing ends.
     Stopped,
 }
 
@@ -49,6 +51,10 @@ pub(super) struct Need {
     pub(super) way: Way,
     /// Who would have to act, most likely first.
     pub(super) who: Vec<AgentId>,
+    /// Whether that is known, and not only everybody who could.
+    pub(super) known: bool,
+    /// Where the waiting agent, or its core, would act itself, behind the wait.
+    pub(super) own: Option<u32>,
     /// The wait in words: `waits for a post of semaphore MATH_PACK (0, max 1)`.
     pub(super) text: String,
     /// The value a polling loop compares with.
@@ -57,7 +63,8 @@ pub(super) struct Need {
 
 impl Need {
     fn new(kind: Kind, text: String, who: Vec<AgentId>) -> Self {
-        Self { kind, resource: None, way: Way::Give, who, text, target: None }
+        let own = None;
+        Self { kind, resource: None, way: Way::Give, who, known: true, own, text, target: None }
     }
 }
 
@@ -71,7 +78,10 @@ pub(super) fn need(scene: &Scene<'_>, wait: &AgentWait) -> Need {
     match wait.reason {
         WaitReason::Spin => spin(scene, wait),
         WaitReason::Ended => {
-            Need::new(Kind::Ended, "has ended in an endless loop".to_owned(), Vec::new())
+            let core = core_behind(wait.agent).unwrap_or(CoreId::Brisc);
+            let kernel = wait.pc.is_some_and(|pc| scene.names.is_kernel(core, pc));
+            let kind = if kernel { Kind::Stopped } else { Kind::Ended };
+            Need::new(kind, "has ended in an endless loop".to_owned(), Vec::new())
         }
         WaitReason::Reset | WaitReason::Halted => {
             Need::new(Kind::Stopped, reason_text(&wait.reason), wait.enders.clone())
@@ -99,8 +109,15 @@ fn resource_need(scene: &Scene<'_>, wait: &AgentWait) -> Need {
         return Need::new(Kind::Unit, text, wait.enders.clone());
     };
     let text = format!("waits for {} ({})", action(resource, way), state(scene, resource));
-    let mut need = Need::new(Kind::Resource, text, who(scene, wait, resource, way));
+    on(scene, wait, text, resource, way)
+}
+
+/// A wait for an operation on a resource.
+fn on(scene: &Scene<'_>, wait: &AgentWait, text: String, resource: Resource, way: Way) -> Need {
+    let actors = who(scene, wait, resource, way);
+    let mut need = Need::new(Kind::Resource, text, actors.agents);
     (need.resource, need.way) = (Some(resource), way);
+    (need.known, need.own) = (actors.known, actors.own);
     need
 }
 
@@ -167,30 +184,69 @@ fn banks(bits: u32) -> String {
     )
 }
 
-/// Who would have to do that: who has done it before, else who could.
-fn who(scene: &Scene<'_>, wait: &AgentWait, resource: Resource, way: Way) -> Vec<AgentId> {
+/// Who could end a wait.
+struct Actors {
+    agents: Vec<AgentId>,
+    known: bool,
+    own: Option<u32>,
+}
+
+/// Who would have to do that: who has done it before, who holds it back behind a wait of its own,
+/// else who could.
+fn who(scene: &Scene<'_>, wait: &AgentWait, resource: Resource, way: Way) -> Actors {
+    let known = |agents| Actors { agents, known: true, own: None };
     let history = scene.ledger.history(resource);
     if let (Resource::Mutex(_), Some(history)) = (resource, history)
         && let Some(holder) = history.last(Way::Take)
         && history.value == 0
     {
-        return vec![holder.agent];
+        return known(vec![holder.agent]);
     }
     let mut agents = history.map(|history| history.agents(way)).unwrap_or_default();
     // A blocked thread cannot have meant itself.
     agents.retain(|agent| *agent != wait.agent);
     if !agents.is_empty() {
-        return agents;
+        return known(agents);
     }
     match (resource, way) {
-        (Resource::Src(_), Way::Give) => vec![AgentId::Thread(ThreadId::T0)],
-        (Resource::Src(_), _) => vec![AgentId::Thread(ThreadId::T1)],
+        (Resource::Src(_), Way::Give) => known(vec![AgentId::Thread(ThreadId::T0)]),
+        (Resource::Src(_), _) => known(vec![AgentId::Thread(ThreadId::T1)]),
+        (Resource::Mailbox { .. } | Resource::PcBuf(_), _) => known(wait.enders.clone()),
         (Resource::Circular(_), _) => {
             let others = CoreId::ALL.into_iter().filter(|core| AgentId::Core(*core) != wait.agent);
-            others.map(AgentId::Core).collect()
+            let agents = others.map(AgentId::Core).collect();
+            Actors { agents, known: false, own: None }
         }
-        _ => wait.enders.clone(),
+        (Resource::Semaphore(index), _) => semaphore(scene, wait, index, way),
+        _ => Actors { agents: wait.enders.clone(), known: false, own: None },
     }
+}
+
+/// Who could post or get a semaphore that nobody has posted or got yet.
+fn semaphore(scene: &Scene<'_>, wait: &AgentWait, index: u8, way: Way) -> Actors {
+    // SEMPOST and SEMGET, `[isa-wh: TensixCoprocessor/SEMPOST.md]`.
+    let opcode = if way == Way::Give { 0xA4 } else { 0xA5 };
+    let holds = |wait: &&AgentWait| {
+        let acts = |word: u32| word >> 24 == opcode && word >> (2 + index) & 1 == 1;
+        wait.word.is_some_and(acts)
+    };
+    if holds(&wait) {
+        return Actors { agents: Vec::new(), known: true, own: wait.pc };
+    }
+    let holders = scene.waits.iter().filter(holds).map(|wait| wait.agent);
+    let holders: Vec<_> = holders.collect();
+    if !holders.is_empty() {
+        return Actors { agents: holders, known: true, own: None };
+    }
+    let mut agents = wait.enders.clone();
+    if let AgentId::Thread(thread) = wait.agent {
+        let core = AgentId::Core(thread.core());
+        if let Some(pc) = ahead::operation(scene, thread, index, way) {
+            return Actors { agents: vec![core], known: true, own: Some(pc) };
+        }
+        agents.retain(|agent| *agent != core);
+    }
+    Actors { agents, known: false, own: None }
 }
 
 fn spin(scene: &Scene<'_>, wait: &AgentWait) -> Need {
@@ -221,22 +277,6 @@ fn spin(scene: &Scene<'_>, wait: &AgentWait) -> Need {
     need
 }
 
-/// The value that the branch behind a load compares with.
-fn compared(scene: &Scene<'_>, core: CoreId, pc: u32) -> Option<u32> {
-    let load = scene.machine.l1(pc, Width::Word);
-    let loaded = load >> 7 & 31;
-    for step in 1..8 {
-        let word = scene.machine.l1(pc.wrapping_add(4 * step), Width::Word);
-        let (left, right) = (word >> 15 & 31, word >> 20 & 31);
-        if word & 0x7F == 0x63 {
-            let other = if left == loaded { right } else { left };
-            // Compared with zero: nothing to tell.
-            return (other != 0).then(|| scene.machine.register(core, other as u8));
-        }
-    }
-    None
-}
-
 /// A polled word of L1.
 fn word(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32, value: u32) -> Need {
     let name = scene.names.l1(addr).map(|place| place.name);
@@ -255,11 +295,12 @@ fn word(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32, value: u32
     let history = scene.ledger.history(resource);
     let mut writers = history.map(|history| history.agents(Way::Give)).unwrap_or_default();
     writers.retain(|agent| *agent != wait.agent);
-    if writers.is_empty() {
+    let known = !writers.is_empty();
+    if !known {
         writers.clone_from(&wait.enders);
     }
     let mut need = Need::new(Kind::Word, text, writers);
-    need.resource = Some(resource);
+    (need.resource, need.known) = (Some(resource), known);
     need
 }
 
@@ -280,7 +321,9 @@ fn sync(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32) -> Need {
         (0..4).filter(|index| byte(*index) != 0).map(|index| SYNC_ORDER[index as usize]).collect();
     let names: Vec<_> = busy.iter().map(|core| core.name()).collect();
     let text = format!("waits for {} to report done", names.join(", "));
-    Need::new(Kind::Done, text, busy.into_iter().map(AgentId::Core).collect())
+    let mut need = Need::new(Kind::Done, text, busy.into_iter().map(AgentId::Core).collect());
+    need.resource = Some(Resource::Word(SYNC));
+    need
 }
 
 /// A polled register of a device.
@@ -295,11 +338,7 @@ fn register(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32, value:
         }
         Some((Target::Overlay, offset)) => {
             let stream = (offset >> 12) as u8;
-            match credit(wait, stream) {
-                // Who alone pushes waits for room, however much there is.
-                Some(Way::Give) if only_giver(scene, wait, stream) => {
-                    (Resource::Circular(stream), Way::Take)
-                }
+            match credit(scene, wait, stream) {
                 Some(way) => (Resource::Circular(stream), way),
                 None => return other_register(&name, value, wait),
             }
@@ -316,17 +355,7 @@ fn register(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32, value:
         _ => return other_register(&name, value, wait),
     };
     let text = format!("polls for {} ({})", action(resource, way), state(scene, resource));
-    let mut need = Need::new(Kind::Resource, text, who(scene, wait, resource, way));
-    (need.resource, need.way) = (Some(resource), way);
-    need
-}
-
-/// Whether the waiting core is the only one that has pushed into a buffer, and has popped nothing.
-fn only_giver(scene: &Scene<'_>, wait: &AgentWait, stream: u8) -> bool {
-    scene.ledger.history(Resource::Circular(stream)).is_some_and(|history| {
-        history.agents(Way::Give) == [wait.agent]
-            && !history.agents(Way::Take).contains(&wait.agent)
-    })
+    on(scene, wait, text, resource, way)
 }
 
 fn other_register(name: &str, value: u32, wait: &AgentWait) -> Need {
@@ -334,20 +363,30 @@ fn other_register(name: &str, value: u32, wait: &AgentWait) -> Need {
 }
 
 /// Which way a loop on the credits of a circular buffer waits: one that reads only the received
-/// count waits for pages, one that reads only the acknowledged count for room; one that reads both
-/// says by their difference.
-fn credit(wait: &AgentWait, stream: u8) -> Option<Way> {
+/// count waits for pages, one that reads only the acknowledged count for room. Of one that reads
+/// both, what the core has done before says it, else the difference.
+fn credit(scene: &Scene<'_>, wait: &AgentWait, stream: u8) -> Option<Way> {
     let read = |register: u16| {
         let offset = u32::from(stream) * 0x1000 + u32::from(register) * 4;
         wait.reads.iter().find(|load| load.device && load.addr & 0x3_FFFF == offset)
     };
-    match (read(RECEIVED), read(ACKED)) {
-        (Some(received), Some(acked)) => {
-            let pages = received.value.wrapping_sub(acked.value) & CREDIT_MASK;
-            Some(if pages == 0 { Way::Give } else { Way::Take })
-        }
-        (Some(_), None) => Some(Way::Give),
-        (None, Some(_)) => Some(Way::Take),
-        (None, None) => None,
-    }
+    let (received, acked) = match (read(RECEIVED), read(ACKED)) {
+        (Some(received), Some(acked)) => (received, acked),
+        (Some(_), None) => return Some(Way::Give),
+        (None, Some(_)) => return Some(Way::Take),
+        (None, None) => return None,
+    };
+    let history = scene.ledger.history(Resource::Circular(stream));
+    let agents = |way| history.map(|history| history.agents(way)).unwrap_or_default();
+    let own = core_behind(wait.agent);
+    let is_own = |agent: &AgentId| core_behind(*agent) == own;
+    let (givers, takers) = (agents(Way::Give), agents(Way::Take));
+    Some(match (givers.iter().any(is_own), takers.iter().any(is_own)) {
+        (true, false) => Way::Take,
+        (false, true) => Way::Give,
+        // Both sides have begun, and this core is neither: nothing to go by.
+        (false, false) if !givers.is_empty() && takers.is_empty() => Way::Give,
+        _ if received.value.wrapping_sub(acked.value) & CREDIT_MASK == 0 => Way::Give,
+        _ => Way::Take,
+    })
 }

@@ -5,7 +5,7 @@ use sim_core::AgentId;
 
 use super::scene::Scene;
 use crate::describe::as_text;
-use crate::ledger::{Entry, History};
+use crate::ledger::{Entry, History, SiteUse};
 use crate::names::CodeName;
 use crate::resource::{Resource, Way};
 
@@ -107,7 +107,7 @@ fn pair(
 
 /// The first pair whose two call sites had other partners before.
 fn crossed(scene: &Scene<'_>, history: &History) -> Option<(u64, String)> {
-    let mut partners: Vec<((AgentId, u32), (AgentId, u32))> = Vec::new();
+    let mut partners: Vec<((AgentId, String), (AgentId, String))> = Vec::new();
     let last = history.given.min(history.taken);
     for number in 1..=last {
         let (Some(give), Some(take)) =
@@ -115,7 +115,9 @@ fn crossed(scene: &Scene<'_>, history: &History) -> Option<(u64, String)> {
         else {
             continue;
         };
-        let (from, to) = ((give.agent, give.pc), (take.agent, take.pc));
+        // A loop that the compiler has unrolled has several addresses for one line.
+        let site = |entry: &Entry| (entry.agent, scene.place(entry.agent, entry.pc));
+        let (from, to) = (site(give), site(take));
         let known = partners.iter().find(|(_, other)| *other == to);
         match known {
             Some((partner, _)) if *partner != from => {
@@ -124,9 +126,7 @@ fn crossed(scene: &Scene<'_>, history: &History) -> Option<(u64, String)> {
                 if fixed {
                     let why = format!(
                         "{} used to be matched with {}, now with {}",
-                        scene.place(to.0, to.1),
-                        scene.place(partner.0, partner.1),
-                        scene.place(from.0, from.1)
+                        to.1, partner.1, from.1
                     );
                     return Some((number, why));
                 }
@@ -163,16 +163,6 @@ pub(super) fn ledgered(
         let verb = if waiter.3 == Way::Give { resource.give() } else { resource.take() };
         divergent = Some((open, format!("no {verb} number {open} ever comes")));
     }
-    let sites =
-        history.sites.iter().filter(|(site, _)| site.way != Way::Init).map(|(site, used)| {
-            let verb = if site.way == Way::Take { resource.take() } else { resource.give() };
-            let place = scene.place(site.agent, site.pc);
-            let ignored = match used.ignored {
-                0 => String::new(),
-                count => format!(", {count} without effect"),
-            };
-            format!("{} {place}: {} x {verb}{ignored}", site.agent, used.count)
-        });
     let ignored = history.ignored.iter().take(4);
     Some(Ledgered {
         resource,
@@ -183,6 +173,30 @@ pub(super) fn ledgered(
         why: divergent.map(|(_, why)| why).unwrap_or_default(),
         ignored: ignored.map(|e| cell(scene, e.agent, e.cycle, e.pc, false)).collect(),
         ignored_count: history.ignored.len(),
-        sites: sites.collect(),
+        sites: sites(scene, resource, history),
     })
+}
+
+/// What each line has done: addresses of one line count together.
+fn sites(scene: &Scene<'_>, resource: Resource, history: &History) -> Vec<String> {
+    let mut lines: Vec<((AgentId, String, Way), SiteUse)> = Vec::new();
+    for (site, used) in history.sites.iter().filter(|(site, _)| site.way != Way::Init) {
+        let key = (site.agent, scene.place(site.agent, site.pc), site.way);
+        match lines.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, sum)) => {
+                sum.count += used.count;
+                sum.ignored += used.ignored;
+            }
+            None => lines.push((key, *used)),
+        }
+    }
+    let line = |((agent, place, way), used): ((AgentId, String, Way), SiteUse)| {
+        let verb = if way == Way::Take { resource.take() } else { resource.give() };
+        let ignored = match used.ignored {
+            0 => String::new(),
+            count => format!(", {count} without effect"),
+        };
+        format!("{agent} {place}: {} x {verb}{ignored}", used.count)
+    };
+    lines.into_iter().map(line).collect()
 }

@@ -1,6 +1,6 @@
 //! A list of findings, each call site once.
 
-use sim_core::{CoreId, Stamp};
+use sim_core::{AgentId, CoreId, Stamp};
 
 use super::checks::Finding;
 use super::hazards::Hazard;
@@ -9,6 +9,14 @@ use crate::names::Names;
 
 /// Findings kept.
 const LIMIT: usize = 100;
+
+/// The core whose code a pc of an agent is in; a NoC works for whoever programmed it.
+pub(super) fn coder(names: &(impl Names + ?Sized), agent: AgentId, pc: u32) -> Option<CoreId> {
+    match agent {
+        AgentId::Noc(_) => CoreId::ALL.into_iter().find(|core| names.is_kernel(*core, pc)),
+        _ => core_of(agent),
+    }
+}
 
 /// Findings of one kind of check.
 #[derive(Clone, Debug)]
@@ -46,7 +54,8 @@ impl<N: Names> Report<N> {
         if self.findings.len() == LIMIT {
             return;
         }
-        let code = core_of(stamp.agent).and_then(|core| self.names.site(core, stamp.pc));
+        let code = coder(&self.names, stamp.agent, stamp.pc)
+            .and_then(|core| self.names.site(core, stamp.pc));
         let place =
             code.as_ref().map_or_else(|| format!("pc {:#x}", stamp.pc), ToString::to_string);
         self.findings.push(Finding {

@@ -5,6 +5,7 @@ use tile::{AgentWait, Tile};
 
 use super::checks::Finding;
 use super::loops::Loops;
+use super::polled::Polled;
 use crate::ledger::Ledger;
 use crate::names::{CodeName, Names};
 use crate::resource::Resource;
@@ -98,6 +99,8 @@ pub struct Scene<'a> {
     pub machine: &'a dyn Machine,
     /// What the cores did last.
     pub loops: &'a Loops,
+    /// Who read and wrote the polled words.
+    pub polled: &'a Polled,
     /// Names.
     pub names: &'a dyn Names,
     /// Circular buffers of the launch.
@@ -116,7 +119,7 @@ impl std::fmt::Debug for Scene<'_> {
 impl Scene<'_> {
     /// Where a pc of an agent is.
     pub(super) fn code(&self, agent: AgentId, pc: u32) -> Option<CodeName> {
-        crate::describe::core_of(agent).and_then(|core| self.names.site(core, pc))
+        super::report::coder(self.names, agent, pc).and_then(|core| self.names.site(core, pc))
     }
 
     /// ` at function file:line`, or the bare pc.

@@ -1,0 +1,124 @@
+//! What a polling loop compares with: read off the instructions that it executed last.
+//!
+//! From the load on, everything that is made of its value is followed through the round, also
+//! through calls; the other operand of the first comparison is the answer. Encodings
+//! `[riscv-unprivileged: 2.4, 2.5]`.
+
+use sim_core::{CoreId, Retire};
+
+use super::scene::Scene;
+
+const BRANCH: u32 = 0x63;
+const IMMEDIATE: u32 = 0x13;
+const REGISTER: u32 = 0x33;
+
+/// Operand fields of an instruction.
+struct Fields {
+    opcode: u32,
+    function: u32,
+    left: u8,
+    right: u8,
+    immediate: u32,
+    /// Bit 30: `sub` instead of `add`.
+    subtract: bool,
+}
+
+impl Fields {
+    const fn of(word: u32) -> Self {
+        Self {
+            opcode: word & 0x7F,
+            function: word >> 12 & 7,
+            left: (word >> 15 & 31) as u8,
+            right: (word >> 20 & 31) as u8,
+            immediate: (word.cast_signed() >> 20).cast_unsigned(),
+            subtract: word >> 30 & 1 == 1,
+        }
+    }
+}
+
+/// Registers of a core while its log is read.
+struct Values<'a, 'b> {
+    scene: &'a Scene<'b>,
+    core: CoreId,
+    log: &'a [&'a Retire],
+}
+
+impl Values<'_, '_> {
+    /// What a register held when entry `at` of the log executed: what an entry before it wrote, else
+    /// what it still holds.
+    fn before(&self, at: usize, register: u8) -> u32 {
+        let wrote = |retire: &&&Retire| retire.rd == register;
+        match self.log[..at].iter().rev().find(wrote) {
+            _ if register == 0 => 0,
+            Some(retire) => retire.value,
+            None => self.scene.machine.register(self.core, register),
+        }
+    }
+}
+
+/// The value that the round behind the load at `pc` compares what it loaded with; `None` if that is
+/// nothing to tell, as with a test for zero.
+pub(super) fn compared(scene: &Scene<'_>, core: CoreId, pc: u32) -> Option<u32> {
+    let log: Vec<_> = scene.loops.log(core).collect();
+    let load = log.iter().rposition(|retire| retire.pc == pc)?;
+    // The last round may have been cut off.
+    let before = || log[..load].iter().rposition(|retire| retire.pc == pc);
+    match behind(scene, core, &log, load) {
+        Some(found) => found,
+        None => behind(scene, core, &log, before()?).flatten(),
+    }
+}
+
+/// What the branch behind entry `start` compares with; `None` if none is there.
+fn behind(scene: &Scene<'_>, core: CoreId, log: &[&Retire], start: usize) -> Option<Option<u32>> {
+    let values = Values { scene, core, log };
+    let mut derived = 1_u32 << log[start].rd & !1;
+    let mut candidate = None;
+    for (at, retire) in log.iter().enumerate().skip(start + 1) {
+        let fields = Fields::of(retire.word);
+        if retire.pc == log[start].pc || derived == 0 {
+            break;
+        }
+        let is = |register: u8| derived >> register & 1 == 1;
+        let (left, right) = (is(fields.left), is(fields.right));
+        let other = if left { fields.right } else { fields.left };
+        let reads = match fields.opcode {
+            BRANCH if left != right => {
+                let value = values.before(at, other);
+                return Some(if other == 0 { candidate } else { Some(value) });
+            }
+            // sub, slt, sltu, xor.
+            REGISTER if left != right && compares(&fields) => {
+                if other != 0 {
+                    candidate = Some(values.before(at, other));
+                }
+                true
+            }
+            IMMEDIATE if left => {
+                candidate = immediate(&fields).or(candidate);
+                true
+            }
+            REGISTER => left || right,
+            _ => false,
+        };
+        if retire.rd != 0 {
+            derived = derived & !(1 << retire.rd) | u32::from(reads) << retire.rd;
+        }
+    }
+    None
+}
+
+const fn compares(fields: &Fields) -> bool {
+    fields.function == 0 && fields.subtract || matches!(fields.function, 2..=4)
+}
+
+/// The value in `addi`, `slti`, `sltiu` or `xori`, if it can be one that is compared with.
+fn immediate(fields: &Fields) -> Option<u32> {
+    match (fields.function, fields.immediate) {
+        // A move, and `seqz`.
+        (0, 0) | (3, 1) => None,
+        (0, by) => Some(by.wrapping_neg()),
+        (2..=4, value) => Some(value),
+        _ => None,
+    }
+}
