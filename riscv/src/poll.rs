@@ -234,6 +234,18 @@ mod tests {
     }
 
     #[test]
+    fn loop_that_calls_by_auipc_and_jalr_is_a_poll() {
+        // auipc x1, 0; jalr x1, 12(x1); bne x10, x7, -8; f: lw x10, 0(x6); ret
+        let far = [1 << 7 | 0x17, i(0x67, 0, 1, 1, 12), bne(10, 7, -8), lw(10, 6, 0), RET];
+        let fetch = |at: u32| decode(far[(at as usize - 0x1000) / 4], at);
+        assert_eq!(mark(fetch(0x1008), 0x1008, fetch).kind, Kind::Poll);
+        // To wherever a register says.
+        let unknown = [addi(1, 8, 0), i(0x67, 0, 1, 1, 12), bne(10, 7, -8), lw(10, 6, 0), RET];
+        let fetch = |at: u32| decode(unknown[(at as usize - 0x1000) / 4], at);
+        assert_ne!(mark(fetch(0x1008), 0x1008, fetch).kind, Kind::Poll);
+    }
+
+    #[test]
     fn loop_that_calls_a_function_that_does_something_is_none() {
         // Counts; stores elsewhere than on the stack; does not come back.
         assert!(!polls_by_call(&[addi(5, 5, 1), lw(10, 6, 0), RET]));

@@ -29,13 +29,15 @@ pub(super) fn is_harmless(op: Op) -> bool {
 pub(super) struct Flow {
     on: [u32; 32],
     written: u32,
+    /// Registers that hold constants of the text.
+    constants: [Option<u32>; 32],
 }
 
 impl Flow {
     pub(super) fn new() -> Self {
         // x0 depends on nothing, and the stack pointer is the same in every round.
         let on = |index| if index == 0 || index == usize::from(SP) { 0 } else { 1_u32 << index };
-        Self { on: std::array::from_fn(on), written: 0 }
+        Self { on: std::array::from_fn(on), written: 0, constants: [None; 32] }
     }
 
     fn of(&self, register: u8) -> u32 {
@@ -45,7 +47,13 @@ impl Flow {
     /// Goes past an instruction.
     pub(super) fn pass(&mut self, op: Op) -> Pass {
         let sources = match op.kind {
-            Kind::LoadImmediate => 0,
+            Kind::LoadImmediate => {
+                self.write(op.rd, 0);
+                if op.rd != SINK {
+                    self.constants[usize::from(op.rd & 31)] = Some(op.imm);
+                }
+                return Pass::On;
+            }
             Kind::Lb
             | Kind::Lh
             | Kind::Lw
@@ -93,6 +101,12 @@ impl Flow {
                 self.write(RA, 0);
                 return Pass::Call(op.imm);
             }
+            // A call that the linker has not relaxed: `auipc` and `jalr`.
+            Kind::Jalr if op.rd == RA => {
+                let base = self.constants[usize::from(op.rs1 & 31)];
+                self.write(RA, 0);
+                return base.map_or(Pass::Other, |base| Pass::Call(base.wrapping_add(op.imm) & !1));
+            }
             Kind::Jalr if op.rd == SINK && op.rs1 == RA && op.imm == 0 => return Pass::Return,
             _ => return Pass::Other,
         };
@@ -105,6 +119,7 @@ impl Flow {
         if register != SINK && register != SP {
             self.on[usize::from(register & 31)] = sources;
             self.written |= 1 << (register & 31);
+            self.constants[usize::from(register & 31)] = None;
         }
     }
 
