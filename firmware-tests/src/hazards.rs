@@ -65,6 +65,15 @@ pub fn folders(dir: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(folders)
 }
 
+/// Cycles after which a kernel of the corpus that proves nothing is stopped.
+const LIMIT: u64 = 200_000;
+
+/// How the corpus is diagnosed.
+#[must_use]
+pub fn setup() -> Setup {
+    Setup { max_cycles: LIMIT, ..Setup::default() }
+}
+
 /// Runs one pair.
 ///
 /// # Errors
@@ -150,11 +159,13 @@ full banks (A7) are reported too: they hang the next one.
 Nothing is said about the reference vectors (`--vectors DIR`) and the recorded host sessions (`--recordings DIR`) either.
 
 Not covered: A16 (the L0 data cache is not modelled), A20 and A21 (silicon only), the B classes (they need the order of accesses of two
-agents). C5 is about words of L1 that a core loads: an unpacker's and a NoC request's reads of L1 are no events and are not looked at, nor are
-reads of Dst, SrcA, SrcB, LReg and semaphores that nobody has set.
+agents). C5 is about words of L1: loads of cores, reads of unpackers, of the mover and of the scalar unit, and NoC transfers of which a part was never
+written. A transfer of nothing but unwritten words is taken for a copy: what is loaded from its destination is reported. Compressed and upsampled
+unpacks are not looked at, nor are reads of Dst, SrcA, SrcB, LReg and semaphores that nobody has set.
 
 A poll is found in its first round, also one that calls functions. A loop that stores to L1 or to a device in every round (a heartbeat, a
-waypoint) is none, whatever it waits for: its stores are events that others may see. It ends as `NO-PROGRESS` at `--max-cycles`. A loop whose
+waypoint) or looks at the clock is none, whatever it waits for: its stores are events that others may see. It ends as `NO-PROGRESS` at
+`--max-cycles`, and the class of what it polls is named as a hint. A loop whose
 registers come round only after several rounds is found by looking from time to time, up to 1,024 cycles late.
 
 | id | name | kernel | verdict | what the report says first |

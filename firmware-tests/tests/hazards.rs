@@ -15,7 +15,7 @@ fn set() -> FirmwareSet {
 
 fn explained(folder: &str, file: &str, config: TileConfig) -> Explanation {
     let plan = LaunchPlan::read(&hazards_dir().join(folder).join(file)).expect("a plan");
-    let setup = Setup { config, ..Setup::default() };
+    let setup = Setup { config, ..hazards::setup() };
     diagnose(&set(), &plan.launches, &setup).expect("it runs").explanation
 }
 
@@ -26,7 +26,7 @@ fn corpus_every_bug_is_named_and_every_twin_is_silent() {
     let folders = hazards::folders(&hazards_dir()).expect("a corpus");
     assert!(folders.len() >= 28);
     for folder in folders {
-        let outcome = hazards::run(&folder, &set, &Setup::default()).expect("a pair of plans");
+        let outcome = hazards::run(&folder, &set, &hazards::setup()).expect("a pair of plans");
         wrong.extend(outcome.complaint().map(|text| format!("{}: {text}", outcome.folder)));
         outcomes.push(outcome);
     }

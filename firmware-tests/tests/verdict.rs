@@ -234,7 +234,7 @@ fn report_is_the_same_on_both_engines() {
     for (name, launches, _) in deadlocks() {
         let report = |engine| {
             let config = TileConfig { engine, ..TileConfig::default() };
-            let setup = Setup { config, ..Setup::default() };
+            let setup = Setup { config, ..hazards::setup() };
             let explanation = diagnose(&set(), &launches, &setup).expect("it runs").explanation;
             assert_eq!(explanation.end, End::Deadlock, "{name}");
             explanation.to_string()

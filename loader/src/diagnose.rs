@@ -178,8 +178,9 @@ pub fn diagnose(
 
     let places = regions(launches, config.coordinates);
     let checks = Checks::new(Rc::clone(&names), places.clone(), suppressed.clone());
+    let cleared = (ZERO_UNTIL, places.own.clone());
     let accesses =
-        Accesses::new(Rc::clone(&names), arguments(launches), ZERO_UNTIL, suppressed.clone())
+        Accesses::new(Rc::clone(&names), arguments(launches), cleared, suppressed.clone())
             .polling(words.clone())
             .stacks(stacks(set, launches));
     let observer = ((Ledger::new(words), checks), (accesses, Loops::default()));

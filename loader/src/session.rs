@@ -79,7 +79,7 @@ pub struct Session<O: Observer> {
 }
 
 /// Cycles after which somebody who may stop the run is asked again.
-const SLICE_CYCLES: u64 = 1_000_000;
+const SLICE_CYCLES: u64 = 100_000;
 
 impl<O: Observer> Session<O> {
     /// Stages the firmware and releases BRISC; nothing has run yet.
@@ -108,6 +108,10 @@ impl<O: Observer> Session<O> {
 
     fn run(&mut self, limit: Cycle, wait: Option<HostWait>) -> Stop {
         let Some(flag) = self.stop else { return self.tile.run(limit, wait) };
+        // Short launches end before their first slice does.
+        if flag.load(Ordering::SeqCst) {
+            return Stop::Limit;
+        }
         loop {
             let slice = limit.min(self.tile.now() + SLICE_CYCLES);
             match self.tile.run(slice, wait) {

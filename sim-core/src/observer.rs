@@ -320,10 +320,29 @@ pub trait Observer {
         let _ = (core, retire);
     }
 
+    /// The same for all instructions of a run slice. Whoever looks only at few of them can pass the
+    /// others by here.
+    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+        for retire in retires {
+            self.retire(core, retire);
+        }
+    }
+
     /// Called when a parked core is taken up again. Not an event: whether and when a core parks is
     /// the simulator's business and changes nothing in the machine.
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
         let _ = (core, span);
+    }
+
+    /// Whether [`Observer::l1_read`] is wanted. Asked once per instruction that reads.
+    fn wants_l1_reads(&self) -> bool {
+        false
+    }
+
+    /// Called when an instruction of the coprocessor has read bytes of L1. Not an event, as loads of
+    /// cores are none.
+    fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        let _ = (stamp, addr, bytes);
     }
 
     /// L1 ranges `[start, end)` whose stores are wanted as [`Event::L1Store`].
@@ -362,6 +381,28 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         }
     }
 
+    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+        if self.0.wants_retires(core) {
+            self.0.retires(core, retires);
+        }
+        if self.1.wants_retires(core) {
+            self.1.retires(core, retires);
+        }
+    }
+
+    fn wants_l1_reads(&self) -> bool {
+        self.0.wants_l1_reads() || self.1.wants_l1_reads()
+    }
+
+    fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        if self.0.wants_l1_reads() {
+            self.0.l1_read(stamp, addr, bytes);
+        }
+        if self.1.wants_l1_reads() {
+            self.1.l1_read(stamp, addr, bytes);
+        }
+    }
+
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
         self.0.parked(core, span);
         self.1.parked(core, span);
@@ -391,6 +432,22 @@ impl<O: Observer> Observer for Option<O> {
     fn retire(&mut self, core: CoreId, retire: &Retire) {
         if let Some(inner) = self {
             inner.retire(core, retire);
+        }
+    }
+
+    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+        if let Some(inner) = self {
+            inner.retires(core, retires);
+        }
+    }
+
+    fn wants_l1_reads(&self) -> bool {
+        self.as_ref().is_some_and(Observer::wants_l1_reads)
+    }
+
+    fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        if let Some(inner) = self {
+            inner.l1_read(stamp, addr, bytes);
         }
     }
 

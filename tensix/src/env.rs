@@ -42,6 +42,17 @@ pub trait Env {
         }
     }
 
+    /// Whether [`Env::l1_read`] is wanted.
+    #[inline]
+    fn wants_l1_reads(&self) -> bool {
+        false
+    }
+
+    /// An instruction has read bytes of L1 and done something with them.
+    fn l1_read(&mut self, addr: u32, bytes: u32, at: Stamp) {
+        let _ = (addr, bytes, at);
+    }
+
     /// Stores a word to a register of the tile as the NoC sees it, after this cycle.
     fn store_register(&mut self, addr: u32, value: u32, at: Stamp);
 

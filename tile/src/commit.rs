@@ -343,9 +343,7 @@ impl<O: Observer> Tile<O> {
             let core = &mut self.cores[id];
             if O::ENABLED && !core.batch.retired.is_empty() {
                 let retired = std::mem::take(&mut core.batch.retired);
-                for retire in &retired {
-                    self.observer.retire(id, retire);
-                }
+                self.observer.retires(id, &retired);
                 self.cores[id].batch.retired = retired;
             }
             self.cores[id].clear_posted();

@@ -168,9 +168,7 @@ impl<O: Observer> Tile<O> {
         self.finish_access(id);
         if O::ENABLED {
             let retired = std::mem::take(&mut self.cores[id].batch.retired);
-            for retire in &retired {
-                self.observer.retire(id, retire);
-            }
+            self.observer.retires(id, &retired);
         }
         self.cores[id].clear_posted();
         // It may do the same instruction again when there is room.

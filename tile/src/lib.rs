@@ -35,5 +35,6 @@ pub use debug::DEBUG_CONTROL;
 pub use epoch::{HostWait, Stop};
 pub use fabric::{Arrival, Departure, Message, Receivers, response_cycles};
 pub use quiesce::{AgentWait, Quiescence, Verdict};
+pub use riscv::WatchedLoad;
 pub use tensix::unit_id;
 pub use tile::Tile;

@@ -90,6 +90,15 @@ impl<O: Observer> Env for TensixEnv<'_, O> {
         }
     }
 
+    #[inline]
+    fn wants_l1_reads(&self) -> bool {
+        O::ENABLED && self.observer.wants_l1_reads()
+    }
+
+    fn l1_read(&mut self, addr: u32, bytes: u32, at: Stamp) {
+        self.observer.l1_read(at, addr, bytes);
+    }
+
     fn store_register(&mut self, addr: u32, value: u32, at: Stamp) {
         self.deferred.stores.push((addr, value, at));
     }

@@ -8,7 +8,6 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use firmware_tests::{embedded, hazards, hazards_dir};
-use loader::diagnose::Setup;
 
 /// Run the hazard corpus
 #[derive(Parser, Debug)]
@@ -40,7 +39,7 @@ fn is_silent(what: &str, (noise, count): &(Vec<String>, usize)) -> bool {
 
 fn run(args: &Args) -> Result<bool, String> {
     let set = embedded::set().map_err(|error| error.to_string())?;
-    let (setup, mut outcomes, mut bad) = (Setup::default(), Vec::new(), 0);
+    let (setup, mut outcomes, mut bad) = (hazards::setup(), Vec::new(), 0);
     for folder in hazards::folders(&hazards_dir())? {
         let name = folder.display().to_string();
         if args.filter.as_ref().is_some_and(|filter| !name.contains(filter)) {

@@ -63,6 +63,16 @@ impl Functions {
         })
     }
 
+    /// Whether all there is to an instruction is that it comes after another one.
+    pub(super) fn passes(before: &Retire, retire: &Retire) -> bool {
+        before.pc.wrapping_add(4) == retire.pc
+    }
+
+    /// The last of some instructions of which the first was taken note of and the others pass.
+    pub(super) const fn skip_to(&mut self, last: &Retire) {
+        self.previous = Some((last.pc, last.word));
+    }
+
     pub(super) fn retire(&mut self, retire: &Retire, names: &dyn Names) -> Change {
         let previous = self.previous.replace((retire.pc, retire.word));
         if previous.is_some_and(|(pc, _)| pc.wrapping_add(4) == retire.pc) {

@@ -263,6 +263,16 @@ impl<W: Write, N: Names> Observer for Perfetto<W, N> {
         self.last_cycle = self.last_cycle.max(cycle);
     }
 
+    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+        for run in retires.chunk_by(Functions::passes) {
+            if let [first, .., last] | [first @ last] = run {
+                self.retire(core, first);
+                self.functions[core.index()].skip_to(last);
+                self.last_cycle = self.last_cycle.max(last.cycle.0);
+            }
+        }
+    }
+
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
         let what = polled(self.scribe.names(), core, span.reads)
             .unwrap_or_else(|| "ended in an endless loop".to_owned());

@@ -2,7 +2,9 @@
 //!
 //! Hardware does not clear L1 `[isa-bh: TensixTile/L1.md]`, so such a read is a different value on
 //! every board; here it is zero. There are no events for loads: addresses are worked out from the
-//! log of executed instructions, whose results are the registers of the next ones. Rounds of a
+//! log of executed instructions, whose results are the registers of the next ones; units of the
+//! coprocessor tell theirs. A NoC transfer is a copy: only if a part of its source was never written
+//! is it a mistake, else the copy is as unknown as the source. Rounds of a
 //! parked loop are not in the log; what was computed shortly before is taken as unknown then.
 
 use std::collections::VecDeque;
@@ -16,7 +18,8 @@ use sim_core::{AgentId, CoreId, Event, Observer, Retire, Stamp};
 use super::checks::Finding;
 use super::hazards as h;
 use super::polled::Polled;
-use super::report::Report;
+use super::report::{Report, coder};
+use super::written::{Extent, Written};
 use crate::names::Names;
 
 /// Most arguments that firmware has room for `[hdr: hw/inc/hostdev/dev_msgs.h]`.
@@ -100,8 +103,7 @@ impl Registers {
 pub struct Accesses<N> {
     report: Report<N>,
     arguments: Vec<Arguments>,
-    /// A bit per word of L1 that has been written since power-on.
-    written: Vec<u64>,
+    written: Written,
     cores: [Registers; CoreId::COUNT],
     stacks: Vec<Stack>,
     polled: Polled,
@@ -109,18 +111,24 @@ pub struct Accesses<N> {
 
 impl<N: Names> Accesses<N> {
     /// Checks with names and the arguments of the launches; L1 below `cleared` is cleared by the
-    /// host before it boots. Ids in `suppressed` are not reported.
-    pub fn new(names: N, arguments: Vec<Arguments>, cleared: u32, suppressed: Vec<String>) -> Self {
-        let mut own = Self {
+    /// host before it boots. Ids in `suppressed` are not reported. `own` are the coordinates of this
+    /// tile as NoC commands name it, `y << 6 | x`.
+    pub fn new(
+        names: N,
+        arguments: Vec<Arguments>,
+        (cleared, own): (u32, Vec<u32>),
+        suppressed: Vec<String>,
+    ) -> Self {
+        let mut accesses = Self {
             report: Report::new(names, suppressed),
             arguments,
-            written: vec![0; (L1_BYTES / 4).div_ceil(64) as usize],
+            written: Written::new(own),
             cores: std::array::from_fn(|_| Registers::reset()),
             stacks: Vec::new(),
             polled: Polled::default(),
         };
-        own.write(0, cleared);
-        own
+        accesses.written.write(0, cleared);
+        accesses
     }
 
     /// The same, with a look at the stacks of these kernels.
@@ -149,16 +157,13 @@ impl<N: Names> Accesses<N> {
         self.report.findings()
     }
 
-    fn write(&mut self, addr: u32, bytes: u32) {
-        let end = addr.saturating_add(bytes).min(L1_BYTES);
-        for word in addr / 4..end.div_ceil(4) {
-            self.written[(word / 64) as usize] |= 1 << (word % 64);
+    fn unwritten(&mut self, stamp: Stamp, what: &str, word: u32) {
+        if coder(&self.report.names, stamp.agent, stamp.pc)
+            .is_some_and(|core| self.report.is_kernel(core, stamp.pc))
+        {
+            let text = format!("{what} {word:#x}, which nobody has ever written");
+            self.report.add(stamp, h::C5, text);
         }
-    }
-
-    fn is_written(&self, addr: u32) -> bool {
-        let word = addr / 4;
-        self.written.get((word / 64) as usize).is_none_or(|bits| bits >> (word % 64) & 1 == 1)
     }
 
     /// A kernel moved its stack pointer.
@@ -204,11 +209,11 @@ impl<N: Names> Accesses<N> {
                 );
                 self.report.add(stamp, h::C9, text);
             }
-            (Some((index, given, fills)), None) if fills || !self.is_written(addr) => {
+            (Some((index, given, fills)), None) if fills || !self.written.holds(addr) => {
                 let text = format!("reads argument {index}, but {core} was given {given}");
                 self.report.add(stamp, h::C9, text);
             }
-            _ if !self.is_written(addr) && retire.value == 0 => {
+            _ if !self.written.holds(addr) && retire.value == 0 => {
                 let text = format!("reads L1 word {:#x}, which nobody has ever written", addr & !3);
                 self.report.add(stamp, h::C5, text);
             }
@@ -233,14 +238,23 @@ impl<N: Names> Observer for Accesses<N> {
             let atomic = matches!(event, Event::L1Atomic { .. });
             self.polled.wrote(stamp.agent, stamp.pc, stamp.cycle.0, addr, atomic);
         }
-        match *event {
-            Event::L1Store { addr, width, .. } => self.write(addr, width.bytes()),
-            Event::L1Atomic { addr, .. } => self.write(addr, 4),
-            Event::HostWrite { addr, bytes, .. } if addr < L1_BYTES => self.write(addr, bytes),
-            Event::Reset { core, asserted: false, .. } => {
-                self.cores[core.index()] = Registers::reset();
-            }
-            _ => {}
+        if let Event::Reset { core, asserted: false, .. } = *event {
+            self.cores[core.index()] = Registers::reset();
+        }
+        if let Some(word) = self.written.event(stamp, event) {
+            self.unwritten(stamp, "a NoC transfer takes L1 word", word);
+        }
+    }
+
+    fn wants_l1_reads(&self) -> bool {
+        true
+    }
+
+    fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        match self.written.extent(addr, bytes) {
+            Extent::Everything => {}
+            Extent::Part(word) => self.unwritten(stamp, "reads L1 word", word),
+            Extent::Nothing => self.unwritten(stamp, "reads L1 word", addr & !3),
         }
     }
 

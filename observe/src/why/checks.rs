@@ -6,16 +6,16 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use memory_map::{Target, lookup};
 use serde::Serialize;
 use sim_core::observer::SemaphoreOp;
 use sim_core::{AgentId, CoreId, Event, Observer, Stamp};
 
 use super::hazards::{self as h, Hazard};
 use super::leftovers::Leftovers;
+use super::niu::Niu;
 use super::report::{Report, coder};
 use super::scene::CircularBuffer;
-use crate::describe::{as_text, semaphore_name, view_of};
+use crate::describe::{as_text, semaphore_name};
 use crate::names::{CodeName, Names, is_go_signal, subordinate};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
 use crate::words;
@@ -106,8 +106,7 @@ pub struct Checks<N> {
     regions: Regions,
     /// Requests of kernels that want an answer and have none, by initiator, oldest first.
     in_flight: BTreeMap<(u8, u8), VecDeque<Request>>,
-    /// Low halves of the target and return addresses in the registers of each initiator.
-    addresses: [[[u32; 2]; 4]; 2],
+    niu: Niu,
     leftovers: Leftovers,
     /// A program has been done and the next one has not begun.
     done: bool,
@@ -120,7 +119,7 @@ impl<N: Names> Checks<N> {
             report: Report::new(names, suppressed),
             regions,
             in_flight: BTreeMap::new(),
-            addresses: [[[0; 2]; 4]; 2],
+            niu: Niu::default(),
             leftovers: Leftovers::default(),
             done: false,
         }
@@ -224,13 +223,8 @@ impl<N: Names> Checks<N> {
                 if self.regions.own.contains(&coordinate) {
                     self.transfer(stamp, addr, bytes);
                 }
-                // The own side: where a read puts its data, where a write takes it from.
-                let [target, back] =
-                    self.addresses[usize::from(noc & 1)][usize::from(initiator & 3)];
-                match control & 0xB {
-                    0 => self.transfer(stamp, back.into(), bytes),
-                    2 => self.transfer(stamp, target.into(), bytes),
-                    _ => {}
+                if let Some(own) = self.niu.own_side(noc, initiator, control) {
+                    self.transfer(stamp, own.into(), bytes);
                 }
             }
             Event::NocDone { noc, initiator } => {
@@ -277,23 +271,6 @@ impl<N: Names> Checks<N> {
 }
 
 impl<N: Names> Checks<N> {
-    /// A store to a register of a NoC interface `[isa-bh: NoC/MemoryMap.md]`.
-    fn register(&mut self, stamp: Stamp, addr: u32, value: u32) {
-        let AgentId::Core(core) = stamp.agent else { return };
-        let Some(hit) = lookup(view_of(core), addr) else { return };
-        let noc = match hit.target {
-            Target::Noc0 => 0,
-            Target::Noc1 => 1,
-            _ => return,
-        };
-        let side = match hit.offset & 0x7FF {
-            0x00 => 0,
-            0x0C => 1,
-            _ => return,
-        };
-        self.addresses[noc][(hit.offset >> 11 & 3) as usize][side] = value;
-    }
-
     /// The host raised the go signal: the launch before has had its time.
     fn host_wrote(&mut self, addr: u32, bytes: u32) {
         let signal = memory_map::mailbox::address("go_messages[0].signal");
@@ -330,7 +307,7 @@ impl<N: Names> Observer for Checks<N> {
                 self.stored(stamp, addr, value, width.bytes());
             }
             Event::L1Atomic { addr, after, .. } => self.stored(stamp, addr, after, 4),
-            Event::DeviceStore { addr, value, .. } => self.register(stamp, addr, value),
+            Event::DeviceStore { addr, value, .. } => self.niu.stored(stamp, addr, value),
             Event::HostWrite { addr, bytes, .. } => self.host_wrote(addr, bytes),
             Event::NocIssue { .. } | Event::NocDone { .. } => self.noc(stamp, event),
             Event::Stream { stream, register: RECEIVED | ACKED, before, after } => {

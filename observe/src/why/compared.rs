@@ -37,16 +37,16 @@ impl Fields {
 }
 
 /// Registers of a core while its log is read.
-struct Values<'a, 'b> {
-    scene: &'a Scene<'b>,
-    core: CoreId,
-    log: &'a [&'a Retire],
+pub(super) struct Values<'a, 'b> {
+    pub(super) scene: &'a Scene<'b>,
+    pub(super) core: CoreId,
+    pub(super) log: &'a [&'a Retire],
 }
 
 impl Values<'_, '_> {
     /// What a register held when entry `at` of the log executed: what an entry before it wrote, else
     /// what it still holds.
-    fn before(&self, at: usize, register: u8) -> u32 {
+    pub(super) fn before(&self, at: usize, register: u8) -> u32 {
         let wrote = |retire: &&&Retire| retire.rd == register;
         match self.log[..at].iter().rev().find(wrote) {
             _ if register == 0 => 0,

@@ -5,15 +5,19 @@
 
 use std::collections::VecDeque;
 
+use memory_map::layout::{LOCAL_RAM_BASE, LOCAL_RAM_BYTES_DM};
 use serde::Serialize;
-use sim_core::{AgentId, CoreId, Observer, Retire};
+use sim_core::l1::L1_BYTES;
+use sim_core::{AgentId, CoreId, Observer, Retire, ThreadId, WaitReason, Width};
+use tile::{AgentWait, WatchedLoad};
 
+use super::compared::Values;
 use super::scene::Scene;
-use crate::describe::as_text;
+use crate::describe::{as_text, view_of};
 use crate::names::CodeName;
 
 /// Instructions that are remembered of each core.
-const REMEMBERED: usize = 256;
+const REMEMBERED: usize = 768;
 /// Rounds that have to be alike.
 const ROUNDS: usize = 3;
 
@@ -63,6 +67,37 @@ impl Loops {
         Some(Running { agent, text, pc, code: scene.code(agent, pc) })
     }
 
+    /// Polls of cores that go round a loop which is not closed: it stores, or looks at the clock. As
+    /// if they were parked there, but nothing is proved.
+    pub(super) fn polls(&self, scene: &Scene<'_>) -> Vec<AgentWait> {
+        let waits = |core| scene.waits.iter().any(|wait| wait.agent == AgentId::Core(core));
+        let cores = CoreId::ALL.into_iter().filter(|&core| !waits(core));
+        cores.filter_map(|core| self.poll(scene, core)).collect()
+    }
+
+    fn poll(&self, scene: &Scene<'_>, core: CoreId) -> Option<AgentWait> {
+        let round = self.round(core)?;
+        let log: Vec<_> = self.log(core).collect();
+        let values = Values { scene, core, log: &log };
+        let last = log.len() - round.instructions..log.len();
+        let loads = last.filter_map(|at| load(&values, at));
+        let reads: Vec<_> = loads.filter(|load| !is_clock(core, load.addr)).collect();
+        let agent = AgentId::Core(core);
+        let cores = CoreId::ALL.into_iter().filter(|other| *other != core).map(AgentId::Core);
+        let threads = ThreadId::ALL.into_iter().map(AgentId::Thread);
+        let others = [AgentId::Noc(0), AgentId::Noc(1), AgentId::Host];
+        Some(AgentWait {
+            agent,
+            reason: WaitReason::Spin,
+            since: None,
+            pc: Some(reads.first()?.pc),
+            word: None,
+            reads,
+            enders: cores.chain(threads).chain(others).collect(),
+            stuck: false,
+        })
+    }
+
     /// What a core has executed last, oldest first.
     pub(super) fn log(&self, core: CoreId) -> impl DoubleEndedIterator<Item = &Retire> {
         self.0[core.index()].iter()
@@ -81,6 +116,31 @@ impl Loops {
         let head = round.iter().map(|retire| retire.pc).min()?;
         Some(Round { head, instructions: period, stores })
     }
+}
+
+/// The load that entry `at` of a log is, if it is one from outside the core.
+fn load(values: &Values<'_, '_>, at: usize) -> Option<WatchedLoad> {
+    let Retire { pc, word, value, .. } = *values.log[at];
+    // Loads have the opcode 0x03 [riscv: RV32I].
+    if word & 0x7F != 0x03 {
+        return None;
+    }
+    let offset = (word.cast_signed() >> 20).cast_unsigned();
+    let addr = values.before(at, (word >> 15 & 31) as u8).wrapping_add(offset);
+    let width = match word >> 12 & 3 {
+        0 => Width::Byte,
+        1 => Width::Half,
+        _ => Width::Word,
+    };
+    let local = LOCAL_RAM_BASE..LOCAL_RAM_BASE + LOCAL_RAM_BYTES_DM;
+    let device = addr >= L1_BYTES;
+    (!local.contains(&addr)).then_some(WatchedLoad { addr, value, width, pc, device })
+}
+
+/// Whether a register shows nothing but time.
+fn is_clock(core: CoreId, addr: u32) -> bool {
+    let name = memory_map::register_name(view_of(core), addr);
+    name.is_some_and(|name| name.contains("WALL_CLOCK"))
 }
 
 impl Observer for Loops {

@@ -17,11 +17,13 @@ mod html;
 mod leftovers;
 mod loops;
 mod needs;
+mod niu;
 mod pairs;
 mod polled;
 mod report;
 mod scene;
 mod show;
+mod written;
 
 use serde::Serialize;
 use sim_core::{AgentId, GuestError};
@@ -111,7 +113,11 @@ impl Explanation {
 /// Explains a scene; `fault` is the mistake that ended the run, if one did.
 #[must_use]
 pub fn explain(scene: &Scene<'_>, fault: Option<&GuestError>) -> Explanation {
-    let graph = Graph::new(scene);
+    let polls = match scene.end {
+        End::NoProgress => scene.waits.iter().cloned().chain(scene.loops.polls(scene)).collect(),
+        _ => scene.waits.to_vec(),
+    };
+    let graph = Graph::new(&Scene { waits: &polls, ..*scene });
     let mut explanation = Explanation {
         end: scene.end,
         hazard: None,
@@ -217,6 +223,10 @@ fn stuck(scene: &Scene<'_>, graph: &Graph<'_>, explanation: &mut Explanation) {
         return;
     };
     let node = &graph.nodes[root];
+    if scene.end == End::NoProgress {
+        let hint = "a hint, no proof: a loop that stores or looks at the clock may still end";
+        explanation.next.push(hint.to_owned());
+    }
     let circle = graph.circle(root);
     explanation.chain = graph.chain(root);
     explanation.circle = circle.is_some();

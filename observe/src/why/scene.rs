@@ -82,6 +82,7 @@ impl End {
 }
 
 /// Everything the analysis looks at.
+#[derive(Clone, Copy)]
 pub struct Scene<'a> {
     /// How the run ended.
     pub end: End,

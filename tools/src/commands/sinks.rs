@@ -210,6 +210,13 @@ impl Observer for Sinks {
         self.take(Call::Retire(core, *retire));
     }
 
+    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+        match (&mut self.ring, &mut self.perfetto) {
+            (None, Some(perfetto)) => perfetto.retires(core, retires),
+            _ => retires.iter().for_each(|retire| self.retire(core, retire)),
+        }
+    }
+
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
         if self.perfetto.is_some() {
             self.take(Call::Parked(core, span));

@@ -157,6 +157,9 @@ impl Backend {
         env: &mut E,
     ) -> Result<(), Fault> {
         check(&task, at)?;
+        if task.copies() && env.wants_l1_reads() {
+            env.l1_read(task.source, task.count, at);
+        }
         for offset in (0..task.count).step_by(4) {
             let value = if task.copies() { env.l1_word(task.source + offset) } else { 0 };
             if task.targets_l1() {

@@ -46,7 +46,7 @@ impl Backend {
     }
 
     /// LOADIND: 8 to 128 bits of L1 to registers. Narrow loads leave the rest of the register.
-    pub(crate) fn loadind<E: Env>(&mut self, issued: &Issued, env: &E) -> Result<(), Fault> {
+    pub(crate) fn loadind<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
         let Indirect { base, offset } = self.indirect(issued);
         let addr = l1_address(issued, base.wrapping_mul(16).wrapping_add(offset))?;
         let result = issued.field(6, 6) as usize;
@@ -61,6 +61,13 @@ impl Backend {
             let shift = 8 * (addr & 3 & !(width.bytes() - 1));
             let value = env.l1_word(addr & !3) >> shift;
             gprs[result] = gprs[result] & !width.mask() | value & width.mask();
+        }
+        if env.wants_l1_reads() {
+            let (addr, bytes) = match size {
+                0 => (addr & !15, 16),
+                _ => (addr, ops::width(size).bytes()),
+            };
+            env.l1_read(addr, bytes, issued.stamp());
         }
         Ok(())
     }

@@ -26,6 +26,7 @@ mod addr;
 mod block;
 mod format;
 mod nop;
+mod reads;
 mod run;
 mod settings;
 mod sink;
@@ -151,7 +152,7 @@ impl Backend {
     /// # Errors
     /// See [`Settings::read`], [`Settings::input`], [`Settings::output`] and [`Run::go`].
     #[inline(never)]
-    pub(crate) fn unpacr<E: Env>(&mut self, issued: &Issued, env: &E) -> Result<(), Fault> {
+    pub(crate) fn unpacr<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
         let word = Word(issued.word);
         let (thread, unpacker) = (issued.thread.index(), word.unpacker());
         let counter = self.unpackers.units[unpacker].context_counter[thread];
@@ -172,8 +173,11 @@ impl Backend {
         let input = settings.input(issued, word.row_search(), &self.adcs, env)?;
         let position = settings.output(issued, &self.adcs)?;
         let mut sink = self.sink(issued, &settings)?;
-        Run { issued, settings: &settings, env, all_zero: word.all_zero() }
+        Run { issued, settings: &settings, env: &*env, all_zero: word.all_zero() }
             .go(input, position, &mut sink)?;
+        if env.wants_l1_reads() && !word.all_zero() {
+            reads::tell(&settings, &input, issued.stamp(), env);
+        }
         if self.timed {
             let bytes =
                 if word.all_zero() { 0 } else { settings.bytes_of(input.count.min(input.keep)) };
