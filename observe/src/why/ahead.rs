@@ -99,7 +99,8 @@ fn acts(core: CoreId, addr: u32, value: Option<u32>, index: u8, way: Way) -> boo
     let gets = way == Way::Take;
     match hit.target {
         Target::Semaphores => {
-            (hit.offset / 4 & 7) as u8 == index && value.is_some_and(|value| value & 1 == 1) == gets
+            ((hit.offset / 4) & 7) as u8 == index
+                && value.is_some_and(|value| value & 1 == 1) == gets
         }
         Target::PushOwn => value.is_some_and(|word| {
             word >> 24 == if gets { 0xA5 } else { 0xA4 } && word >> (2 + index) & 1 == 1
