@@ -8,7 +8,7 @@
 //!
 //! Not an abstraction of vector instructions, and nothing in here knows what is computed. The one
 //! thing the compiler cannot check, that a host has the features of a function that is called, is
-//! in [`run_at`] and nowhere else. Record: `docs/decisions/0006-loops-for-wider-hosts.md`.
+//! in `run_within` and nowhere else. Record: `docs/decisions/0006-loops-for-wider-hosts.md`.
 //!
 //! Source of the feature sets: levels x86-64-v3 and x86-64-v4 of the System V ABI
 //! `[x86-64-psABI 1.0, 3.1.1]`.
@@ -84,17 +84,24 @@ const fn detected() -> Level {
 /// Calls `work` compiled for the best level of this host.
 #[inline(always)]
 pub fn run<R>(work: impl FnOnce() -> R) -> R {
-    run_at(Level::best(), work)
+    run_within(Level::best(), work)
 }
 
 /// Calls `work` compiled for `level`, or for the best level of this host if that is less. For
 /// tests, which compare levels.
+#[inline(always)]
+pub fn run_at<R>(level: Level, work: impl FnOnce() -> R) -> R {
+    run_within(level.min(Level::best()), work)
+}
+
+/// The same for a level that is not above [`Level::best`].
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "functions with target features, called where the host has them")]
 #[inline(always)]
-pub fn run_at<R>(level: Level, work: impl FnOnce() -> R) -> R {
-    match level.min(Level::best()) {
-        // SAFETY: `Level::best` has found all features that the function names on this host.
+fn run_within<R>(level: Level, work: impl FnOnce() -> R) -> R {
+    match level {
+        // SAFETY: no caller names a level above `Level::best`, which has found all features that
+        // the function names on this host.
         Level::Avx512 => unsafe { with_avx512(work) },
         // SAFETY: as above; they are a part of those of `Level::Avx512`.
         Level::Avx2 => unsafe { with_avx2(work) },
@@ -105,7 +112,7 @@ pub fn run_at<R>(level: Level, work: impl FnOnce() -> R) -> R {
 /// Calls `work`: other architectures have one level.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-pub fn run_at<R>(_level: Level, work: impl FnOnce() -> R) -> R {
+fn run_within<R>(_level: Level, work: impl FnOnce() -> R) -> R {
     work()
 }
 

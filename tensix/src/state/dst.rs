@@ -10,6 +10,10 @@ pub(crate) const DST_ROWS: usize = 1024;
 /// Columns of Dst.
 pub(crate) const DST_COLUMNS: usize = 16;
 
+/// Cells of four rows whose numbers differ in the last two bits only: a vector register's worth of
+/// even and of odd columns. No mapping of rows parts them.
+pub(crate) const GROUP_CELLS: usize = 4 * DST_COLUMNS;
+
 /// Dst. A row that is not valid holds whatever it held before and reads as zero.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Dst {
@@ -44,6 +48,50 @@ impl Dst {
     pub(crate) fn invalidate(&mut self, row: u32) {
         let row = row as usize % DST_ROWS;
         self.valid[row / 64] &= !(1 << (row % 64));
+    }
+
+    /// The four physical rows that `row` is one of, whether valid or not.
+    #[inline(always)]
+    pub(crate) fn group(&self, row: u32) -> &[u16; GROUP_CELLS] {
+        let groups = self.cells.as_flattened().as_chunks().0;
+        &groups[row as usize % DST_ROWS / 4]
+    }
+
+    #[inline(always)]
+    pub(crate) fn group_mut(&mut self, row: u32) -> &mut [u16; GROUP_CELLS] {
+        let groups = self.cells.as_flattened_mut().as_chunks_mut().0;
+        &mut groups[row as usize % DST_ROWS / 4]
+    }
+
+    /// Whether all four rows are valid.
+    #[inline(always)]
+    pub(crate) fn has_valid_group(&self, row: u32) -> bool {
+        let first = (row as usize % DST_ROWS) & !3;
+        self.valid[first / 64] >> (first % 64) & 0xF == 0xF
+    }
+
+    /// Which of the four rows are valid: eight bits for each.
+    #[inline(always)]
+    pub(crate) fn valid_in_group(&self, row: u32) -> u32 {
+        let first = (row as usize % DST_ROWS) & !3;
+        let valid = (self.valid[first / 64] >> (first % 64)) as u32 & 0xF;
+        (valid & 1 | (valid & 2) << 7 | (valid & 4) << 14 | (valid & 8) << 21) * 0xFF
+    }
+
+    /// Makes all four rows valid.
+    #[inline(always)]
+    pub(crate) fn validate_group(&mut self, row: u32) {
+        let first = (row as usize % DST_ROWS) & !3;
+        self.valid[first / 64] |= 0xF << (first % 64);
+    }
+
+    /// Makes those of the four rows valid that have any of their eight bits in `set`.
+    #[inline(always)]
+    pub(crate) fn validate_in_group(&mut self, row: u32, set: u32) {
+        let first = (row as usize % DST_ROWS) & !3;
+        let written =
+            (0..4).fold(0, |rows, place| rows | u64::from(set >> (8 * place) & 0xFF != 0) << place);
+        self.valid[first / 64] |= written << (first % 64);
     }
 
     /// A 16-bit row as stored; all zero if the row is not valid. It and the other three that access

@@ -2,34 +2,37 @@
 //! once.
 //!
 //! A vector is the even or the odd columns of four consecutive rows: lane *l* is row *l*/8, column
-//! 2 * (*l* mod 8) or the one after it. What a cell means is in [`super::dst_format`]. The loops
-//! here have no branches and know the conversion as a constant, so that they become operations on
-//! whole rows: a lane at a time took 55 ns per instruction, a row at a time a fourth of it.
+//! 2 * (*l* mod 8) or the one after it. No permutation of rows parts the four, so that lane *l* is
+//! one of the half-words 2 *l* and 2 *l* + 1 of 64 that follow each other. What a cell means is in
+//! [`super::dst_format`]. The loops here have no branches and know the conversion as a constant, so
+//! that they become operations on whole rows; nearly always all lanes are alike, which has a loop
+//! of its own. A lane at a time took 55 ns per instruction.
 //!
 //! Sources: `[isa-bh: TensixCoprocessor/SFPLOAD.md]`, `SFPSTORE.md`, `Dst.md`.
 
-use vectorise::Level;
-
+use super::LReg;
 use super::dst_format::{self, with_known};
-use super::{LANES, LReg};
-use crate::state::dst::{DST_ROWS, Dst, DstMap};
+use crate::state::dst::{Dst, DstMap, GROUP_CELLS};
 
 /// Lanes in one row.
-const ROW_LANES: usize = 8;
+const ROW_LANES: u32 = 8;
 /// From the high half of a 32-bit cell to the low one, in physical rows.
-const TO_LOW_HALF: usize = 8;
+const TO_LOW_HALF: u32 = 8;
 /// Ten-bit Dst address: bits 9:2 a group of four rows, bit 1 odd columns.
 const ADDRESS: u32 = 0x3FF;
 const COLUMN: u32 = 2;
 
-/// Where the cells of a vector are.
+/// The half-words of four rows.
+type Group = [u16; GROUP_CELLS];
+
+/// Where the cells of a vector are. Lane sets are bit masks, bit *i* is lane *i*.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     /// First of the four rows, as addressed.
     first: u32,
-    /// Physical rows; of 32-bit cells those of the high halves.
-    rows: [usize; 4],
-    /// Lanes of a row, bits 7:0, that use the odd column.
+    /// First of the four physical rows; of 32-bit cells those of the high halves.
+    rows: u32,
+    /// Lanes that use the odd column.
     odd: u32,
     /// Whether cells have 32 bits.
     wide: bool,
@@ -40,64 +43,62 @@ impl Place {
     #[inline]
     pub(super) fn new(map: DstMap, wide: bool, address: u32, odd: u32) -> Self {
         let first = address & ADDRESS & !3;
-        let rows = [0, 1, 2, 3].map(|offset| {
-            let row = first + offset;
-            if wide { map.row32(row) } else { map.row16(row) }
-        });
+        let rows = if wide { map.row32(first) } else { map.row16(first) };
         let odd = if address & COLUMN != 0 { u32::MAX } else { odd };
-        Self { first, rows: rows.map(|row| row as usize), odd, wide }
+        Self { first, rows, odd, wide }
     }
 
     /// Row and column of every lane's cell, as SFPLOAD captures them.
     pub(super) fn indices(&self) -> LReg {
         std::array::from_fn(|lane| {
-            let (row, pair) = (self.first + (lane / ROW_LANES) as u32, lane % ROW_LANES);
-            let column = 2 * pair as u32 + (self.odd >> pair & 1);
-            row << 4 | column
+            let lane = lane as u32;
+            let column = 2 * (lane % ROW_LANES) + (self.odd >> lane & 1);
+            (self.first + lane / ROW_LANES) << 4 | column
         })
+    }
+
+    /// If all lanes use columns of one kind: how far up in a pair the column is.
+    #[inline(always)]
+    const fn shift(&self) -> Option<u32> {
+        match self.odd {
+            0 => Some(0),
+            u32::MAX => Some(16),
+            _ => None,
+        }
     }
 
     /// SFPLOAD: the lanes of `set` of a register; `infinities` are those that read the largest FP16
     /// as infinity.
     #[inline]
     pub(super) fn load(&self, dst: &Dst, mode: u32, set: u32, lreg: &mut LReg, infinities: u32) {
-        self.load_at(Level::best(), dst, (mode, set, infinities), lreg);
+        match self.shift() {
+            Some(shift)
+                if !self.wide
+                    && set & !infinities == u32::MAX
+                    && dst.has_valid_group(self.rows) =>
+            {
+                let cells = dst.group(self.rows);
+                vectorise::run(
+                    #[inline(always)]
+                    move || load_all(mode, cells, shift, lreg),
+                );
+            }
+            _ => self.load_some(dst, (mode, set, infinities), lreg),
+        }
     }
 
-    #[inline]
-    fn load_at(
-        &self,
-        level: Level,
-        dst: &Dst,
-        (mode, set, infinities): (u32, u32, u32),
-        lreg: &mut LReg,
-    ) {
-        vectorise::run_at(
-            level,
+    /// The same where lanes may differ.
+    #[inline(never)]
+    fn load_some(&self, dst: &Dst, (mode, set, infinities): (u32, u32, u32), lreg: &mut LReg) {
+        let (cells, valid) = (dst.group(self.rows), dst.valid_in_group(self.rows));
+        vectorise::run(
             #[inline(always)]
             || {
-                let mut values = [0; LANES];
-                let cells = self.gather(dst, 0);
                 if self.wide {
-                    let low = self.gather(dst, TO_LOW_HALF);
-                    for lane in 0..LANES {
-                        values[lane] = dst_format::load_word(cells[lane] << 16 | low[lane]);
-                    }
+                    let low = dst.group(self.rows + TO_LOW_HALF);
+                    load_words((cells, low), (set, valid, self.odd), lreg);
                 } else {
-                    with_known(
-                        mode,
-                        #[inline(always)]
-                        |mode| {
-                            for lane in 0..LANES {
-                                let infinity = infinities >> lane & 1 != 0;
-                                let (cell, old) = (cells[lane] as u16, lreg[lane]);
-                                values[lane] = dst_format::load_half(mode, cell, old, infinity);
-                            }
-                        },
-                    );
-                }
-                for lane in 0..LANES {
-                    lreg[lane] = if set >> lane & 1 != 0 { values[lane] } else { lreg[lane] };
+                    load_halves(mode, cells, (set, valid, self.odd, infinities), lreg);
                 }
             },
         );
@@ -106,86 +107,159 @@ impl Place {
     /// SFPSTORE: the values of the lanes of `set`.
     #[inline]
     pub(super) fn store(&self, dst: &mut Dst, mode: u32, set: u32, values: &LReg) {
-        self.store_at(Level::best(), dst, mode, set, values);
+        match self.shift() {
+            Some(shift) if !self.wide && set == u32::MAX => {
+                dst.validate_group(self.rows);
+                let cells = dst.group_mut(self.rows);
+                vectorise::run(
+                    #[inline(always)]
+                    move || store_all(mode, cells, shift, values),
+                );
+            }
+            _ => self.store_some(dst, mode, set, values),
+        }
     }
 
-    #[inline]
-    fn store_at(&self, level: Level, dst: &mut Dst, mode: u32, set: u32, values: &LReg) {
-        vectorise::run_at(
-            level,
+    /// The same where lanes may differ.
+    #[inline(never)]
+    fn store_some(&self, dst: &mut Dst, mode: u32, set: u32, values: &LReg) {
+        dst.validate_in_group(self.rows, set);
+        let lanes = (set, self.odd);
+        vectorise::run(
             #[inline(always)]
             || {
-                let mut cells = [0; LANES];
-                with_known(
-                    mode,
-                    #[inline(always)]
-                    |mode| {
-                        for lane in 0..LANES {
-                            cells[lane] = if self.wide {
-                                dst_format::store_word(mode, values[lane])
-                            } else {
-                                u32::from(dst_format::store_half(mode, values[lane]))
-                            };
-                        }
-                    },
-                );
                 if self.wide {
-                    self.scatter(dst, TO_LOW_HALF, set, &cells);
-                    self.scatter(dst, 0, set, &cells.map(|cell| cell >> 16));
+                    store_words(mode, dst, self.rows, lanes, values);
                 } else {
-                    self.scatter(dst, 0, set, &cells);
+                    store_halves(mode, dst.group_mut(self.rows), lanes, values);
                 }
             },
         );
-        for (row, &physical) in self.rows.iter().enumerate() {
-            if lanes_of_row(set, row) != 0 {
-                dst.validate(physical as u32);
-            }
-        }
-    }
-
-    /// The half-words of all lanes, `offset` rows further; zero in rows that are not valid.
-    #[inline(always)]
-    fn gather(&self, dst: &Dst, offset: usize) -> LReg {
-        let mut cells = [0; LANES];
-        for (row, &physical) in self.rows.iter().enumerate() {
-            let valid = u32::from(dst.is_valid(physical as u32)).wrapping_neg();
-            let pairs = &dst.cells[(physical + offset) % DST_ROWS];
-            for column in 0..ROW_LANES {
-                let (even, odd) = (pairs[2 * column], pairs[2 * column + 1]);
-                let cell = if self.odd >> column & 1 != 0 { odd } else { even };
-                cells[row * ROW_LANES + column] = u32::from(cell) & valid;
-            }
-        }
-        cells
-    }
-
-    /// Puts the lower half-words of the lanes of `set` in their cells, `offset` rows further.
-    #[inline(always)]
-    fn scatter(&self, dst: &mut Dst, offset: usize, set: u32, cells: &LReg) {
-        for (row, &physical) in self.rows.iter().enumerate() {
-            let lanes = lanes_of_row(set, row);
-            let (to_even, to_odd) = (lanes & !self.odd, lanes & self.odd);
-            let pairs = &mut dst.cells[(physical + offset) % DST_ROWS];
-            for column in 0..ROW_LANES {
-                let cell = cells[row * ROW_LANES + column] as u16;
-                let (even, odd) = (pairs[2 * column], pairs[2 * column + 1]);
-                pairs[2 * column] = if to_even >> column & 1 != 0 { cell } else { even };
-                pairs[2 * column + 1] = if to_odd >> column & 1 != 0 { cell } else { odd };
-            }
-        }
     }
 }
 
-/// The lanes of `set` in a row, from bit 0 on.
+/// Half-words of all lanes, all to columns of one kind.
 #[inline(always)]
-const fn lanes_of_row(set: u32, row: usize) -> u32 {
-    set >> (row * ROW_LANES) & 0xFF
+fn store_all(mode: u32, cells: &mut Group, shift: u32, values: &LReg) {
+    with_known(
+        mode,
+        #[inline(always)]
+        |mode| {
+            for (lane, &value) in values.iter().enumerate() {
+                let half = u32::from(dst_format::store_half(mode, value));
+                let kept = pair(cells, lane) & !(0xFFFF << shift);
+                set_pair(cells, lane, kept | half << shift);
+            }
+        },
+    );
+}
+
+/// Half-words of some lanes.
+#[inline(always)]
+fn store_halves(mode: u32, cells: &mut Group, lanes: (u32, u32), values: &LReg) {
+    with_known(
+        mode,
+        #[inline(always)]
+        |mode| {
+            let half = |value| u32::from(dst_format::store_half(mode, value));
+            put(cells, lanes, values, half);
+        },
+    );
+}
+
+/// Words of some lanes: high halves to the group of `row`, low ones eight rows further.
+#[inline(always)]
+fn store_words(mode: u32, dst: &mut Dst, row: u32, lanes: (u32, u32), values: &LReg) {
+    with_known(
+        mode,
+        #[inline(always)]
+        |mode| {
+            let word = |value| dst_format::store_word(mode, value);
+            put(dst.group_mut(row + TO_LOW_HALF), lanes, values, |value| word(value) & 0xFFFF);
+            put(dst.group_mut(row), lanes, values, |value| word(value) >> 16);
+        },
+    );
+}
+
+/// What `convert` makes of the values of the lanes of `set`, 16 bits, to their cells.
+#[inline(always)]
+fn put(cells: &mut Group, (set, odd): (u32, u32), values: &LReg, convert: impl Fn(u32) -> u32) {
+    for (lane, &value) in values.iter().enumerate() {
+        let shift = (odd >> lane & 1) * 16;
+        let written = ((set >> lane & 1) * 0xFFFF) << shift;
+        let kept = pair(cells, lane) & !written;
+        set_pair(cells, lane, kept | convert(value) << shift & written);
+    }
+}
+
+/// The even column of a lane below the odd one.
+#[inline(always)]
+fn pair(cells: &Group, lane: usize) -> u32 {
+    u32::from(cells[2 * lane]) | u32::from(cells[2 * lane + 1]) << 16
+}
+
+#[inline(always)]
+fn set_pair(cells: &mut Group, lane: usize, pair: u32) {
+    cells[2 * lane] = pair as u16;
+    cells[2 * lane + 1] = (pair >> 16) as u16;
+}
+
+/// Half-words to all lanes, all from columns of one kind and valid rows.
+#[inline(always)]
+fn load_all(mode: u32, cells: &Group, shift: u32, lreg: &mut LReg) {
+    with_known(
+        mode,
+        #[inline(always)]
+        |mode| {
+            for (lane, value) in lreg.iter_mut().enumerate() {
+                let cell = pair(cells, lane) >> shift & 0xFFFF;
+                *value = dst_format::load_half(mode, cell, *value, false);
+            }
+        },
+    );
+}
+
+/// Half-words to the lanes of `set`; zero from rows that are not valid.
+#[inline(always)]
+fn load_halves(
+    mode: u32,
+    cells: &Group,
+    (set, valid, odd, infinities): (u32, u32, u32, u32),
+    lreg: &mut LReg,
+) {
+    with_known(
+        mode,
+        #[inline(always)]
+        |mode| {
+            for (lane, value) in lreg.iter_mut().enumerate() {
+                let has = |set: u32| set >> lane & 1;
+                let cell = (pair(cells, lane) >> (has(odd) * 16)) & (has(valid) * 0xFFFF);
+                let new = dst_format::load_half(mode, cell, *value, has(infinities) != 0);
+                *value = if has(set) != 0 { new } else { *value };
+            }
+        },
+    );
+}
+
+/// Words of high and low halves to the lanes of `set`; zero from rows that are not valid.
+#[inline(always)]
+fn load_words((high, low): (&Group, &Group), (set, valid, odd): (u32, u32, u32), lreg: &mut LReg) {
+    for (lane, value) in lreg.iter_mut().enumerate() {
+        let has = |set: u32| set >> lane & 1;
+        let half = |cells: &Group| pair(cells, lane) >> (has(odd) * 16) & 0xFFFF;
+        let cell = (half(high) << 16 | half(low)) & has(valid).wrapping_neg();
+        let new = dst_format::load_word(cell);
+        *value = if has(set) != 0 { new } else { *value };
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use vectorise::Level;
+
+    use super::super::LANES;
     use super::*;
+    use crate::state::dst::DST_ROWS;
 
     /// Cell, old register and stored value of every lane: patterns of all classes.
     fn numbers(seed: u32) -> impl FnMut() -> u32 {
@@ -223,6 +297,84 @@ mod tests {
         (physical as usize, (lane & 7) * 2 + usize::from(odd))
     }
 
+    /// The loops of SFPLOAD give on `level` what [`Place::load`] gives.
+    fn assert_loads_agree(
+        level: Level,
+        place: &Place,
+        dst: &Dst,
+        (mode, set, infinities): (u32, u32, u32),
+        old: &LReg,
+    ) {
+        let run = |set, valid, infinities| {
+            let (cells, mut lreg) = (dst.group(place.rows), *old);
+            let low = dst.group(place.rows + TO_LOW_HALF);
+            vectorise::run_at(
+                level,
+                #[inline(always)]
+                || {
+                    if place.wide {
+                        load_words((cells, low), (set, valid, place.odd), &mut lreg);
+                    } else {
+                        load_halves(mode, cells, (set, valid, place.odd, infinities), &mut lreg);
+                    }
+                },
+            );
+            lreg
+        };
+        let mut expected = *old;
+        place.load(dst, mode, set, &mut expected, infinities);
+        assert_eq!(run(set, dst.valid_in_group(place.rows), infinities), expected, "{level:?}");
+        if let Some(shift) = place.shift().filter(|_| !place.wide) {
+            let mut all = *old;
+            let cells = dst.group(place.rows);
+            vectorise::run_at(
+                level,
+                #[inline(always)]
+                || load_all(mode, cells, shift, &mut all),
+            );
+            assert_eq!(all, run(u32::MAX, u32::MAX, 0), "{level:?} load in mode {mode}");
+        }
+    }
+
+    /// The loops of SFPSTORE give on `level` what [`Place::store`] gives.
+    fn assert_stores_agree(
+        level: Level,
+        place: &Place,
+        dst: &Dst,
+        (mode, set): (u32, u32),
+        values: &LReg,
+    ) {
+        let run = |set| {
+            let mut dst = dst.clone();
+            vectorise::run_at(
+                level,
+                #[inline(always)]
+                || {
+                    let lanes = (set, place.odd);
+                    if place.wide {
+                        store_words(mode, &mut dst, place.rows, lanes, values);
+                    } else {
+                        store_halves(mode, dst.group_mut(place.rows), lanes, values);
+                    }
+                },
+            );
+            dst.cells
+        };
+        let mut expected = dst.clone();
+        place.store(&mut expected, mode, set, values);
+        assert!(run(set) == expected.cells, "{level:?} store in mode {mode}");
+        if let Some(shift) = place.shift().filter(|_| !place.wide) {
+            let mut all = dst.clone();
+            let cells = all.group_mut(place.rows);
+            vectorise::run_at(
+                level,
+                #[inline(always)]
+                || store_all(mode, cells, shift, values),
+            );
+            assert!(all.cells == run(u32::MAX), "{level:?} store in mode {mode}");
+        }
+    }
+
     #[test]
     fn whole_rows_equal_single_cells_on_every_level() {
         // `dst_format` is tested against the pages cell by cell; the places are those of
@@ -236,7 +388,8 @@ mod tests {
             let (odd, set, infinities) = match round % 3 {
                 0 => (0, u32::MAX, 0),
                 1 => (u32::MAX, next() & next(), next()),
-                _ => (next(), next() & 0xFF00_FFFF, next()),
+                // Rows of lanes are alike.
+                _ => ((next() & 0xFF) * 0x0101_0101, next() & 0xFF00_FFFF, next()),
             };
             let dst = filled(&mut next);
             let old: LReg = std::array::from_fn(|_| next());
@@ -255,14 +408,15 @@ mod tests {
                     dst_format::load_word(word)
                 } else {
                     let infinity = infinities >> lane & 1 != 0;
-                    dst_format::load_half(mode, cell(row), old[lane], infinity)
+                    dst_format::load_half(mode, u32::from(cell(row)), old[lane], infinity)
                 }
             });
+            let place = Place::new(map, wide, address, odd);
+            let mut loaded = old;
+            place.load(&dst, mode, set, &mut loaded, infinities);
+            assert_eq!(loaded, expected, "load in mode {mode}");
             for level in Level::ALL {
-                let place = Place::new(map, wide, address, odd);
-                let mut loaded = old;
-                place.load_at(level, &dst, (mode, set, infinities), &mut loaded);
-                assert_eq!(loaded, expected, "{level:?} load in mode {mode}");
+                assert_loads_agree(level, &place, &dst, (mode, set, infinities), &old);
             }
 
             let wide = dst_format::stores_word(mode);
@@ -278,11 +432,12 @@ mod tests {
                     expected.cells[row][column] = dst_format::store_half(mode, old[lane]);
                 }
             }
+            let mut stored = dst.clone();
+            let place = Place::new(map, wide, address, odd);
+            place.store(&mut stored, mode, set, &old);
+            assert!(stored == expected, "store in mode {mode}");
             for level in Level::ALL {
-                let mut stored = dst.clone();
-                let place = Place::new(map, wide, address, odd);
-                place.store_at(level, &mut stored, mode, set, &old);
-                assert!(stored == expected, "{level:?} store in mode {mode}");
+                assert_stores_agree(level, &place, &dst, (mode, set), &old);
             }
         }
     }

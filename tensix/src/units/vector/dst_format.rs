@@ -74,10 +74,9 @@ pub(super) const fn load_word(cell: u32) -> u32 {
     decode_fp32(cell)
 }
 
-/// SFPLOAD of a 16-bit cell; `old` is the register's lane, of which two modes keep a half.
+/// SFPLOAD of a 16-bit cell, whose upper half is zero; `old` is the register's lane, of which two modes keep a half.
 #[inline(always)]
-pub(super) const fn load_half(mode: u32, cell: u16, old: u32, fp16_infinity: bool) -> u32 {
-    let raw = cell as u32;
+pub(super) const fn load_half(mode: u32, raw: u32, old: u32, fp16_infinity: bool) -> u32 {
     let sign = (raw & 0x8000) << 16;
     match mode {
         mode::BF16 => decode_fp32(raw << 16),
@@ -211,12 +210,12 @@ mod tests {
             let sign = u32::from(cell >> 15) << 31;
             // BF16: sign, seven bits of mantissa, eight of exponent.
             let pattern = u32::from(cell & 0xFF) << 23 | u32::from(cell >> 8 & 0x7F) << 16;
-            let loaded = load_half(mode::BF16, cell, 0, false);
+            let loaded = load_half(mode::BF16, u32::from(cell), 0, false);
             assert_eq!(loaded, sign | pattern, "{cell:#06x}");
             let kept = if cell & 0xFF == 0 { cell & 0x8000 } else { cell };
             assert_eq!(store_half(mode::BF16, loaded), kept, "{cell:#06x}");
             // FP16: normal numbers keep their value, denormals their mantissa.
-            let loaded = load_half(mode::FP16, cell, 0, false);
+            let loaded = load_half(mode::FP16, u32::from(cell), 0, false);
             assert_eq!(loaded & SIGN, sign, "{cell:#06x}");
             if cell & 0x1F != 0 {
                 let number = f64::from(f32::from_bits(loaded & !SIGN));
@@ -227,12 +226,15 @@ mod tests {
                 assert_eq!(store_half(mode::FP16, loaded), cell & 0x8000, "{cell:#06x}");
             }
             // Integers: sign and magnitude.
-            assert_eq!(load_half(mode::INT16, cell, 0, false), sign | u32::from(cell & 0x7FFF));
+            assert_eq!(
+                load_half(mode::INT16, u32::from(cell), 0, false),
+                sign | u32::from(cell & 0x7FFF)
+            );
             assert_eq!(store_half(mode::INT16, sign | u32::from(cell & 0x7FFF)), cell);
             for (read, value) in
                 [(mode::UINT16, u32::from(cell)), (mode::LO16_ONLY, u32::from(cell))]
             {
-                assert_eq!(load_half(read, cell, 0, false), value);
+                assert_eq!(load_half(read, u32::from(cell), 0, false), value);
                 assert_eq!(store_half(read, value), cell);
             }
         }
@@ -259,7 +261,7 @@ mod tests {
                 let denormal = float < (-126.0_f64).exp2();
                 let kept = if denormal { bits & SIGN } else { bits };
                 let bf16 = store_half(mode::BF16, bits);
-                assert_eq!(load_half(mode::BF16, bf16, 0, false), kept & 0xFFFF_0000);
+                assert_eq!(load_half(mode::BF16, u32::from(bf16), 0, false), kept & 0xFFFF_0000);
                 assert_eq!(decode_fp32(store_word(mode::FP32, bits)), kept, "{bits:#010x}");
                 assert_eq!(decode_fp32(store_word(mode::INT32, bits)), bits, "{bits:#010x}");
             }

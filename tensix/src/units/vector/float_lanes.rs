@@ -3,8 +3,6 @@
 //! Same sources, same results. Lanes with a NaN, an infinity or a product that overflows by itself
 //! are done in a second pass, which most registers do not need.
 
-use vectorise::Level;
-
 use super::{LANES, LReg};
 
 const SIGN: u32 = 0x8000_0000;
@@ -17,34 +15,58 @@ const NAN: u32 = 0x7FC0_0000;
 /// `x * y + z` in every lane, after flipping the bits `negate.0` in `x` and `negate.1` in `z`.
 #[inline]
 pub(super) fn multiply_add(x: &LReg, y: &LReg, z: &LReg, negate: (u32, u32), result: &mut LReg) {
-    multiply_add_at(Level::best(), [x, y, z], negate, result);
-}
-
-#[inline]
-fn multiply_add_at(level: Level, [x, y, z]: [&LReg; 3], negate: (u32, u32), result: &mut LReg) {
-    vectorise::run_at(
-        level,
+    vectorise::run(
         #[inline(always)]
-        || {
-            if ordinary(x, y, z, negate, result) {
-                correct(x, y, z, negate, result);
-            }
-        },
+        || multiply_add_in([x, y, z], negate, result),
     );
 }
 
-/// All lanes as if nothing were special; whether something is.
-#[inline(always)]
-fn ordinary(x: &LReg, y: &LReg, z: &LReg, negate: (u32, u32), result: &mut LReg) -> bool {
-    let mut special = 0;
-    for lane in 0..LANES {
-        result[lane] = lane_of(x[lane] ^ negate.0, y[lane], z[lane] ^ negate.1);
-        special |= u32::from(is_special(x[lane], y[lane], z[lane]));
-    }
-    special != 0
+#[cfg(test)]
+fn multiply_add_at(
+    level: vectorise::Level,
+    operands: [&LReg; 3],
+    negate: (u32, u32),
+    result: &mut LReg,
+) {
+    vectorise::run_at(
+        level,
+        #[inline(always)]
+        || multiply_add_in(operands, negate, result),
+    );
 }
 
-/// Does the special lanes again. Software that lets values grow without bound has them in every
+#[inline(always)]
+fn multiply_add_in([x, y, z]: [&LReg; 3], negate: (u32, u32), result: &mut LReg) {
+    let (some, all) = special_lanes(x, y, z);
+    if !all {
+        ordinary(x, y, z, negate, result);
+    }
+    if some {
+        correct(x, y, z, negate, result);
+    }
+}
+
+/// Whether any lanes are special, and whether all are.
+#[inline(always)]
+fn special_lanes(x: &LReg, y: &LReg, z: &LReg) -> (bool, bool) {
+    let (mut some, mut all) = (0, 1);
+    for lane in 0..LANES {
+        let special = u32::from(is_special(x[lane], y[lane], z[lane]));
+        some |= special;
+        all &= special;
+    }
+    (some != 0, all != 0)
+}
+
+/// All lanes as if nothing were special.
+#[inline(always)]
+fn ordinary(x: &LReg, y: &LReg, z: &LReg, negate: (u32, u32), result: &mut LReg) {
+    for lane in 0..LANES {
+        result[lane] = lane_of(x[lane] ^ negate.0, y[lane], z[lane] ^ negate.1);
+    }
+}
+
+/// Does the special lanes, again if others are not. Software that lets values grow without bound has them in every
 /// instruction, so this pass has no branches either.
 #[inline(always)]
 fn correct(x: &LReg, y: &LReg, z: &LReg, negate: (u32, u32), result: &mut LReg) {
@@ -127,6 +149,8 @@ fn round(exponent: i32, total: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use vectorise::Level;
+
     use super::super::float;
     use super::*;
 

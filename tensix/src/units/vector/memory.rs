@@ -4,7 +4,6 @@
 //! Sources: `[isa-bh: TensixCoprocessor/SFPLOAD.md]`, `SFPSTORE.md`, `Dst.md`.
 
 use isa::config::field;
-use isa::op::Opcode;
 
 use super::cells::Place;
 use super::dst_format::{self, mode};
@@ -23,11 +22,58 @@ pub(crate) struct Surroundings<'a> {
 /// A Dst address has ten bits.
 const ADDRESS: u32 = 0x3FF;
 
-/// Concrete mode of an instruction.
-fn resolve(mode: u32, thread: usize, config: &ConfigUnit) -> u32 {
-    if mode != mode::SRCB {
-        return mode;
+/// What the configuration says about SFPLOAD and SFPSTORE of a thread. Kept until it changes; no
+/// part of the state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct DstAccess {
+    /// Generation of the configuration; [`DstAccess::UNKNOWN`] has one that never comes.
+    generation: u64,
+    /// The mode that `MOD0_FMT_SRCB` stands for.
+    implied: u32,
+    /// Added to addresses, to the window counter and to the stack pointer.
+    base: u32,
+    window_base: u32,
+    stack_base: u32,
+    map: DstMap,
+    /// Address modifiers that change no counter, bit *i* is modifier *i*.
+    idle_modifiers: u8,
+}
+
+impl DstAccess {
+    pub(super) const UNKNOWN: Self = Self {
+        generation: u64::MAX,
+        implied: mode::ZERO,
+        base: 0,
+        window_base: 0,
+        stack_base: 0,
+        map: DstMap { remap: false, swizzle: false },
+        idle_modifiers: 0,
+    };
+
+    fn of(config: &ConfigUnit, thread: usize) -> Self {
+        let is_idle = |index| MatrixUnit::addr_mod_is_idle(index, thread, config);
+        Self {
+            generation: config.generation,
+            implied: implied(config, thread),
+            base: config.thread_field(thread, &field::DEST_TARGET_REG_CFG_MATH_Offset),
+            window_base: config.state_field(thread, &field::DEST_REGW_BASE_Base),
+            stack_base: config.state_field(thread, &field::DEST_SP_BASE_Base),
+            map: DstMap::of(&config.states[0]),
+            idle_modifiers: (0..8).fold(0, |set, index| set | u8::from(is_idle(index)) << index),
+        }
     }
+
+    /// Concrete mode of an instruction.
+    #[inline]
+    const fn resolve(&self, word: u32) -> u32 {
+        match word >> 16 & 0xF {
+            mode::SRCB => self.implied,
+            mode => mode,
+        }
+    }
+}
+
+fn implied(config: &ConfigUnit, thread: usize) -> u32 {
     if config.state_field(thread, &field::ALU_ACC_CTRL_SFPU_Fp32_enabled) != 0 {
         return mode::FP32;
     }
@@ -42,115 +88,162 @@ fn resolve(mode: u32, thread: usize, config: &ConfigUnit) -> u32 {
 }
 
 impl VectorUnit {
-    /// The Dst address that an instruction's immediate means now.
-    fn address(&self, operands: &Operands, mode: u32, thread: usize, at: &Surroundings<'_>) -> u32 {
-        let config = at.config;
-        let base = (operands.word & ADDRESS)
-            + config.thread_field(thread, &field::DEST_TARGET_REG_CFG_MATH_Offset);
-        let window = u32::from(at.matrix.rwcs[thread].dst)
-            + config.state_field(thread, &field::DEST_REGW_BASE_Base);
-        let stack = u32::from(self.stack_pointers[thread])
-            + config.state_field(thread, &field::DEST_SP_BASE_Base);
-        let offset = match mode {
-            mode::INT32_ALL => stack + (window & 3),
-            _ => window + (stack & 3),
-        };
-        (base + offset) & ADDRESS
+    /// What the configuration says now.
+    #[inline]
+    fn access(&mut self, thread: usize, config: &ConfigUnit) -> &DstAccess {
+        let known = &mut self.accesses[thread];
+        if known.generation != config.generation {
+            Self::look_up(known, thread, config);
+        }
+        &self.accesses[thread]
+    }
+
+    #[cold]
+    fn look_up(known: &mut DstAccess, thread: usize, config: &ConfigUnit) {
+        *known = DstAccess::of(config, thread);
+    }
+
+    /// The Dst address that an instruction of any mode but `INT32_ALL` means now.
+    #[inline]
+    fn address(&self, word: u32, thread: usize, access: &DstAccess, at: &Surroundings<'_>) -> u32 {
+        let window = u32::from(at.matrix.rwcs[thread].dst) + access.window_base;
+        let stack = u32::from(self.stack_pointers[thread]) + access.stack_base;
+        (word + access.base + window + (stack & 3)) & ADDRESS
+    }
+
+    /// The same for mode `INT32_ALL`.
+    fn stack_address(
+        &self,
+        word: u32,
+        thread: usize,
+        access: &DstAccess,
+        at: &Surroundings<'_>,
+    ) -> u32 {
+        let window = u32::from(at.matrix.rwcs[thread].dst) + access.window_base;
+        let stack = u32::from(self.stack_pointers[thread]) + access.stack_base;
+        (word + access.base + stack + (window & 3)) & ADDRESS
     }
 
     /// The row of Dst that an SFPSTORE names.
     pub(crate) fn store_row(&self, issued: &Issued, at: &Surroundings<'_>) -> u32 {
-        let operands = Operands::parse(Opcode::Sfpstore, issued.word);
-        let thread = issued.thread.index();
-        let mode = resolve(operands.mod0(), thread, at.config);
-        self.address(&operands, mode, thread, at)
+        let (word, thread) = (issued.word, issued.thread.index());
+        let access = DstAccess::of(at.config, thread);
+        match access.resolve(word) {
+            mode::INT32_ALL => self.stack_address(word, thread, &access, at),
+            _ => self.address(word, thread, &access, at),
+        }
     }
 
     fn stack_increment(thread: usize, at: &Surroundings<'_>) -> u16 {
         at.config.thread_field(thread, &field::SFPU_STACK_Incr) as u16
     }
 
-    /// SFPLOAD; the address it used.
+    /// SFPLOAD as software issues it, nearly always: beside nothing, of a mode without a stack, to a
+    /// register that can be written.
+    #[inline(never)]
+    pub(super) fn load_plainly(&mut self, issued: &Issued, at: &mut Surroundings<'_>) -> bool {
+        let (word, thread) = (issued.word, issued.thread.index());
+        let (vd, capturing) = (word >> 20 & 0xF, self.sets.capture_index);
+        let access = *self.access(thread, at.config);
+        let mode = access.resolve(word);
+        if vd >= 8 || mode == mode::INT32_ALL || capturing != 0 || self.schedule.is_active() {
+            return false;
+        }
+        let address = self.address(word, thread, &access, at);
+        let set = self.predicate.enabled() & !self.sets.masked & !self.sets.load_blocked;
+        let (odd, infinities) = (self.sets.load_odd, self.sets.fp16_infinity);
+        let place = Place::new(access.map, dst_format::loads_word(mode), address, odd);
+        let lreg = &mut self.lregs[vd as usize & 7];
+        place.load(&at.matrix.dst, mode, set, lreg, infinities);
+        advance_counters(word, thread, access.idle_modifiers, at);
+        true
+    }
+
+    /// Any SFPLOAD, or that of an SFPLOADMACRO; the address it used.
     pub(super) fn sfpload(
         &mut self,
         operands: &Operands,
         issued: &Issued,
         at: &mut Surroundings<'_>,
     ) -> u32 {
-        let thread = issued.thread.index();
-        let mode = resolve(operands.mod0(), thread, at.config);
-        if mode == mode::INT32_ALL {
+        let (word, thread) = (operands.word, issued.thread.index());
+        let access = *self.access(thread, at.config);
+        let mode = access.resolve(word);
+        let (address, enabled) = if mode == mode::INT32_ALL {
             let pointer = &mut self.stack_pointers[thread];
             if *pointer != 0 {
                 *pointer = pointer.wrapping_sub(Self::stack_increment(thread, at)) & 0x3FF;
             }
-        }
-        let address = self.address(operands, mode, thread, at);
-        let enabled = if mode == mode::INT32_ALL { u32::MAX } else { self.enabled() };
+            (self.stack_address(word, thread, &access, at), u32::MAX)
+        } else {
+            (self.address(word, thread, &access, at), self.enabled())
+        };
         let set = self.active(operands) & enabled & !self.sets.load_blocked;
         if operands.vd < 8 {
-            self.load(operands.vd, mode, set, address, at);
+            let odd = self.sets.load_odd;
+            let place = Place::new(access.map, dst_format::loads_word(mode), address, odd);
+            // Others of the cycle may have written the register already: not what this one reads.
+            let mut value = *self.operand(operands.vd);
+            place.load(&at.matrix.dst, mode, u32::MAX, &mut value, self.sets.fp16_infinity);
+            self.write(operands.vd, set, &value);
+            let captured = set & self.sets.capture_index;
+            if captured != 0 && operands.vd < 4 {
+                self.write(operands.vd + 4, captured, &place.indices());
+            }
         }
-        advance_counters(operands.word, thread, at);
+        advance_counters(word, thread, access.idle_modifiers, at);
         address
     }
 
-    fn load(&mut self, vd: u8, mode: u32, set: u32, address: u32, at: &Surroundings<'_>) {
-        let map = DstMap::of(&at.config.states[0]);
-        let place = Place::new(map, dst_format::loads_word(mode), address, self.sets.load_odd);
-        let (dst, infinities) = (&at.matrix.dst, self.sets.fp16_infinity);
-        if self.schedule.before.is_some() {
-            // Others of the cycle may have written the register already: not what this one reads.
-            let mut value = *self.operand(vd);
-            place.load(dst, mode, u32::MAX, &mut value, infinities);
-            self.write(vd, set, &value);
-        } else {
-            place.load(dst, mode, set, &mut self.lregs[usize::from(vd & 7)], infinities);
+    /// SFPSTORE as software issues it, nearly always; see [`VectorUnit::load_plainly`].
+    #[inline(never)]
+    pub(super) fn store_plainly(&mut self, issued: &Issued, at: &mut Surroundings<'_>) -> bool {
+        let (word, thread) = (issued.word, issued.thread.index());
+        let vd = word >> 20 & 0xF;
+        let access = *self.access(thread, at.config);
+        let mode = access.resolve(word);
+        if vd >= 12 || mode == mode::INT32_ALL || self.schedule.is_active() {
+            return false;
         }
-        let captured = set & self.sets.capture_index;
-        if captured != 0 && vd < 4 {
-            self.write(vd + 4, captured, &place.indices());
-        }
+        let address = self.address(word, thread, &access, at);
+        let set = self.predicate.enabled() & !self.sets.masked & !self.sets.store_blocked;
+        let (wide, odd) = (dst_format::stores_word(mode), self.sets.store_odd);
+        let place = Place::new(access.map, wide, address, odd);
+        place.store(&mut at.matrix.dst, mode, set, &self.lregs[vd as usize]);
+        advance_counters(word, thread, access.idle_modifiers, at);
+        true
     }
 
-    /// SFPSTORE as software issues it.
+    /// Any SFPSTORE that software issues.
     pub(super) fn sfpstore(
         &mut self,
         operands: &Operands,
         issued: &Issued,
         at: &mut Surroundings<'_>,
     ) {
-        let thread = issued.thread.index();
-        let mode = resolve(operands.mod0(), thread, at.config);
-        let address = self.address(operands, mode, thread, at);
+        let (word, thread) = (issued.word, issued.thread.index());
+        let access = *self.access(thread, at.config);
+        let address = match access.resolve(word) {
+            mode::INT32_ALL => self.stack_address(word, thread, &access, at),
+            _ => self.address(word, thread, &access, at),
+        };
         let active = self.active(operands);
-        self.store(operands, mode, active, address, thread, at);
-        advance_counters(operands.word, thread, at);
+        self.store(operands, active, address, thread, at);
+        advance_counters(word, thread, access.idle_modifiers, at);
     }
 
-    /// SFPSTORE as SFPLOADMACRO schedules it: to the address that the load used, and without
-    /// touching the window counters.
-    pub(super) fn scheduled_store(
+    /// SFPSTORE of the lanes of `active`, to the address given and without touching the window
+    /// counters: as SFPLOADMACRO schedules it, to the address that the load used.
+    pub(super) fn store(
         &mut self,
         operands: &Operands,
-        lanes: u32,
-        address: u32,
-        thread: usize,
-        at: &mut Surroundings<'_>,
-    ) {
-        let mode = resolve(operands.mod0(), thread, at.config);
-        self.store(operands, mode, lanes, address, thread, at);
-    }
-
-    fn store(
-        &mut self,
-        operands: &Operands,
-        mode: u32,
         active: u32,
         address: u32,
         thread: usize,
         at: &mut Surroundings<'_>,
     ) {
+        let access = *self.access(thread, at.config);
+        let mode = access.resolve(operands.word);
         let mut enabled = self.enabled();
         if mode == mode::INT32_ALL {
             let pointer = &mut self.stack_pointers[thread];
@@ -158,18 +251,23 @@ impl VectorUnit {
             enabled = u32::MAX;
         }
         let set = active & enabled & !self.sets.store_blocked;
-        let map = DstMap::of(&at.config.states[0]);
-        let place = Place::new(map, dst_format::stores_word(mode), address, self.sets.store_odd);
+        let (wide, odd) = (dst_format::stores_word(mode), self.sets.store_odd);
+        let place = Place::new(access.map, wide, address, odd);
         place.store(&mut at.matrix.dst, mode, set, self.operand(operands.vd));
     }
 }
 
 /// Applies the address modifier to all counters but the fidelity phase.
-fn advance_counters(word: u32, thread: usize, at: &mut Surroundings<'_>) {
-    if MatrixUnit::addr_mod_is_idle(word >> 13 & 7, thread, at.config) {
-        return;
+#[inline]
+fn advance_counters(word: u32, thread: usize, idle_modifiers: u8, at: &mut Surroundings<'_>) {
+    let modifier = word >> 13 & 7;
+    if idle_modifiers >> modifier & 1 == 0 {
+        advance_other_counters(modifier, thread, at);
     }
+}
+
+fn advance_other_counters(modifier: u32, thread: usize, at: &mut Surroundings<'_>) {
     let fidelity = at.matrix.rwcs[thread].fidelity;
-    at.matrix.apply_addr_mod(word >> 13 & 7, thread, at.config);
+    at.matrix.apply_addr_mod(modifier, thread, at.config);
     at.matrix.rwcs[thread].fidelity = fidelity;
 }

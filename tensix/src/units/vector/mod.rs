@@ -45,6 +45,7 @@ use sim_core::StateHasher;
 
 use super::{Fault, Issued};
 use lanes::LaneSets;
+use memory::DstAccess;
 pub(crate) use memory::Surroundings;
 use operands::Operands;
 use predicate::Predicate;
@@ -84,6 +85,7 @@ pub(crate) struct VectorUnit {
     /// Stack pointers per thread, ten bits, of SFPLOAD's and SFPSTORE's mode `INT32_ALL`.
     stack_pointers: [u16; 3],
     pub(crate) schedule: Schedule,
+    accesses: [DstAccess; 3],
 }
 
 impl VectorUnit {
@@ -97,6 +99,7 @@ impl VectorUnit {
             prng: [0; LANES],
             stack_pointers: [0; 3],
             schedule: Schedule::default(),
+            accesses: [DstAccess::UNKNOWN; 3],
         };
         unit.leave_reset();
         unit

@@ -147,6 +147,22 @@ impl VectorUnit {
         issued: &Issued,
         at: &mut Surroundings<'_>,
     ) -> Result<(), Fault> {
+        let plain = match opcode {
+            Opcode::Sfpload => self.load_plainly(issued, at),
+            Opcode::Sfpstore => self.store_plainly(issued, at),
+            _ => false,
+        };
+        if plain { Ok(()) } else { self.issue_any(opcode, issued, at) }
+    }
+
+    /// Executes any instruction that a thread issues.
+    #[inline(never)]
+    fn issue_any(
+        &mut self,
+        opcode: Opcode,
+        issued: &Issued,
+        at: &mut Surroundings<'_>,
+    ) -> Result<(), Fault> {
         if self.schedule.is_active() && !self.share_cycle(opcode, issued.now) {
             return Ok(());
         }
@@ -290,7 +306,7 @@ impl VectorUnit {
     fn execute_entry(&mut self, entry: &Entry, at: &mut Surroundings<'_>) -> Result<(), Fault> {
         let thread = entry.issued.thread.index();
         if entry.sub_unit == SubUnit::Store {
-            self.scheduled_store(&entry.operands, entry.lanes, entry.address, thread, at);
+            self.store(&entry.operands, entry.lanes, entry.address, thread, at);
             return Ok(());
         }
         self.schedule.executing = entry.lanes;
