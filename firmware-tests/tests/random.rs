@@ -74,6 +74,11 @@ fn assert_agree(programs: &[Vec<u32>], config: impl Fn(EngineKind, bool) -> Tile
     let plain = run(config(EngineKind::Inline, false));
     assert_eq!(run(config(EngineKind::Inline, true)), plain, "parking");
     assert_eq!(run(config(EngineKind::Threads, true)), plain, "threads");
+    // A tile that nobody observes goes through fewer commits.
+    let mut unobserved = tile(programs, config(EngineKind::Inline, true), NullObserver);
+    let ends = finish(&mut unobserved, CYCLES, 1);
+    let (ends_observed, now, state, ..) = plain;
+    assert_eq!((ends, unobserved.now(), unobserved.state_hash()), (ends_observed, now, state));
 }
 
 /// Runs, hashes, and goes on after whatever stopped the run: nothing may panic.
