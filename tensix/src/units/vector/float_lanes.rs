@@ -3,7 +3,7 @@
 //! Same sources, same results. Lanes with a NaN, an infinity or a product that overflows by itself
 //! are done in a second pass, which most registers do not need.
 
-use super::{LANES, LReg};
+use super::{LANES, LReg, LRegs};
 
 const SIGN: u32 = 0x8000_0000;
 const INFINITY: u32 = 0x7F80_0000;
@@ -18,6 +18,32 @@ pub(super) fn multiply_add(x: &LReg, y: &LReg, z: &LReg, negate: (u32, u32), res
     vectorise::run(
         #[inline(always)]
         || multiply_add_in([x, y, z], negate, result),
+    );
+}
+
+/// The same of the registers with the numbers `sources`, to the lanes of `set` of register `vd`.
+#[inline]
+pub(super) fn multiply_add_registers(
+    lregs: &mut LRegs,
+    sources: [usize; 3],
+    negate: (u32, u32),
+    (vd, set): (usize, u32),
+) {
+    vectorise::run(
+        #[inline(always)]
+        || {
+            let mut result = [0; LANES];
+            let [x, y, z] = sources;
+            multiply_add_in([&lregs[x], &lregs[y], &lregs[z]], negate, &mut result);
+            let lreg = &mut lregs[vd];
+            if set == u32::MAX {
+                *lreg = result;
+                return;
+            }
+            for lane in 0..LANES {
+                lreg[lane] = choose(set >> lane & 1 != 0, result[lane], lreg[lane]);
+            }
+        },
     );
 }
 

@@ -6,14 +6,34 @@
 use isa::op::Opcode;
 
 use super::dispatch::lanes_where;
-use super::float_lanes::multiply_add;
-use super::{LANES, LReg, Operands, VectorUnit, mad};
+use super::float_lanes::{multiply_add, multiply_add_registers};
+use super::{Issued, LANES, LReg, Operands, VectorUnit, mad};
 
 /// 1.0, by which SFPADDI multiplies.
 const ONE: u32 = 0x3F80_0000;
 const SIGN: u32 = 0x8000_0000;
 
 impl VectorUnit {
+    /// SFPMAD, SFPADD and SFPMUL as software nearly always issues them: registers named by the word,
+    /// nothing scheduled. False, with nothing done, for all others.
+    #[inline]
+    pub(super) fn mad_plainly(&mut self, issued: &Issued) -> bool {
+        let field = |at: u32| (issued.word >> at & 0xF) as usize;
+        let (mod1, vd) = (issued.word & 0xF, field(4));
+        if vd >= 8 || mod1 & 0xC != 0 || self.schedule.is_active() {
+            return false;
+        }
+        let set = self.enabled();
+        let negate = ((mod1 & 1) << 31, (mod1 & 2) << 30);
+        multiply_add_registers(
+            &mut self.lregs,
+            [field(16), field(12), field(8)],
+            negate,
+            (vd, set),
+        );
+        true
+    }
+
     /// The MAD sub-unit.
     #[inline]
     pub(super) fn mad(&mut self, opcode: Opcode, operands: &Operands, set: u32) {
@@ -111,5 +131,45 @@ fn evaluate(mode: u32, input: &LReg, slopes: &LReg, offsets: &LReg, result: &mut
         for (value, input) in result.iter_mut().zip(input) {
             *value = *value & !SIGN | input & SIGN;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sim_core::{CoreId, Cycle, ThreadId};
+
+    use super::*;
+    use crate::checks::Warned;
+    use crate::queue::Origin;
+
+    #[test]
+    fn plain_multiplications_equal_the_general_path_for_any_lanes() {
+        let mut random = 0x7469_6C65_u64;
+        let mut next = || {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 32) as u32
+        };
+        let mut plain = VectorUnit::new();
+        let mut taken = 0;
+        for round in 0..4_000 {
+            for lreg in &mut plain.lregs[..8] {
+                // Exponents near 127, so that sums cancel.
+                *lreg = std::array::from_fn(|_| next() & 0x81FF_FFFF | 0x3E00_0000);
+            }
+            plain.predicate.encc(next(), round & 3, next() & 3);
+            let opcode = [Opcode::Sfpmad, Opcode::Sfpadd, Opcode::Sfpmul][round as usize % 3];
+            let word = (opcode as u32) << 24 | next() & 0xF_FFFF;
+            let origin = Origin { core: CoreId::Trisc1, pc: 0 };
+            let thread = ThreadId::T1;
+            let issued = Issued { word, thread, origin, now: Cycle(0), allowed: Warned::NONE };
+            let mut general = plain.clone();
+            if plain.mad_plainly(&issued) {
+                taken += 1;
+                let operands = Operands::parse(opcode, word);
+                general.execute(opcode, &operands, &issued).expect("defined");
+            }
+            assert_eq!(plain.lregs, general.lregs, "{word:08x}");
+        }
+        assert!(taken > 400, "{taken}");
     }
 }

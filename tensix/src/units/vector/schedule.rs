@@ -150,6 +150,7 @@ impl VectorUnit {
         let plain = match opcode {
             Opcode::Sfpload => self.load_plainly(issued, at),
             Opcode::Sfpstore => self.store_plainly(issued, at),
+            Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul => self.mad_plainly(issued),
             _ => false,
         };
         if plain { Ok(()) } else { self.issue_any(opcode, issued, at) }
