@@ -21,7 +21,10 @@ import time
 LIMIT_S = 300  # of one operation's process
 OPERATIONS = (
     "copy_rows copy_tiles full zeros add add_row add_column add_bfp8 sub mul_bfp8 matmul matmul_256 matmul_bfp8 "
-    "linear tilize untilize transpose permute reshape concat sum sum_rows mean argmax"
+    "linear tilize untilize transpose permute reshape concat sum sum_rows mean argmax "
+    "add_scalar sub_row add_bfp4 add_sharded matmul_batch matmul_transposed matmul_f32 matmul_lofi matmul_f32_dst "
+    "typecast_bfp8 typecast_f32 slice slice_rows pad repeat concat_columns split tilize_padded untilize_unpadded "
+    "transpose_planes permute_rows shard_height shard_block embedding gather upsample max_pool heads mean_rows argmax_all"
 ).split()
 
 
@@ -45,6 +48,22 @@ def operations(ttnn, torch, device):
     row, column = normal(1, 1, 1, 96), normal(1, 1, 64, 1)
     product = lambda x, y: x.float() @ y.float()
     small = lambda x: put(x, dtype=ttnn.bfloat8_b)
+    tiny = lambda x: put(x, dtype=ttnn.bfloat4_b)
+    f32 = lambda x: put(x.float(), dtype=ttnn.float32)
+    integers = lambda x, layout, dtype: ttnn.from_torch(x, dtype=dtype, layout=layout, device=device)
+    tall, batch, batch2, planes = normal(1, 1, 128, 96), normal(2, 3, 64, 32), normal(2, 3, 32, 96), normal(2, 3, 40, 50)
+    words, picked = torch.randint(0, 128, (1, 64), generator=random), torch.randint(0, 64, (64, 64), generator=random)
+    vocabulary, image, heads = normal(128, 64), normal(1, 8, 8, 32), normal(1, 4, 32, 32)
+    channels_first = lambda x: x.permute(0, 3, 1, 2).float()
+
+    def sharded(x, y_cores, x_cores, strategy):
+        grid = ttnn.CoreGrid(y=y_cores, x=x_cores)
+        return ttnn.interleaved_to_sharded(put(x), ttnn.create_sharded_memory_config(tuple(x.shape), grid, strategy))
+
+    blocks = lambda x: sharded(x, 4, 4, ttnn.ShardStrategy.BLOCK)
+    kernels = lambda **options: ttnn.WormholeComputeKernelConfig(**options)
+    low = kernels(math_fidelity=ttnn.MathFidelity.LoFi)
+    high = kernels(math_fidelity=ttnn.MathFidelity.HiFi4, fp32_dest_acc_en=True, packer_l1_acc=True)
     table = {
         "copy_rows": (lambda: put(a, rows), lambda: a, 0),
         "copy_tiles": (lambda: put(a), lambda: a, 0),
@@ -72,6 +91,44 @@ def operations(ttnn, torch, device):
         "sum_rows": (lambda: ttnn.sum(put(wide), dim=-2), lambda: wide.float().sum(-2), 0.03),
         "mean": (lambda: ttnn.mean(put(wide), dim=-1), lambda: wide.float().mean(-1), 0.03),
         "argmax": (lambda: ttnn.argmax(put(wide, rows), dim=-1), lambda: wide.float().argmax(-1), 0),
+        "add_scalar": (lambda: ttnn.add(put(a), 2.5), lambda: a + 2.5, 0.02),
+        "sub_row": (lambda: ttnn.subtract(put(wide), put(row)), lambda: wide - row, 0.02),
+        "add_bfp4": (lambda: ttnn.add(tiny(a), tiny(b)), lambda: a + b, 0.3),
+        "add_sharded": (lambda: ttnn.add(blocks(big), blocks(big2)), lambda: big + big2, 0.02),
+        "matmul_batch": (lambda: ttnn.matmul(put(batch), put(batch2)), lambda: product(batch, batch2), 0.03),
+        "matmul_transposed": (lambda: ttnn.matmul(put(a), put(b), transpose_b=True), lambda: product(a, b.T), 0.03),
+        "matmul_f32": (lambda: ttnn.matmul(f32(a), f32(b)), lambda: product(a, b), 0.02),
+        "matmul_lofi": (lambda: ttnn.matmul(put(a), put(b), compute_kernel_config=low), lambda: product(a, b), 0.1),
+        "matmul_f32_dst": (lambda: ttnn.matmul(put(a), put(b), compute_kernel_config=high), lambda: product(a, b), 0.02),
+        "typecast_bfp8": (lambda: ttnn.typecast(put(a), ttnn.bfloat8_b), lambda: a, 0.03),
+        "typecast_f32": (lambda: ttnn.typecast(put(a), ttnn.float32), lambda: a, 0),
+        "slice": (lambda: ttnn.slice(put(tall), [0, 0, 32, 32], [1, 1, 96, 96]), lambda: tall[:, :, 32:96, 32:], 0),
+        "slice_rows": (lambda: ttnn.slice(put(tall, rows), [0, 0, 3, 0], [1, 1, 77, 96]), lambda: tall[:, :, 3:77], 0),
+        "pad": (lambda: ttnn.pad(put(a), [(0, 32), (0, 32)], 1.5),
+                lambda: torch.nn.functional.pad(a, (0, 32, 0, 32), value=1.5), 0),
+        "repeat": (lambda: ttnn.repeat(put(a, rows), (2, 1)), lambda: a.repeat(2, 1), 0),
+        "concat_columns": (lambda: ttnn.concat([put(a), put(b)], dim=1), lambda: torch.cat([a, b], 1), 0),
+        "split": (lambda: ttnn.split(put(wide), 32, dim=-1)[1], lambda: wide[..., 32:64], 0),
+        "tilize_padded": (lambda: ttnn.tilize_with_val_padding(put(planes, rows), (2, 3, 64, 64), 0.0), lambda: planes, 0),
+        "untilize_unpadded": (lambda: ttnn.untilize_with_unpadding(put(tall), [0, 0, 99, 90]),
+                              lambda: tall[:, :, :100, :91], 0),
+        "transpose_planes": (lambda: ttnn.transpose(put(batch), 1, 2), lambda: batch.transpose(1, 2), 0),
+        "permute_rows": (lambda: ttnn.permute(put(batch, rows), (3, 0, 2, 1)), lambda: batch.permute(3, 0, 2, 1), 0),
+        "shard_height": (lambda: ttnn.sharded_to_interleaved(sharded(big, 2, 4, ttnn.ShardStrategy.HEIGHT)),
+                         lambda: big, 0),
+        "shard_block": (lambda: ttnn.sharded_to_interleaved(blocks(big)), lambda: big, 0),
+        "embedding": (lambda: ttnn.embedding(integers(words, rows, ttnn.uint32), put(vocabulary, rows)),
+                      lambda: torch.nn.functional.embedding(words, vocabulary), 0),
+        "gather": (lambda: ttnn.gather(put(a), -1, index=integers(picked, tile, ttnn.uint16)),
+                   lambda: torch.gather(a, -1, picked), 0),
+        "upsample": (lambda: ttnn.upsample(put(image, rows), 2),
+                     lambda: image.repeat_interleave(2, 1).repeat_interleave(2, 2), 0),
+        "max_pool": (lambda: ttnn.max_pool2d(put(image.reshape(1, 1, 64, 32), rows), 1, 8, 8, 32, [2, 2], [2, 2], [0, 0], [1, 1]),
+                     lambda: torch.nn.functional.max_pool2d(channels_first(image), 2).permute(0, 2, 3, 1), 0),
+        "heads": (lambda: ttnn.transformer.concatenate_heads(put(heads)),
+                  lambda: heads.permute(0, 2, 1, 3).reshape(1, 32, 128), 0),
+        "mean_rows": (lambda: ttnn.mean(put(wide), dim=-2), lambda: wide.float().mean(-2), 0.03),
+        "argmax_all": (lambda: ttnn.argmax(put(wide, rows)), lambda: wide.float().argmax(), 0),
     }
     assert list(table) == OPERATIONS
     return table
@@ -92,7 +149,7 @@ def one(name):
     import ttnn
 
     begun = time.monotonic()
-    device = ttnn.open_device(device_id=0)
+    device = ttnn.open_device(device_id=0, l1_small_size=24576)  # max_pool wants some
     opened = time.monotonic() - begun
     device_side, torch_side, tolerance = operations(ttnn, torch, device)[name]
     right, text, seconds = True, "", 0.0
