@@ -3,7 +3,7 @@
 //! Hardware does not clear L1 `[isa-bh: TensixTile/L1.md]`, so such a read is a different value on
 //! every board; here it is zero. There are no events for loads: addresses are worked out from the
 //! log of executed instructions, whose results are the registers of the next ones; units of the
-//! coprocessor tell theirs. A NoC transfer is a copy: only if a part of its source was never written
+//! coprocessor tell theirs ([`super::unknown`]). A NoC transfer is a copy: only if a part of its source was never written
 //! is it a mistake, else the copy is as unknown as the source. Rounds of a
 //! parked loop are not in the log; what was computed shortly before is taken as unknown then.
 
@@ -19,6 +19,7 @@ use super::checks::Finding;
 use super::hazards as h;
 use super::polled::Polled;
 use super::report::{Report, coder};
+use super::unknown::Unknown;
 use super::written::{Extent, Written};
 use crate::names::Names;
 
@@ -104,6 +105,7 @@ pub struct Accesses<N> {
     report: Report<N>,
     arguments: Vec<Arguments>,
     written: Written,
+    unknown: Unknown,
     cores: [Registers; CoreId::COUNT],
     stacks: Vec<Stack>,
     polled: Polled,
@@ -123,6 +125,7 @@ impl<N: Names> Accesses<N> {
             report: Report::new(names, suppressed),
             arguments,
             written: Written::new(own),
+            unknown: Unknown::default(),
             cores: std::array::from_fn(|_| Registers::reset()),
             stacks: Vec::new(),
             polled: Polled::default(),
@@ -237,6 +240,11 @@ impl<N: Names> Observer for Accesses<N> {
         if let Event::L1Store { addr, .. } | Event::L1Atomic { addr, .. } = *event {
             let atomic = matches!(event, Event::L1Atomic { .. });
             self.polled.wrote(stamp.agent, stamp.pc, stamp.cycle.0, addr, atomic);
+            if matches!(stamp.agent, AgentId::Thread(_) | AgentId::Unit(_)) {
+                for (reader, word) in self.unknown.written() {
+                    self.unwritten(reader, "reads L1 word", word);
+                }
+            }
         }
         if let Event::Reset { core, asserted: false, .. } = *event {
             self.cores[core.index()] = Registers::reset();
@@ -251,10 +259,13 @@ impl<N: Names> Observer for Accesses<N> {
     }
 
     fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
-        match self.written.extent(addr, bytes) {
-            Extent::Everything => {}
-            Extent::Part(word) => self.unwritten(stamp, "reads L1 word", word),
-            Extent::Nothing => self.unwritten(stamp, "reads L1 word", addr & !3),
+        let (missing, some_written) = match self.written.extent(addr, bytes) {
+            Extent::Everything => (None, true),
+            Extent::Part(word) => (Some(word), true),
+            Extent::Nothing => (Some(addr & !3), false),
+        };
+        if let Some(word) = self.unknown.read(stamp, missing, some_written) {
+            self.unwritten(stamp, "reads L1 word", word);
         }
     }
 

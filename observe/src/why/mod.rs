@@ -23,6 +23,7 @@ mod polled;
 mod report;
 mod scene;
 mod show;
+mod unknown;
 mod written;
 
 use serde::Serialize;
