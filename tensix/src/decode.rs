@@ -28,6 +28,8 @@ pub(crate) struct Decoded {
     /// Whether it may leave something behind that acts in later cycles or outside the coprocessor:
     /// a latched wait, something scheduled or in progress, an access to L1 or a register.
     pub(crate) stirs: bool,
+    /// Whether several that follow each other may execute in one go.
+    pub(crate) in_stretches: bool,
 }
 
 /// By opcode byte.
@@ -51,8 +53,18 @@ const fn table() -> [Option<Decoded>; 256] {
             Opcode::Atgetm | Opcode::Atrelm | Opcode::Xmov | Opcode::Unpacr | Opcode::UnpacrNop
         );
         let (needs, blocked_by, stirs) = (needs(opcode), row.blocked_by, stirs(opcode, unit));
-        table[opcode as usize] =
-            Some(Decoded { opcode, unit, resource, has_gate_rule, needs, blocked_by, stirs });
+        let in_stretches =
+            matches!(opcode, Opcode::Nop | Opcode::Dmanop | Opcode::Sfpload | Opcode::Sfpstore);
+        table[opcode as usize] = Some(Decoded {
+            opcode,
+            unit,
+            resource,
+            has_gate_rule,
+            needs,
+            blocked_by,
+            stirs,
+            in_stretches,
+        });
         i += 1;
     }
     table

@@ -150,6 +150,16 @@ impl Playback {
             if frontend.gate.wait.is_some() {
                 end_wait(frontend, thread, issued.now, env);
             }
+            if !E::OBSERVED && decoded.in_stretches && !backend.restricted {
+                let words = self.upcoming(frontend, until.0 - issued.now.0);
+                let done = backend.execute_stretch(decoded, words, thread);
+                if done != 0 {
+                    self.front += done;
+                    self.left -= done as u8;
+                    issued.now += done as u64;
+                    continue;
+                }
+            }
             let slot = self.entry(frontend, 0).slot();
             let failed = |fault| (issued.now + 1, fault);
             let executed = execute(backend, &mut frontend.gate, decoded, (&issued, slot), env);
@@ -172,6 +182,14 @@ impl Playback {
             issued.now += 1;
         }
         Ok(issued.now)
+    }
+
+    /// The next instructions, at least one and at most so many.
+    #[inline]
+    fn upcoming<'a>(&self, frontend: &'a Frontend, cycles: u64) -> &'a [u32] {
+        let first = self.front % SLOTS;
+        let end = SLOTS.min(first + cycles as usize);
+        &frontend.replay.buffer[first..end]
     }
 
     /// Brings the frontend's queues up to date.

@@ -1,9 +1,9 @@
-//! [`tensix::Coprocessor::run`] takes playback of a replay buffer in one go; a cycle at a time
-//! gives the same.
+//! [`tensix::Coprocessor::run`] takes playback of a replay buffer in one go, and stretches of it
+//! without a look at each instruction where nobody listens; a cycle at a time gives the same.
 
 mod common;
 
-use common::Bench;
+use common::{Bench, Recorder, Surrounding, Unheard};
 use isa::encode;
 use proptest::prelude::*;
 use sim_core::{Cycle, StateHasher, ThreadId};
@@ -32,7 +32,36 @@ fn word() -> impl Strategy<Value = u32> {
         any::<u32>().prop_map(|bits| 0x61 << 24 | bits & 0x00_003F),
         any::<u32>().prop_map(|bits| 0x67 << 24 | bits & 0x00_FFFF),
     ];
-    prop_oneof![6 => named, 1 => waits]
+    prop_oneof![6 => named, 6 => transfer(), 2 => vector_setting(), 1 => waits]
+}
+
+/// SFPLOADs and SFPSTOREs of all modes, registers, columns and address modifiers; few rows, so that
+/// they meet.
+fn transfer() -> impl Strategy<Value = u32> {
+    let mode = prop_oneof![3 => Just(0_u32), 2 => 0_u32..16];
+    (any::<bool>(), mode, 0_u32..16, 0_u32..8, 0_u32..64).prop_map(
+        |(store, mode, register, modifier, address)| {
+            let make = if store { encode::sfpstore } else { encode::sfpload };
+            make(address, modifier, mode, if register < 14 { register & 7 } else { register })
+        },
+    )
+}
+
+/// What decides about lanes, addresses and conversions: predication, lane settings, address
+/// modifiers (thread configuration 28 to 35 for Dst [hdr: cfg_defines.h]), window counters, the
+/// format that Dst is taken to have.
+fn vector_setting() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        (0_u32..16, 0_u32..8).prop_map(|(mode, register)| encode::sfpsetcc(mode, 0, register, 1)),
+        (0_u32..16, 0_u32..4).prop_map(|(mode, imm)| encode::sfpencc(mode, 0, 0, imm)),
+        (any::<u32>(), any::<bool>()).prop_map(|(bits, lanes)| {
+            encode::sfploadi(bits & 0xFFFF, if lanes { 2 } else { 4 }, 0)
+        }),
+        Just(encode::sfpconfig(0, 15, 0)),
+        (28_u32..36, any::<u32>()).prop_map(|(word, bits)| encode::setc16(bits & 0x1F0F, word)),
+        (0_u32..16).prop_map(|step| encode::incrwc(0, 0, step, 0)),
+        (0_u32..2).prop_map(|on| encode::rmwcib3(1, on << 6, 0x40)),
+    ]
 }
 
 /// What threads push: a buffer to record, and then playbacks, expansions and other words.
@@ -47,13 +76,13 @@ fn push() -> impl Strategy<Value = u32> {
 }
 
 /// Runs the pushes, one in so many cycles, `chunk` cycles at once or one by one.
-fn run(
+fn run<E: Surrounding>(
     buffer: &[u32],
     pushes: &[(ThreadId, u32, u8)],
     timing: TimingModel,
     chunk: Option<u64>,
 ) -> (Vec<String>, u64, Option<String>) {
-    let mut bench = Bench::new(timing);
+    let mut bench = Bench::<E>::within(timing);
     for thread in ThreadId::ALL {
         for index in 0..9 {
             let value = if index < 2 { 3 } else { buffer[index as usize % buffer.len()] };
@@ -81,11 +110,15 @@ fn run(
     }
     let mut hasher = StateHasher::default();
     bench.tensix.hash_state(&mut hasher);
-    let events = bench.env.events.iter().map(|event| format!("{event:?}")).collect();
+    let events = bench.env.recorder().events.iter().map(|event| format!("{event:?}")).collect();
     (events, hasher.finish(), error)
 }
 
-fn advance(bench: &mut Bench, until: u64, chunk: Option<u64>) -> Result<(), String> {
+fn advance<E: Surrounding>(
+    bench: &mut Bench<E>,
+    until: u64,
+    chunk: Option<u64>,
+) -> Result<(), String> {
     let Some(chunk) = chunk else {
         return bench.step().map_err(|error| error.to_string());
     };
@@ -93,12 +126,17 @@ fn advance(bench: &mut Bench, until: u64, chunk: Option<u64>) -> Result<(), Stri
     let reached = bench.tensix.run(Cycle(bench.now), Cycle(end), &mut bench.env);
     // Asleep before the end: time passes.
     bench.now = match reached {
-        Ok(cycle) if bench.env.wants_control => cycle.0,
+        Ok(cycle) if bench.env.recorder().wants_control => cycle.0,
         Ok(_) => end,
         Err((_, error)) => return Err(error.to_string()),
     };
-    bench.env.wants_control = false;
+    bench.env.recorder().wants_control = false;
     Ok(())
+}
+
+/// What is the same whether anybody listens or not.
+fn unheard(outcome: (Vec<String>, u64, Option<String>)) -> (u64, Option<String>) {
+    (outcome.1, outcome.2)
 }
 
 proptest! {
@@ -110,8 +148,10 @@ proptest! {
         pushes in prop::collection::vec((Just(ThreadId::T1), push(), 0_u8..16), 1..60),
         chunk in 1_u64..70,
     ) {
-        let stepped = run(&buffer, &pushes, TimingModel::Unit, None);
-        prop_assert_eq!(run(&buffer, &pushes, TimingModel::Unit, Some(chunk)), stepped);
+        let stepped = run::<Recorder>(&buffer, &pushes, TimingModel::Unit, None);
+        let in_one_go = run::<Unheard>(&buffer, &pushes, TimingModel::Unit, Some(chunk));
+        prop_assert_eq!(unheard(in_one_go), unheard(stepped.clone()));
+        prop_assert_eq!(run::<Recorder>(&buffer, &pushes, TimingModel::Unit, Some(chunk)), stepped);
     }
 
     #[test]
@@ -122,7 +162,9 @@ proptest! {
         chunk in 1_u64..70,
         timing in prop::sample::select(&[TimingModel::Unit, TimingModel::Documented][..]),
     ) {
-        let stepped = run(&buffer, &pushes, timing, None);
-        prop_assert_eq!(run(&buffer, &pushes, timing, Some(chunk)), stepped);
+        let stepped = run::<Recorder>(&buffer, &pushes, timing, None);
+        let in_one_go = run::<Unheard>(&buffer, &pushes, timing, Some(chunk));
+        prop_assert_eq!(unheard(in_one_go), unheard(stepped.clone()));
+        prop_assert_eq!(run::<Recorder>(&buffer, &pushes, timing, Some(chunk)), stepped);
     }
 }

@@ -2,7 +2,7 @@
 //! mistake as epochs that are committed one by one. A tile that somebody observes commits each
 //! epoch in which a core executes; one that nobody observes does not.
 
-use isa::asm::{addi, bne, j, li, lui, store};
+use isa::asm::{addi, bne, j, lui, store};
 use isa::encode;
 use isa::rv32::ttinsn_code;
 use proptest::prelude::*;
@@ -47,7 +47,31 @@ fn word() -> impl Strategy<Value = u32> {
         any::<u32>().prop_map(|bits| 0x61 << 24 | bits & 0x00_003F),
         any::<u32>().prop_map(|bits| 0x67 << 24 | bits & 0x00_FFFF),
     ];
-    prop_oneof![12 => named, 1 => waits]
+    prop_oneof![12 => named, 8 => transfer(), 2 => vector_setting(), 1 => waits]
+}
+
+/// SFPLOADs and SFPSTOREs of all modes, registers, columns and address modifiers; few rows, so that
+/// they meet.
+fn transfer() -> impl Strategy<Value = u32> {
+    (any::<bool>(), 0_u32..16, 0_u32..12, 0_u32..8, 0_u32..64).prop_map(
+        |(store, mode, register, modifier, address)| {
+            let make = if store { encode::sfpstore } else { encode::sfpload };
+            make(address, modifier, mode, register)
+        },
+    )
+}
+
+/// What decides about lanes and addresses: predication, lane settings, address modifiers (thread
+/// configuration 28 to 35 for Dst [hdr: cfg_defines.h]), window counters.
+fn vector_setting() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        (0_u32..16, 0_u32..8).prop_map(|(mode, register)| encode::sfpsetcc(mode, 0, register, 1)),
+        (0_u32..16, 0_u32..4).prop_map(|(mode, imm)| encode::sfpencc(mode, 0, 0, imm)),
+        any::<u32>().prop_map(|bits| encode::sfploadi(bits & 0xFFFF, 2, 0)),
+        Just(encode::sfpconfig(0, 15, 0)),
+        (28_u32..36, any::<u32>()).prop_map(|(word, bits)| encode::setc16(bits & 0x1F0F, word)),
+        (0_u32..16).prop_map(|step| encode::incrwc(0, 0, step, 0)),
+    ]
 }
 
 /// What a TRISC pushes: recordings, playbacks, expansions and other words.
@@ -66,8 +90,8 @@ fn step() -> impl Strategy<Value = Vec<u32>> {
         6 => push().prop_map(|word| vec![ttinsn_code(word).unwrap_or(addi(7, 7, 1))]),
         // By a store, so that BRISC pushes as well.
         1 => push().prop_map(|word| {
-            let [high, low] = li(6, word);
-            vec![high, low, store(2, 6, PUSHES.0, 0)]
+            let low = (word << 20).cast_signed() >> 20;
+            vec![lui(6, word.wrapping_add(0x800)), addi(6, 6, low), store(2, 6, PUSHES.0, 0)]
         }),
         2 => (0_usize..12).prop_map(|count| vec![addi(7, 7, 1); count]),
         1 => (0_i32..8).prop_map(|slot| vec![store(2, 7, DATA.0, 4 * slot)]),

@@ -82,32 +82,26 @@ const fn detected() -> Level {
 }
 
 /// Calls `work` compiled for the best level of this host.
-#[expect(unsafe_code, reason = "functions with target features, called where the host has them")]
 #[inline(always)]
 pub fn run<R>(work: impl FnOnce() -> R) -> R {
-    // SAFETY: the level is the best.
-    unsafe { run_within(Level::best(), work) }
+    run_within(Level::best(), work)
 }
 
 /// Calls `work` compiled for `level`, or for the best level of this host if that is less. For
 /// tests, which compare levels.
-#[expect(unsafe_code, reason = "functions with target features, called where the host has them")]
 #[inline(always)]
 pub fn run_at<R>(level: Level, work: impl FnOnce() -> R) -> R {
-    // SAFETY: the level is not above the best.
-    unsafe { run_within(level.min(Level::best()), work) }
+    run_within(level.min(Level::best()), work)
 }
 
-/// Calls `work` compiled for `level`.
-///
-/// # Safety
-/// `level` is not above [`Level::best`], which has found all features that it needs on this host.
+/// The same for a level that is not above [`Level::best`].
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "functions with target features, called where the host has them")]
 #[inline(always)]
-unsafe fn run_within<R>(level: Level, work: impl FnOnce() -> R) -> R {
+fn run_within<R>(level: Level, work: impl FnOnce() -> R) -> R {
     match level {
-        // SAFETY: the caller names no level above the host's.
+        // SAFETY: no caller names a level above `Level::best`, which has found all features that
+        // the function names on this host.
         Level::Avx512 => unsafe { with_avx512(work) },
         // SAFETY: as above; they are a part of those of `Level::Avx512`.
         Level::Avx2 => unsafe { with_avx2(work) },
@@ -116,13 +110,9 @@ unsafe fn run_within<R>(level: Level, work: impl FnOnce() -> R) -> R {
 }
 
 /// Calls `work`: other architectures have one level.
-///
-/// # Safety
-/// Nothing to heed here.
 #[cfg(not(target_arch = "x86_64"))]
-#[expect(unsafe_code, reason = "functions with target features, called where the host has them")]
 #[inline(always)]
-unsafe fn run_within<R>(_level: Level, work: impl FnOnce() -> R) -> R {
+fn run_within<R>(_level: Level, work: impl FnOnce() -> R) -> R {
     work()
 }
 

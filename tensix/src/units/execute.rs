@@ -1,6 +1,6 @@
 //! Dispatch: one arm per opcode.
 
-use sim_core::Cycle;
+use sim_core::{Cycle, ThreadId};
 
 use super::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
 use super::scalar::blocking::SrcStore;
@@ -10,6 +10,7 @@ use super::vector::Surroundings;
 use super::{Fault, Issued, misc};
 use crate::backend::Backend;
 use crate::checks::{self, Check};
+use crate::decode::Decoded;
 use crate::env::Env;
 use crate::gate::{Condition, Gate, Latch};
 use crate::state::adc::Dimension;
@@ -200,6 +201,33 @@ impl Backend {
             Opcode::Replay => return Err(nested_replay(issued)),
         }
         Ok(())
+    }
+
+    /// Executes the first of `words`, issued by `thread` in consecutive cycles, of which each does
+    /// what its opcode nearly always does ([`Decoded::in_stretches`]), nobody hears of it and nothing
+    /// can hold it: how many those are. `decoded` is what the first of them is.
+    #[inline]
+    pub(crate) fn execute_stretch(
+        &mut self,
+        decoded: &Decoded,
+        words: &[u32],
+        thread: ThreadId,
+    ) -> usize {
+        let done = match decoded.opcode {
+            Opcode::Sfpload | Opcode::Sfpstore => {
+                let mut at = Surroundings { matrix: &mut self.matrix, config: &self.config };
+                self.vector.transfer(words, thread.index(), &mut at)
+            }
+            Opcode::Nop | Opcode::Dmanop => {
+                let is_alike = |word: &&u32| **word >> 24 == decoded.opcode as u32;
+                words.iter().take_while(is_alike).count()
+            }
+            _ => 0,
+        };
+        if done != 0 {
+            self.last_served[decoded.unit as usize] = thread as u8;
+        }
+        done
     }
 
     #[inline]

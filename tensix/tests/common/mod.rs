@@ -48,16 +48,82 @@ impl Env for Recorder {
     }
 }
 
+/// The same for a coprocessor that nobody listens to.
+#[derive(Default)]
+pub struct Unheard(Recorder);
+
+impl Env for Unheard {
+    const OBSERVED: bool = false;
+    fn event(&mut self, _: Stamp, _: Event) {
+        panic!("an event that nobody wants");
+    }
+    fn stream_register(&self, stream: u8, register: u16) -> u32 {
+        self.0.stream_register(stream, register)
+    }
+    fn invalidate_icache(&mut self, mask: u8, at: Stamp) {
+        self.0.invalidate_icache(mask, at);
+    }
+    fn l1_word(&self, addr: u32) -> u32 {
+        self.0.l1_word(addr)
+    }
+    fn l1_write(&mut self, addr: u32, value: u32, width: Width, at: Stamp) {
+        self.0.l1_write(addr, value, width, at);
+    }
+    fn store_register(&mut self, addr: u32, value: u32, at: Stamp) {
+        self.0.store_register(addr, value, at);
+    }
+    fn request_register(&mut self, thread: ThreadId, gpr: u8, addr: u32, at: Stamp) {
+        self.0.request_register(thread, gpr, addr, at);
+    }
+    fn wants_control(&self) -> bool {
+        self.0.wants_control
+    }
+}
+
+/// Surroundings of either kind.
+pub trait Surrounding: Env + Default {
+    /// What they recorded.
+    fn recorder(&mut self) -> &mut Recorder;
+}
+
+impl Surrounding for Recorder {
+    fn recorder(&mut self) -> &mut Recorder {
+        self
+    }
+}
+
+impl Surrounding for Unheard {
+    fn recorder(&mut self) -> &mut Recorder {
+        &mut self.0
+    }
+}
+
 /// A coprocessor with its surroundings and a clock.
-pub struct Bench {
+pub struct Bench<E = Recorder> {
     pub tensix: Coprocessor,
-    pub env: Recorder,
+    pub env: E,
     pub now: u64,
 }
 
 impl Bench {
     pub fn new(timing: TimingModel) -> Self {
-        Self { tensix: Coprocessor::new(timing), env: Recorder::default(), now: 0 }
+        Self::within(timing)
+    }
+
+    /// Issued words with their cycles.
+    pub fn issued(&self) -> Vec<(u64, u32)> {
+        let issue = |(stamp, event): &(Stamp, Event)| match event {
+            Event::Issue { word, .. } => Some((stamp.cycle.0, *word)),
+            _ => None,
+        };
+        self.env.events.iter().filter_map(issue).collect()
+    }
+}
+
+impl<E: Surrounding> Bench<E> {
+    /// One within surroundings of that kind.
+    pub fn within(timing: TimingModel) -> Self {
+        Self { tensix: Coprocessor::new(timing), env: E::default(), now: 0 }
     }
 
     /// Pushes from the thread's own TRISC, stepping while there is no room.
@@ -101,15 +167,6 @@ impl Bench {
             self.step()?;
         }
         self.settle(10_000)
-    }
-
-    /// Issued words with their cycles.
-    pub fn issued(&self) -> Vec<(u64, u32)> {
-        let issue = |(stamp, event): &(Stamp, Event)| match event {
-            Event::Issue { word, .. } => Some((stamp.cycle.0, *word)),
-            _ => None,
-        };
-        self.env.events.iter().filter_map(issue).collect()
     }
 
     pub fn stamp(&self) -> Stamp {

@@ -11,7 +11,7 @@
 //! Sources: `[isa-bh: TensixCoprocessor/SFPLOAD.md]`, `SFPSTORE.md`, `Dst.md`.
 
 use super::LReg;
-use super::dst_format::{self, with_known};
+use super::dst_format::{self, mode, with_known};
 use crate::state::dst::{Dst, DstMap, GROUP_CELLS};
 
 /// Lanes in one row.
@@ -20,7 +20,7 @@ const ROW_LANES: u32 = 8;
 const TO_LOW_HALF: u32 = 8;
 /// Ten-bit Dst address: bits 9:2 a group of four rows, bit 1 odd columns.
 const ADDRESS: u32 = 0x3FF;
-const COLUMN: u32 = 2;
+pub(super) const COLUMN: u32 = 2;
 
 /// The half-words of four rows.
 type Group = [u16; GROUP_CELLS];
@@ -40,7 +40,7 @@ pub(super) struct Place {
 
 impl Place {
     /// The cells at `address`; `odd` are the lanes that configuration sends to odd columns.
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(map: DstMap, wide: bool, address: u32, odd: u32) -> Self {
         let first = address & ADDRESS & !3;
         let rows = if wide { map.row32(first) } else { map.row16(first) };
@@ -57,39 +57,10 @@ impl Place {
         })
     }
 
-    /// If all lanes use columns of one kind: how far up in a pair the column is.
-    #[inline(always)]
-    const fn shift(&self) -> Option<u32> {
-        match self.odd {
-            0 => Some(0),
-            u32::MAX => Some(16),
-            _ => None,
-        }
-    }
-
     /// SFPLOAD: the lanes of `set` of a register; `infinities` are those that read the largest FP16
     /// as infinity.
-    #[inline]
-    pub(super) fn load(&self, dst: &Dst, mode: u32, set: u32, lreg: &mut LReg, infinities: u32) {
-        match self.shift() {
-            Some(shift)
-                if !self.wide
-                    && set & !infinities == u32::MAX
-                    && dst.has_valid_group(self.rows) =>
-            {
-                let cells = dst.group(self.rows);
-                vectorise::run(
-                    #[inline(always)]
-                    move || load_all(mode, cells, shift, lreg),
-                );
-            }
-            _ => self.load_some(dst, (mode, set, infinities), lreg),
-        }
-    }
-
-    /// The same where lanes may differ.
     #[inline(never)]
-    fn load_some(&self, dst: &Dst, (mode, set, infinities): (u32, u32, u32), lreg: &mut LReg) {
+    pub(super) fn load(&self, dst: &Dst, mode: u32, set: u32, lreg: &mut LReg, infinities: u32) {
         let (cells, valid) = (dst.group(self.rows), dst.valid_in_group(self.rows));
         vectorise::run(
             #[inline(always)]
@@ -105,24 +76,8 @@ impl Place {
     }
 
     /// SFPSTORE: the values of the lanes of `set`.
-    #[inline]
-    pub(super) fn store(&self, dst: &mut Dst, mode: u32, set: u32, values: &LReg) {
-        match self.shift() {
-            Some(shift) if !self.wide && set == u32::MAX => {
-                dst.validate_group(self.rows);
-                let cells = dst.group_mut(self.rows);
-                vectorise::run(
-                    #[inline(always)]
-                    move || store_all(mode, cells, shift, values),
-                );
-            }
-            _ => self.store_some(dst, mode, set, values),
-        }
-    }
-
-    /// The same where lanes may differ.
     #[inline(never)]
-    fn store_some(&self, dst: &mut Dst, mode: u32, set: u32, values: &LReg) {
+    pub(super) fn store(&self, dst: &mut Dst, mode: u32, set: u32, values: &LReg) {
         dst.validate_in_group(self.rows, set);
         let lanes = (set, self.odd);
         vectorise::run(
@@ -138,20 +93,41 @@ impl Place {
     }
 }
 
-/// Half-words of all lanes, all to columns of one kind.
+/// If all lanes of a set do the same with columns of one kind: how far up in a pair the column is.
 #[inline(always)]
-fn store_all(mode: u32, cells: &mut Group, shift: u32, values: &LReg) {
-    with_known(
-        mode,
-        #[inline(always)]
-        |mode| {
-            for (lane, &value) in values.iter().enumerate() {
-                let half = u32::from(dst_format::store_half(mode, value));
-                let kept = pair(cells, lane) & !(0xFFFF << shift);
-                set_pair(cells, lane, kept | half << shift);
-            }
-        },
-    );
+pub(super) const fn alike(set: u32, odd: u32) -> Option<u32> {
+    match (set, odd) {
+        (u32::MAX, 0) => Some(0),
+        (u32::MAX, u32::MAX) => Some(16),
+        _ => None,
+    }
+}
+
+/// SFPSTORE of all lanes, all to columns of one kind; `false` if the mode is not of half-words. One
+/// copy of the loop per mode, as a function of its own: so the compiler knows that `cells` and
+/// `values` are not the same.
+#[inline(always)]
+pub(super) fn store_all(mode: u32, cells: &mut Group, shift: u32, values: &LReg) -> bool {
+    match mode {
+        mode::FP16 => store_each::<{ mode::FP16 }>(cells, shift, values),
+        mode::BF16 => store_each::<{ mode::BF16 }>(cells, shift, values),
+        mode::INT8 | mode::INT8_COMP => store_each::<{ mode::INT8 }>(cells, shift, values),
+        mode::INT16 => store_each::<{ mode::INT16 }>(cells, shift, values),
+        mode::UINT16 | mode::LO16_ONLY => store_each::<{ mode::UINT16 }>(cells, shift, values),
+        mode::HI16_ONLY => store_each::<{ mode::HI16_ONLY }>(cells, shift, values),
+        mode::ZERO => store_each::<{ mode::ZERO }>(cells, shift, values),
+        _ => return false,
+    }
+    true
+}
+
+#[inline(always)]
+fn store_each<const MODE: u32>(cells: &mut Group, shift: u32, values: &LReg) {
+    for (lane, &value) in values.iter().enumerate() {
+        let half = u32::from(dst_format::store_half(MODE, value));
+        let kept = pair(cells, lane) & !(0xFFFF << shift);
+        set_pair(cells, lane, kept | half << shift);
+    }
 }
 
 /// Half-words of some lanes.
@@ -204,19 +180,32 @@ fn set_pair(cells: &mut Group, lane: usize, pair: u32) {
     cells[2 * lane + 1] = (pair >> 16) as u16;
 }
 
-/// Half-words to all lanes, all from columns of one kind and valid rows.
+/// SFPLOAD of all lanes, all from columns of one kind and valid rows, of which none reads an FP16
+/// infinity; `false` if the mode is not of half-words. See [`store_all`].
 #[inline(always)]
-fn load_all(mode: u32, cells: &Group, shift: u32, lreg: &mut LReg) {
-    with_known(
-        mode,
-        #[inline(always)]
-        |mode| {
-            for (lane, value) in lreg.iter_mut().enumerate() {
-                let cell = pair(cells, lane) >> shift & 0xFFFF;
-                *value = dst_format::load_half(mode, cell, *value, false);
-            }
-        },
-    );
+pub(super) fn load_all(mode: u32, cells: &Group, shift: u32, lreg: &mut LReg) -> bool {
+    match mode {
+        mode::FP16 => load_each::<{ mode::FP16 }>(cells, shift, lreg),
+        mode::BF16 => load_each::<{ mode::BF16 }>(cells, shift, lreg),
+        mode::INT8 => load_each::<{ mode::INT8 }>(cells, shift, lreg),
+        mode::UINT16 | mode::LO16 => load_each::<{ mode::UINT16 }>(cells, shift, lreg),
+        mode::HI16 => load_each::<{ mode::HI16 }>(cells, shift, lreg),
+        mode::INT16 => load_each::<{ mode::INT16 }>(cells, shift, lreg),
+        mode::INT8_COMP => load_each::<{ mode::INT8_COMP }>(cells, shift, lreg),
+        mode::LO16_ONLY => load_each::<{ mode::LO16_ONLY }>(cells, shift, lreg),
+        mode::HI16_ONLY => load_each::<{ mode::HI16_ONLY }>(cells, shift, lreg),
+        mode::ZERO => load_each::<{ mode::ZERO }>(cells, shift, lreg),
+        _ => return false,
+    }
+    true
+}
+
+#[inline(always)]
+fn load_each<const MODE: u32>(cells: &Group, shift: u32, lreg: &mut LReg) {
+    for (lane, value) in lreg.iter_mut().enumerate() {
+        let cell = pair(cells, lane) >> shift & 0xFFFF;
+        *value = dst_format::load_half(MODE, cell, *value, false);
+    }
 }
 
 /// Half-words to the lanes of `set`; zero from rows that are not valid.
@@ -324,14 +313,15 @@ mod tests {
         let mut expected = *old;
         place.load(dst, mode, set, &mut expected, infinities);
         assert_eq!(run(set, dst.valid_in_group(place.rows), infinities), expected, "{level:?}");
-        if let Some(shift) = place.shift().filter(|_| !place.wide) {
+        if let Some(shift) = alike(u32::MAX, place.odd).filter(|_| !place.wide && mode != 0) {
             let mut all = *old;
             let cells = dst.group(place.rows);
-            vectorise::run_at(
+            let done = vectorise::run_at(
                 level,
                 #[inline(always)]
                 || load_all(mode, cells, shift, &mut all),
             );
+            assert!(done, "mode {mode} loads half-words");
             assert_eq!(all, run(u32::MAX, u32::MAX, 0), "{level:?} load in mode {mode}");
         }
     }
@@ -363,14 +353,15 @@ mod tests {
         let mut expected = dst.clone();
         place.store(&mut expected, mode, set, values);
         assert!(run(set) == expected.cells, "{level:?} store in mode {mode}");
-        if let Some(shift) = place.shift().filter(|_| !place.wide) {
+        if let Some(shift) = alike(u32::MAX, place.odd).filter(|_| !place.wide && mode != 0) {
             let mut all = dst.clone();
             let cells = all.group_mut(place.rows);
-            vectorise::run_at(
+            let done = vectorise::run_at(
                 level,
                 #[inline(always)]
                 || store_all(mode, cells, shift, values),
             );
+            assert!(done, "mode {mode} stores half-words");
             assert!(all.cells == run(u32::MAX), "{level:?} store in mode {mode}");
         }
     }

@@ -1,5 +1,6 @@
 //! SFPLOAD and SFPSTORE: which address, in which lanes, and what happens to the counters. The cells
-//! themselves are in [`super::cells`].
+//! themselves are in [`super::cells`], the straight line for nearly all of them in
+//! [`super::transfer`].
 //!
 //! Sources: `[isa-bh: TensixCoprocessor/SFPLOAD.md]`, `SFPSTORE.md`, `Dst.md`.
 
@@ -20,7 +21,7 @@ pub(crate) struct Surroundings<'a> {
 }
 
 /// A Dst address has ten bits.
-const ADDRESS: u32 = 0x3FF;
+pub(super) const ADDRESS: u32 = 0x3FF;
 
 /// What the configuration says about SFPLOAD and SFPSTORE of a thread. Kept until it changes; no
 /// part of the state.
@@ -34,7 +35,7 @@ pub(super) struct DstAccess {
     base: u32,
     window_base: u32,
     stack_base: u32,
-    map: DstMap,
+    pub(super) map: DstMap,
     /// Address modifiers that change no counter, bit *i* is modifier *i*.
     idle_modifiers: u8,
 }
@@ -64,12 +65,18 @@ impl DstAccess {
     }
 
     /// Concrete mode of an instruction.
-    #[inline]
-    const fn resolve(&self, word: u32) -> u32 {
+    #[inline(always)]
+    pub(super) const fn resolve(&self, word: u32) -> u32 {
         match word >> 16 & 0xF {
             mode::SRCB => self.implied,
             mode => mode,
         }
+    }
+
+    /// Whether the address modifier of an instruction changes no counter.
+    #[inline(always)]
+    pub(super) const fn keeps_counters(&self, word: u32) -> bool {
+        self.idle_modifiers >> (word >> 13 & 7) & 1 != 0
     }
 }
 
@@ -90,7 +97,7 @@ fn implied(config: &ConfigUnit, thread: usize) -> u32 {
 impl VectorUnit {
     /// What the configuration says now.
     #[inline]
-    fn access(&mut self, thread: usize, config: &ConfigUnit) -> &DstAccess {
+    pub(super) fn access(&mut self, thread: usize, config: &ConfigUnit) -> &DstAccess {
         let known = &mut self.accesses[thread];
         if known.generation != config.generation {
             Self::look_up(known, thread, config);
@@ -106,9 +113,15 @@ impl VectorUnit {
     /// The Dst address that an instruction of any mode but `INT32_ALL` means now.
     #[inline]
     fn address(&self, word: u32, thread: usize, access: &DstAccess, at: &Surroundings<'_>) -> u32 {
+        word.wrapping_add(self.origin(thread, access, at)) & ADDRESS
+    }
+
+    /// What is added to the addresses of such instructions now.
+    #[inline(always)]
+    pub(super) fn origin(&self, thread: usize, access: &DstAccess, at: &Surroundings<'_>) -> u32 {
         let window = u32::from(at.matrix.rwcs[thread].dst) + access.window_base;
         let stack = u32::from(self.stack_pointers[thread]) + access.stack_base;
-        (word + access.base + window + (stack & 3)) & ADDRESS
+        access.base + window + (stack & 3)
     }
 
     /// The same for mode `INT32_ALL`.
@@ -136,27 +149,6 @@ impl VectorUnit {
 
     fn stack_increment(thread: usize, at: &Surroundings<'_>) -> u16 {
         at.config.thread_field(thread, &field::SFPU_STACK_Incr) as u16
-    }
-
-    /// SFPLOAD as software issues it, nearly always: beside nothing, of a mode without a stack, to a
-    /// register that can be written.
-    #[inline(never)]
-    pub(super) fn load_plainly(&mut self, issued: &Issued, at: &mut Surroundings<'_>) -> bool {
-        let (word, thread) = (issued.word, issued.thread.index());
-        let (vd, capturing) = (word >> 20 & 0xF, self.sets.capture_index);
-        let access = *self.access(thread, at.config);
-        let mode = access.resolve(word);
-        if vd >= 8 || mode == mode::INT32_ALL || capturing != 0 || self.schedule.is_active() {
-            return false;
-        }
-        let address = self.address(word, thread, &access, at);
-        let set = self.predicate.enabled() & !self.sets.masked & !self.sets.load_blocked;
-        let (odd, infinities) = (self.sets.load_odd, self.sets.fp16_infinity);
-        let place = Place::new(access.map, dst_format::loads_word(mode), address, odd);
-        let lreg = &mut self.lregs[vd as usize & 7];
-        place.load(&at.matrix.dst, mode, set, lreg, infinities);
-        advance_counters(word, thread, access.idle_modifiers, at);
-        true
     }
 
     /// Any SFPLOAD, or that of an SFPLOADMACRO; the address it used.
@@ -191,27 +183,8 @@ impl VectorUnit {
                 self.write(operands.vd + 4, captured, &place.indices());
             }
         }
-        advance_counters(word, thread, access.idle_modifiers, at);
+        advance_counters(word, thread, &access, at);
         address
-    }
-
-    /// SFPSTORE as software issues it, nearly always; see [`VectorUnit::load_plainly`].
-    #[inline(never)]
-    pub(super) fn store_plainly(&mut self, issued: &Issued, at: &mut Surroundings<'_>) -> bool {
-        let (word, thread) = (issued.word, issued.thread.index());
-        let vd = word >> 20 & 0xF;
-        let access = *self.access(thread, at.config);
-        let mode = access.resolve(word);
-        if vd >= 12 || mode == mode::INT32_ALL || self.schedule.is_active() {
-            return false;
-        }
-        let address = self.address(word, thread, &access, at);
-        let set = self.predicate.enabled() & !self.sets.masked & !self.sets.store_blocked;
-        let (wide, odd) = (dst_format::stores_word(mode), self.sets.store_odd);
-        let place = Place::new(access.map, wide, address, odd);
-        place.store(&mut at.matrix.dst, mode, set, &self.lregs[vd as usize]);
-        advance_counters(word, thread, access.idle_modifiers, at);
-        true
     }
 
     /// Any SFPSTORE that software issues.
@@ -229,7 +202,7 @@ impl VectorUnit {
         };
         let active = self.active(operands);
         self.store(operands, active, address, thread, at);
-        advance_counters(word, thread, access.idle_modifiers, at);
+        advance_counters(word, thread, &access, at);
     }
 
     /// SFPSTORE of the lanes of `active`, to the address given and without touching the window
@@ -259,15 +232,16 @@ impl VectorUnit {
 
 /// Applies the address modifier to all counters but the fidelity phase.
 #[inline]
-fn advance_counters(word: u32, thread: usize, idle_modifiers: u8, at: &mut Surroundings<'_>) {
-    let modifier = word >> 13 & 7;
-    if idle_modifiers >> modifier & 1 == 0 {
-        advance_other_counters(modifier, thread, at);
+fn advance_counters(word: u32, thread: usize, access: &DstAccess, at: &mut Surroundings<'_>) {
+    if !access.keeps_counters(word) {
+        advance_other_counters(word, thread, at);
     }
 }
 
-fn advance_other_counters(modifier: u32, thread: usize, at: &mut Surroundings<'_>) {
+/// The same for a modifier that does change a counter.
+#[inline(never)]
+pub(super) fn advance_other_counters(word: u32, thread: usize, at: &mut Surroundings<'_>) {
     let fidelity = at.matrix.rwcs[thread].fidelity;
-    at.matrix.apply_addr_mod(modifier, thread, at.config);
+    at.matrix.apply_addr_mod(word >> 13 & 7, thread, at.config);
     at.matrix.rwcs[thread].fidelity = fidelity;
 }

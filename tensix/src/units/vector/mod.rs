@@ -6,7 +6,7 @@
 //! sub-unit and `exchange` for what moves between registers or lanes;
 //! `float`, `mad`, `simple`, `round`, `tables` pure functions of one lane; `predicate` flags and
 //! their stack; `lanes` what `LaneConfig` means, as lane sets; `configure` SFPCONFIG and reading it
-//! back; `memory`, `cells` and `dst_format` SFPLOAD and SFPSTORE; `schedule` what SFPLOADMACRO schedules;
+//! back; `memory`, `transfer`, `cells` and `dst_format` SFPLOAD and SFPSTORE; `schedule` what SFPLOADMACRO schedules;
 //! `ops` reset values, immediates and the random numbers.
 //!
 //! # Not modelled
@@ -40,6 +40,7 @@ mod simple;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod transfer;
 
 use sim_core::StateHasher;
 

@@ -148,8 +148,9 @@ impl VectorUnit {
         at: &mut Surroundings<'_>,
     ) -> Result<(), Fault> {
         let plain = match opcode {
-            Opcode::Sfpload => self.load_plainly(issued, at),
-            Opcode::Sfpstore => self.store_plainly(issued, at),
+            Opcode::Sfpload | Opcode::Sfpstore => {
+                self.transfer(&[issued.word], issued.thread.index(), at) != 0
+            }
             Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul => self.mad_plainly(issued),
             _ => false,
         };

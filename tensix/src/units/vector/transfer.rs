@@ -1,0 +1,219 @@
+//! SFPLOADs and SFPSTOREs that follow each other, in a straight line.
+//!
+//! Nearly all that software issues move whole registers with nothing beside them. What the
+//! configuration, the lanes and the counters say is looked up once for as many of them as there
+//! are, and the loops over cells ([`super::cells`]) are a part of this one, so that the host's
+//! vector registers are entered once. Everything else is in [`super::memory`].
+//!
+//! Sources: `[isa-bh: TensixCoprocessor/SFPLOAD.md]`, `SFPSTORE.md`.
+
+use isa::op::Opcode;
+
+use super::VectorUnit;
+use super::cells::{COLUMN, Place, alike, load_all, store_all};
+use super::dst_format::{loads_word, mode, stores_word};
+use super::memory::{ADDRESS, Surroundings, advance_other_counters};
+
+const SFPLOAD: u32 = Opcode::Sfpload as u32;
+const SFPSTORE: u32 = Opcode::Sfpstore as u32;
+/// Registers that an SFPLOAD writes; it is told from the others by number.
+const LOADABLE: usize = 8;
+/// Registers that an SFPSTORE reads without more.
+const STORABLE: usize = 12;
+
+impl VectorUnit {
+    /// Executes the first of `words`, issued by `thread` in consecutive cycles, that are SFPLOAD or
+    /// SFPSTORE as software nearly always means them: beside nothing scheduled, without a stack or
+    /// a captured index, of a register that can be written or read. How many those are; 0 if the
+    /// first is none of them.
+    #[inline(never)]
+    pub(crate) fn transfer(
+        &mut self,
+        words: &[u32],
+        thread: usize,
+        at: &mut Surroundings<'_>,
+    ) -> usize {
+        if self.schedule.is_active() || self.sets.capture_index != 0 {
+            return 0;
+        }
+        vectorise::run(
+            #[inline(always)]
+            || self.transfer_here(words, thread, at),
+        )
+    }
+
+    /// The same, compiled for whoever calls it.
+    #[inline(always)]
+    fn transfer_here(&mut self, words: &[u32], thread: usize, at: &mut Surroundings<'_>) -> usize {
+        let access = *self.access(thread, at.config);
+        let enabled = self.predicate.enabled() & !self.sets.masked;
+        let (loads, stores) =
+            (enabled & !self.sets.load_blocked, enabled & !self.sets.store_blocked);
+        let (load_odd, store_odd) = (self.sets.load_odd, self.sets.store_odd);
+        let infinities = self.sets.fp16_infinity;
+        let loads_alike = alike(loads & !infinities, load_odd);
+        let stores_alike = alike(stores, store_odd);
+        let mut origin = self.origin(thread, &access, at);
+        for (done, &word) in words.iter().enumerate() {
+            let (mode, register) = (access.resolve(word), (word >> 20 & 0xF) as usize);
+            let address = word.wrapping_add(origin) & ADDRESS;
+            let rows = access.map.row16(address & !3);
+            let up = (address & COLUMN) * (16 / COLUMN);
+            let dst = &mut at.matrix.dst;
+            match word >> 24 {
+                SFPLOAD if register < LOADABLE && mode != mode::INT32_ALL => {
+                    let lreg = &mut self.lregs[register];
+                    let whole = match loads_alike {
+                        Some(shift) if dst.has_valid_group(rows) => {
+                            load_all(mode, dst.group(rows), shift | up, lreg)
+                        }
+                        _ => false,
+                    };
+                    if !whole {
+                        let place = Place::new(access.map, loads_word(mode), address, load_odd);
+                        place.load(dst, mode, loads, lreg, infinities);
+                    }
+                }
+                SFPSTORE if register < STORABLE && mode != mode::INT32_ALL => {
+                    let lreg = &self.lregs[register];
+                    let whole = stores_alike.is_some_and(
+                        #[inline(always)]
+                        |shift| store_all(mode, dst.group_mut(rows), shift | up, lreg),
+                    );
+                    if whole {
+                        dst.validate_group(rows);
+                    } else {
+                        let place = Place::new(access.map, stores_word(mode), address, store_odd);
+                        place.store(dst, mode, stores, lreg);
+                    }
+                }
+                _ => return done,
+            }
+            if !access.keeps_counters(word) {
+                advance_other_counters(word, thread, at);
+                origin = self.origin(thread, &access, at);
+            }
+        }
+        words.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use isa::config::field;
+    use sim_core::{CoreId, Cycle, ThreadId};
+
+    use super::*;
+    use crate::checks::Warned;
+    use crate::queue::Origin;
+    use crate::state::dst::DST_ROWS;
+    use crate::units::Issued;
+    use crate::units::config::ConfigUnit;
+    use crate::units::matrix::MatrixUnit;
+    use crate::units::vector::lanes::{LANE_CONFIG_BITS, LaneSets};
+    use crate::units::vector::operands::Operands;
+
+    const THREAD: ThreadId = ThreadId::T1;
+
+    fn numbers(mut state: u64) -> impl FnMut() -> u32 {
+        move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 32) as u32
+        }
+    }
+
+    /// A vector unit, Dst and configuration with something everywhere; in two of three rounds all
+    /// lanes are alike.
+    fn machine(round: u32, next: &mut impl FnMut() -> u32) -> (VectorUnit, MatrixUnit, ConfigUnit) {
+        let (mut vector, mut matrix, mut config) =
+            (VectorUnit::new(), MatrixUnit::new(), ConfigUnit::new());
+        for lreg in &mut vector.lregs[..15] {
+            *lreg = std::array::from_fn(|_| next());
+        }
+        if round % 3 == 0 {
+            vector.predicate.encc(next(), next() & 3, next() & 3);
+            vector.lane_config = std::array::from_fn(|_| next() & next() & LANE_CONFIG_BITS);
+        } else if round % 3 == 1 {
+            // Column exchange of SFPLOAD and SFPSTORE [isa-bh: SFPCONFIG.md].
+            vector.lane_config = [next() & 0xC0; 32];
+        }
+        vector.sets = LaneSets::of(&vector.lane_config);
+        vector.stack_pointers = [0, next() as u16 & 0x3FF, 0];
+        for row in 0..DST_ROWS {
+            matrix.dst.cells[row] = std::array::from_fn(|_| next() as u16);
+            if next().is_multiple_of(9) {
+                matrix.dst.invalidate(row as u32);
+            }
+        }
+        matrix.rwcs[THREAD.index()].dst = next() as u16 & 0x3FF;
+        let words = &mut config.threads[THREAD.index()];
+        for sec in 0..4 {
+            words[field::ADDR_MOD_DST_SEC0_DestIncr.addr32 as usize + sec] = next() as u16;
+        }
+        words[field::SFPU_STACK_Incr.addr32 as usize] = next() as u16;
+        words[field::DEST_TARGET_REG_CFG_MATH_Offset.addr32 as usize] = next() as u16;
+        let access = field::DEST_ACCESS_CFG_remap_addrs.addr32 as usize;
+        config.states[0][access] = if round % 2 == 0 { 0 } else { next() };
+        config.generation += 1;
+        (vector, matrix, config)
+    }
+
+    /// Any SFPLOAD or SFPSTORE, and a few other words.
+    fn word(next: &mut impl FnMut() -> u32) -> u32 {
+        let opcode = match next() % 16 {
+            0 => Opcode::Sfpnop,
+            1..8 => Opcode::Sfpload,
+            _ => Opcode::Sfpstore,
+        };
+        // Modifiers 4 to 7 change nothing, and most registers are 0 to 7.
+        let fields = next() & if next() % 4 == 0 { 0xFF_FFFF } else { 0x7F_FFFF };
+        (opcode as u32) << 24 | fields
+    }
+
+    #[test]
+    fn transfers_in_one_go_equal_the_general_path_one_by_one() {
+        // The general path is tested against the pages in `super::super::tests` and `cells`.
+        let mut next = numbers(0x7469_6C65);
+        let (mut together, mut longest) = (0, 0);
+        for round in 0..600 {
+            let (mut vector, mut matrix, config) = machine(round, &mut next);
+            let (mut other_vector, mut other_matrix) = (vector.clone(), matrix.clone());
+            let words: Vec<u32> = (0..24).map(|_| word(&mut next)).collect();
+            let general = |vector: &mut VectorUnit, matrix: &mut MatrixUnit, word: u32| {
+                let origin = Origin { core: CoreId::Trisc1, pc: 0 };
+                let thread = THREAD;
+                let issued = Issued { word, thread, origin, now: Cycle(0), allowed: Warned::NONE };
+                let mut at = Surroundings { matrix, config: &config };
+                match word >> 24 {
+                    SFPLOAD => {
+                        let operands = Operands::parse(Opcode::Sfpload, word);
+                        vector.sfpload(&operands, &issued, &mut at);
+                    }
+                    SFPSTORE => {
+                        let operands = Operands::parse(Opcode::Sfpstore, word);
+                        vector.sfpstore(&operands, &issued, &mut at);
+                    }
+                    _ => {}
+                }
+            };
+            for &word in &words {
+                general(&mut other_vector, &mut other_matrix, word);
+            }
+            let mut rest = &words[..];
+            while let Some(&first) = rest.first() {
+                let mut at = Surroundings { matrix: &mut matrix, config: &config };
+                let done = vector.transfer(rest, THREAD.index(), &mut at);
+                if done == 0 {
+                    general(&mut vector, &mut matrix, first);
+                }
+                (together, longest) = (together + done, longest.max(done));
+                rest = &rest[done.max(1)..];
+            }
+            assert!(matrix.dst == other_matrix.dst, "Dst after {words:08x?} in round {round}");
+            assert_eq!(vector.lregs, other_vector.lregs, "{words:08x?} in round {round}");
+            assert_eq!(matrix.rwcs, other_matrix.rwcs, "{words:08x?} in round {round}");
+            assert_eq!(vector.stack_pointers, other_vector.stack_pointers);
+        }
+        assert!(together > 4_000 && longest > 8, "{together} of 14,400, at most {longest}");
+    }
+}
