@@ -130,7 +130,7 @@ mod tests {
         for lreg in &mut vector.lregs[..15] {
             *lreg = std::array::from_fn(|_| next());
         }
-        if round % 3 == 0 {
+        if round.is_multiple_of(3) {
             vector.predicate.encc(next(), next() & 3, next() & 3);
             vector.lane_config = std::array::from_fn(|_| next() & next() & LANE_CONFIG_BITS);
         } else if round % 3 == 1 {
@@ -153,7 +153,7 @@ mod tests {
         words[field::SFPU_STACK_Incr.addr32 as usize] = next() as u16;
         words[field::DEST_TARGET_REG_CFG_MATH_Offset.addr32 as usize] = next() as u16;
         let access = field::DEST_ACCESS_CFG_remap_addrs.addr32 as usize;
-        config.states[0][access] = if round % 2 == 0 { 0 } else { next() };
+        config.states[0][access] = if round.is_multiple_of(2) { 0 } else { next() };
         config.generation += 1;
         (vector, matrix, config)
     }
@@ -166,7 +166,7 @@ mod tests {
             _ => Opcode::Sfpstore,
         };
         // Modifiers 4 to 7 change nothing, and most registers are 0 to 7.
-        let fields = next() & if next() % 4 == 0 { 0xFF_FFFF } else { 0x7F_FFFF };
+        let fields = next() & if next().is_multiple_of(4) { 0xFF_FFFF } else { 0x7F_FFFF };
         (opcode as u32) << 24 | fields
     }
 
