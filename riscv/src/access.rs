@@ -2,6 +2,7 @@
 //! faults.
 
 use memory_map::View;
+use memory_map::reg::tile_control;
 use sim_core::l1::L1_BYTES;
 use sim_core::{Batch, Category, CoreId, Cycle, Request, RequestKind, Shared, Store, Width};
 
@@ -12,6 +13,7 @@ use crate::fast::forward;
 use crate::icache::same_page;
 use crate::op::{Kind, Op};
 use crate::park::{MAX_LOADS, WatchedLoad};
+use crate::poll::{clock_word, era};
 use crate::run::{Flow, Slice};
 
 /// First push window, of 64 KiB each
@@ -85,7 +87,18 @@ impl Core {
             return Flow::Next;
         }
         let device = addr >= L1_BYTES;
+        // In a round that does not happen now, what the clock shows follows from the cycle.
+        let clock = if device && !slice.is_real() { self.clock(addr, width) } else { None };
+        if let Some(value) = clock {
+            if let Some(foreseen) = &mut slice.foreseen {
+                foreseen.clock = true;
+            }
+            self.cycle = self.config.epoch.end_of_epoch(Cycle(self.cycle)).0 - 1;
+            self.deliver(pending, value, width);
+            return Flow::Next;
+        }
         if let Some(foreseen) = &mut slice.foreseen {
+            foreseen.devices |= device;
             let known = if device {
                 self.prober.last_shown(self.pc, addr, width)
             } else {
@@ -125,6 +138,21 @@ impl Core {
         }
         self.pending = pending;
         self.request(addr, width, RequestKind::Load)
+    }
+
+    /// What a word of the wall clock shows now, if that follows from the cycle: what is latched does
+    /// since the core itself latched it in this era.
+    fn clock(&self, addr: u32, width: Width) -> Option<u32> {
+        let value = clock_word(addr, width, self.cycle)?;
+        (self.clock_era == Some(era(self.cycle))).then_some(value)
+    }
+
+    /// The core reads a device register at `cycle`.
+    #[inline]
+    pub(crate) fn note_clock(&mut self, addr: u32, cycle: u64) {
+        if addr == tile_control::WALL_CLOCK_L {
+            self.clock_era = Some(era(cycle));
+        }
     }
 
     /// Hands an access to the commit phase.

@@ -105,6 +105,8 @@ pub struct Core {
     pub(crate) csr: CsrFile,
     pub(crate) icache: Icache,
     pub(crate) prober: Prober,
+    /// The high half of the wall clock when the core last read the low one.
+    pub(crate) clock_era: Option<u32>,
     pub(crate) trace: bool,
     /// Instructions are logged or checked one by one.
     pub(crate) always_careful: bool,
@@ -139,6 +141,7 @@ impl Core {
             csr: CsrFile::default(),
             icache: Icache::new(config.icache),
             prober: Prober::new(config.parking),
+            clock_era: None,
             trace: false,
             always_careful: config.icache == IcacheModel::Stale,
             debug: Debugger::default(),
@@ -286,6 +289,7 @@ impl Core {
             return;
         }
         self.deliver(self.pending, value, request.width);
+        self.note_clock(request.addr, request.cycle.0);
         if steady {
             let load = crate::park::WatchedLoad {
                 addr: request.addr,
@@ -328,7 +332,9 @@ impl Core {
         };
         if now.0 > spin.parked_at {
             let elapsed = now.0 - spin.parked_at;
-            let rounds = elapsed / spin.period_cycles;
+            // What the clock showed in the last whole round is still in registers.
+            let again = u64::from(spin.leaves_at.is_some());
+            let rounds = (elapsed / spin.period_cycles).saturating_sub(again);
             self.instructions += rounds * spin.period_instructions;
             self.cycle = spin.parked_at + rounds * spin.period_cycles;
             self.replay(shared, &spin, now.0);

@@ -11,6 +11,9 @@
 //! it is parked as soon as a whole round has repeated; other loops are found by probing from time
 //! to time.
 //!
+//! In a loop that waits by the wall clock every round is different, but it is known how: until the
+//! round that may leave the loop, each is carried out again from the cycle alone (`crate::poll`).
+//!
 //! A loop that loads from devices only repeats with the same timing if every round starts at the
 //! same offset within an epoch, because such a load waits for the end of its epoch; that is
 //! checked too.
@@ -51,8 +54,11 @@ pub struct Spin {
     pub period_cycles: u64,
     /// Instructions per round.
     pub period_instructions: u64,
-    /// Everything a round loads from L1 and devices, in program order.
+    /// Everything a round loads from L1 and devices but the wall clock, in program order.
     pub loads: Vec<WatchedLoad>,
+    /// Of a loop that looks at the wall clock: where the first round begins that may not be like the
+    /// others.
+    pub(crate) leaves_at: Option<u64>,
 }
 
 impl Spin {
@@ -75,7 +81,20 @@ impl Spin {
         Cycle(self.seen)
     }
 
-    /// Whether a round reads a device register.
+    /// Of a loop that waits by the wall clock: until when it certainly goes on as it does.
+    #[must_use]
+    pub fn leaves_at(&self) -> Option<Cycle> {
+        self.leaves_at.map(Cycle)
+    }
+
+    /// The first register or word of L1 that a round reads, if it reads any.
+    #[must_use]
+    pub fn first_read(&self) -> Option<u32> {
+        let clock = self.leaves_at.map(|_| memory_map::reg::tile_control::WALL_CLOCK_L);
+        self.loads.first().map(|load| load.addr).or(clock)
+    }
+
+    /// Whether a round reads a device register other than the wall clock.
     #[must_use]
     pub fn watches_devices(&self) -> bool {
         self.loads.iter().any(|load| load.device)
@@ -377,6 +396,7 @@ impl Prober {
                         period_cycles,
                         period_instructions: instructions - probe.start_instructions,
                         loads: probe.loads.clone(),
+                        leaves_at: None,
                     });
                 }
             }

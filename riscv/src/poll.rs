@@ -9,6 +9,9 @@
 //! taken back. If it ends where it began, the core is parked ([`crate::park`]). Whether a loop is
 //! marked is only a hint: branches inside the body are taken to fall through.
 //!
+//! A loop that looks at the wall clock ends at some time by itself. Until when nothing but the clock
+//! differs from round to round is computed (`clock.rs`), and the core is parked until then.
+//!
 //! A round may call functions and save registers on the stack, which lies in the core's own RAM: what is
 //! stored there in the second round is there already. A loop that stores to L1 or a device is no poll,
 //! even if it stores the same every time: others may look, and each store is an event.
@@ -21,12 +24,18 @@ use crate::op::{Kind, Op, SINK};
 use crate::park::{Spin, WatchedLoad};
 use crate::run::Slice;
 
+mod clock;
 mod flow;
 
+use clock::ClockFlow;
+pub(crate) use clock::{clock_word, era};
 use flow::{Flow, Pass};
 
 /// Most instructions of a loop that is looked at.
 pub(crate) const MAX_BODY: u32 = 32;
+
+/// Rounds of a loop that waits by the wall clock for which it is worth parking.
+const LEAST_ROUNDS: u64 = 4;
 
 /// Deepest calls of a loop that is looked at.
 const MAX_CALLS: usize = 4;
@@ -95,11 +104,30 @@ pub(crate) fn mark(op: Op, pc: u32, fetch: impl Fn(u32) -> Op) -> Op {
 }
 
 /// Loads of a round that is carried out on the side.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub(crate) struct Foreseen {
+    /// All but those of the wall clock.
     pub(crate) loads: Vec<WatchedLoad>,
     /// Cycle of the oldest value used.
     pub(crate) oldest: u64,
+    /// Whether there are loads from other devices.
+    pub(crate) devices: bool,
+    /// Whether there are loads of the wall clock.
+    pub(crate) clock: bool,
+}
+
+/// Length of a register array that is kept and restored.
+const REGISTERS: usize = SINK as usize + 1;
+
+/// A round that was carried out on the side.
+struct Round {
+    /// Whether it led back to its beginning.
+    closed: bool,
+    period_cycles: u64,
+    period_instructions: u64,
+    /// The registers at its end.
+    after: [u32; REGISTERS],
+    foreseen: Foreseen,
 }
 
 impl Core {
@@ -141,41 +169,83 @@ impl Core {
     }
 
     /// The round that begins at the pc, if it leads back there with equal registers as long as the
-    /// registers of devices show what they showed when they were last read from the same place.
+    /// registers of devices show what they showed when they were last read from the same place; or
+    /// with registers that differ only by what the wall clock showed.
     pub(crate) fn foresee(&mut self, shared: &Shared) -> Option<Spin> {
-        const REGISTERS: usize = SINK as usize + 1;
-        let (head, cycle, instructions) = (self.pc, self.cycle, self.instructions);
+        let (head, cycle) = (self.pc, self.cycle);
         let mut before = [0; REGISTERS];
         before.copy_from_slice(&self.x[..REGISTERS]);
-        let foreseen = Foreseen { loads: self.prober.take_loads(), oldest: cycle };
+        let round = self.try_round(shared, &before, |_, _, _| true);
+        let Round { period_cycles, period_instructions, foreseen, .. } = round;
+        let waits = foreseen.devices || foreseen.clock;
+        let closed = round.closed
+            && (!waits || period_cycles.is_multiple_of(self.config.epoch.cycles()))
+            && (foreseen.clock || round.after[1..32] == before[1..32]);
+        let mut spin = closed.then(|| Spin {
+            head,
+            parked_at: cycle,
+            began: foreseen.oldest,
+            seen: foreseen.oldest,
+            period_cycles,
+            period_instructions,
+            loads: foreseen.loads.clone(),
+            leaves_at: None,
+        });
+        self.prober.give_loads(foreseen.loads);
+        if let Some(spin) = spin.as_mut().filter(|_| foreseen.clock) {
+            let rounds = self.rounds_by_clock(shared, &before, period_cycles)?;
+            spin.leaves_at = Some(cycle + rounds * period_cycles);
+        }
+        spin
+    }
+
+    /// How many rounds of a loop that looks at the wall clock are certainly like the next one, if they
+    /// are worth it.
+    fn rounds_by_clock(
+        &mut self,
+        shared: &Shared,
+        before: &[u32; REGISTERS],
+        period: u64,
+    ) -> Option<u64> {
+        let mut flow = ClockFlow::new();
+        let round = self.try_round(shared, before, |op, x, cycle| flow.pass(op, x, cycle));
+        self.prober.give_loads(round.foreseen.loads);
+        let rounds = flow.rounds(before, &round.after, period).filter(|_| round.closed)?;
+        (rounds >= LEAST_ROUNDS).then_some(rounds)
+    }
+
+    /// Carries out the round that begins at the pc and takes it back. `visit` sees each instruction
+    /// with the registers and the cycle before it, and may end the attempt.
+    fn try_round(
+        &mut self,
+        shared: &Shared,
+        before: &[u32; REGISTERS],
+        mut visit: impl FnMut(Op, &[u32], u64) -> bool,
+    ) -> Round {
+        let (head, cycle, instructions) = (self.pc, self.cycle, self.instructions);
+        let loads = self.prober.take_loads();
         let mut slice = Slice::new(shared, u64::MAX);
-        slice.foreseen = Some(foreseen);
+        slice.foreseen = Some(Foreseen { loads, oldest: cycle, devices: false, clock: false });
         let mut closed = false;
         for _ in 0..=MAX_BODY {
-            if !self.step(&mut slice) || self.pc == head {
+            let op = self.icache.op(self.pc).unwrap_or(Op::UNDECODED);
+            let op = if op.kind == Kind::Poll { original(op) } else { op };
+            if !visit(op, &self.x, self.cycle) || !self.step(&mut slice) || self.pc == head {
                 closed = self.pc == head && self.instructions != instructions;
                 break;
             }
         }
-        let period_cycles = self.cycle - cycle;
-        let period_instructions = self.instructions - instructions;
-        closed &= self.x[1..32] == before[1..32];
-        self.x[..REGISTERS].copy_from_slice(&before);
+        let mut round = Round {
+            closed,
+            period_cycles: self.cycle - cycle,
+            period_instructions: self.instructions - instructions,
+            after: *before,
+            foreseen: slice.foreseen.unwrap_or_default(),
+        };
+        round.after.copy_from_slice(&self.x[..REGISTERS]);
+        self.x[..REGISTERS].copy_from_slice(before);
         (self.pc, self.cycle, self.instructions) = (head, cycle, instructions);
-        let Foreseen { loads, oldest } = slice.foreseen?;
-        let devices = loads.iter().any(|load| load.device);
-        closed &= !devices || period_cycles.is_multiple_of(self.config.epoch.cycles());
-        let spin = closed.then(|| Spin {
-            head,
-            parked_at: cycle,
-            began: oldest,
-            seen: oldest,
-            period_cycles,
-            period_instructions,
-            loads: loads.clone(),
-        });
-        self.prober.give_loads(loads);
-        spin
+        round
     }
 }
 

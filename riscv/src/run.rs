@@ -43,7 +43,7 @@ pub(crate) struct Slice<'a> {
     /// Whether quiet L1 stores go straight to L1.
     pub(crate) direct: bool,
     /// Remembered loads while a woken core catches up.
-    pub(crate) replay: Option<std::slice::Iter<'a, WatchedLoad>>,
+    pub(crate) replay: Option<std::iter::Cycle<std::slice::Iter<'a, WatchedLoad>>>,
     /// Loads of a round that is only tried out.
     pub(crate) foreseen: Option<Foreseen>,
     /// Registers that a core may look at itself.
@@ -57,7 +57,7 @@ impl<'a> Slice<'a> {
     }
 
     /// Whether what is executed happens now for the first time.
-    fn is_real(&self) -> bool {
+    pub(crate) fn is_real(&self) -> bool {
         self.replay.is_none() && self.foreseen.is_none()
     }
 }
@@ -91,11 +91,11 @@ impl Core {
         }
     }
 
-    /// Executes the rest of a round of `spin` up to `until` with the loads it had.
+    /// Executes rounds of `spin` from its head up to `until` with the loads they had.
     pub(crate) fn replay(&mut self, shared: &Shared, spin: &Spin, until: u64) {
         self.pc = spin.head;
         let mut slice = Slice::new(shared, until);
-        slice.replay = Some(spin.loads.iter());
+        slice.replay = Some(spin.loads.iter().cycle());
         while self.cycle < until && self.step(&mut slice) {}
     }
 

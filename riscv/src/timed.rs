@@ -1,6 +1,7 @@
 //! Loads whose value follows from the cycle alone, answered in the middle of a slice.
 //!
-//! Software waits by reading the wall clock over and over. Such a load waits for the end of its
+//! Software reads the wall clock to take times, and waits by reading it over and over. (While it
+//! does nothing else it is parked, see [`crate::poll`].) Such a load waits for the end of its
 //! epoch like any other load from a device, but nobody else has to be asked; so a core that is alone
 //! goes on from there without leaving its slice. What it finds and when is the same.
 
@@ -38,6 +39,7 @@ impl Core {
             return None;
         }
         let value = registers(addr, Cycle(self.cycle), end)?;
+        self.note_clock(addr, self.cycle);
         self.prober.side_effect(end.0);
         self.cycle = end.0 - 1;
         Some(value)

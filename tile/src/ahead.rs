@@ -15,6 +15,7 @@
 use sim_core::engine::Engine;
 use sim_core::{CoreId, CoreSet, Cycle, Observer};
 
+use crate::schedule::Schedule;
 use crate::tile::Tile;
 
 /// Fewer epochs than this are not worth the trouble.
@@ -80,10 +81,18 @@ impl<O: Observer> Tile<O> {
     /// Goes beyond the time of the others of a chip, up to `limit` at most, if that looks safe.
     pub fn venture(&mut self, limit: Cycle) {
         if self.is_undisturbed() && !self.awaits_answers() && !self.fabric.has_departures() {
-            let running = self.running();
-            let limit = self.calm_until(limit);
-            if !running.is_empty() && limit > self.now {
+            let Schedule { running, alarm } = self.schedule();
+            let limit = self.calm_until(alarm.map_or(limit, |alarm| alarm.min(limit)));
+            if limit <= self.now {
+                return;
+            }
+            if !running.is_empty() {
                 self.run_ahead(running, limit, true);
+            } else if alarm.is_some() {
+                // Nothing happens before the alarm: a trial without anybody.
+                self.trials.overwritten.clear();
+                (self.trials.from, self.trials.cores) = (self.now, CoreSet::EMPTY);
+                self.now = limit;
             }
         }
     }
@@ -95,6 +104,10 @@ impl<O: Observer> Tile<O> {
             return;
         }
         debug_assert!(self.trials.from <= now, "{} < {now}", self.trials.from);
+        if self.trials.cores.is_empty() {
+            self.now = now;
+            return;
+        }
         self.take_back();
         self.trials.failed(now);
         self.trials.recalls += 1;

@@ -1,11 +1,10 @@
 //! Time: one epoch after the other until there is a reason to stop.
 
 use memory_map::reg::tile_control;
-use sim_core::{
-    Agent as _, CoreId, CoreSet, Cycle, GuestError, L1, Observer, RequestKind, ThreadId, Width,
-};
+use sim_core::{Agent as _, CoreId, Cycle, GuestError, L1, Observer, RequestKind, ThreadId, Width};
 
 use crate::quiesce::Quiescence;
+use crate::schedule::{Schedule, goes_on};
 use crate::tile::Tile;
 
 /// Where the tile's own control registers begin.
@@ -104,14 +103,13 @@ impl<O: Observer> Tile<O> {
             || self.retry_requests
             || !self.faults.is_empty()
             || self.fabric.next_due().is_some()
-            || self.cores.iter().any(|(_, core)| core.is_running())
+            || self.cores.iter().any(|(_, core)| goes_on(core))
     }
 
     /// Whether the coprocessor or more than one core is at work.
     #[must_use]
     pub fn is_computing(&self) -> bool {
-        !self.tensix.is_asleep()
-            || self.cores.iter().filter(|(_, core)| core.is_running()).count() > 1
+        !self.tensix.is_asleep() || self.cores.iter().filter(|(_, core)| goes_on(core)).count() > 1
     }
 
     /// Whether requests to other endpoints are unanswered.
@@ -128,17 +126,6 @@ impl<O: Observer> Tile<O> {
         self.now = self.now.max(self.config.epoch.round_up(limit));
     }
 
-    /// The cores that execute.
-    pub(crate) fn running(&self) -> CoreSet {
-        let mut running = CoreSet::EMPTY;
-        for (core, state) in self.cores.iter() {
-            if state.is_running() {
-                running.insert(core);
-            }
-        }
-        running
-    }
-
     /// The epoch boundary, `limit` at the latest, up to which nothing reaches the tile that is on its
     /// way already.
     pub(crate) fn calm_until(&self, limit: Cycle) -> Cycle {
@@ -150,10 +137,11 @@ impl<O: Observer> Tile<O> {
     /// move.
     pub(crate) fn advance(&mut self, limit: Cycle) -> bool {
         self.grant_pushes();
-        let running = self.running();
+        let Schedule { running, alarm } = self.schedule_now();
+        let limit = alarm.map_or(limit, |alarm| alarm.min(limit));
         if self.tensix.is_asleep() && !self.retry_requests {
             let calm = self.calm_until(limit);
-            if running.is_empty() && self.fabric.next_due().is_none() {
+            if running.is_empty() && alarm.is_none() && self.fabric.next_due().is_none() {
                 self.quiet_since.get_or_insert(self.now);
                 return false;
             }

@@ -24,6 +24,7 @@ mod loads;
 mod quiesce;
 mod registers;
 mod route;
+mod schedule;
 mod tdma;
 mod tensix_env;
 mod tile;

@@ -147,6 +147,8 @@ impl<O: Observer> Tile<O> {
                 let since = self.push_waits[id.index()].map(|(_, since)| since);
                 Some(wait(self.pushed_thread(id, *window), since, core.pc()))
             }
+            // Who waits by the clock goes on without anybody.
+            Status::Parked(spin) if spin.leaves_at().is_some() => None,
             Status::Parked(spin) => {
                 let pc = spin.loads.first().map_or(spin.head, |load| load.pc);
                 let reason =

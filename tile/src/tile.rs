@@ -217,7 +217,7 @@ impl<O: Observer> Tile<O> {
                 from: spin.parked_at(),
                 until: now.max(spin.parked_at()),
                 pc: spin.loads.first().map_or(spin.head, |load| load.pc),
-                reads: spin.loads.first().map(|load| load.addr),
+                reads: spin.first_read(),
             };
             self.observer.parked(id, span);
         }
