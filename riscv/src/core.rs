@@ -1,7 +1,7 @@
 //! One core: its state and what the tile may do to it between run phases.
 
 use sim_core::{
-    Agent, Batch, Category, Context, CoreId, Cycle, EpochLength, GuestError, L1, Retire, Shared,
+    Agent, Batch, Category, Context, CoreId, Cycle, EpochLength, GuestError, Retire, Shared,
     StateHasher, WaitReason, Width,
 };
 
@@ -320,36 +320,6 @@ impl Core {
         self.cycle = now.0;
         self.status = Status::Running;
         self.pause_if_due();
-    }
-
-    /// Takes a parked core out of its loop as of `now`, an epoch boundary: it will be exactly
-    /// where it would be had it spun. Nothing happens if it is not parked.
-    pub fn wake(&mut self, shared: &Shared, now: Cycle) {
-        let status = std::mem::replace(&mut self.status, Status::Running);
-        let Status::Parked(spin) = status else {
-            self.status = status;
-            return;
-        };
-        if now.0 > spin.parked_at {
-            let elapsed = now.0 - spin.parked_at;
-            // What the clock showed in the last whole round is still in registers.
-            let again = u64::from(spin.leaves_at.is_some());
-            let rounds = (elapsed / spin.period_cycles).saturating_sub(again);
-            self.instructions += rounds * spin.period_instructions;
-            self.cycle = spin.parked_at + rounds * spin.period_cycles;
-            self.replay(shared, &spin, now.0);
-        }
-        self.prober.restart(now.0, spin.watches_devices());
-    }
-
-    /// Whether every L1 word the parked loop reads still has the value it had.
-    #[must_use]
-    pub fn spin_holds(&self, l1: &L1) -> bool {
-        self.spin().is_none_or(|spin| {
-            spin.loads
-                .iter()
-                .all(|load| load.device || l1.read(load.addr, load.width) == load.value)
-        })
     }
 
     /// Reads local RAM through the slow path, by byte offset; `None` outside.

@@ -37,6 +37,7 @@ mod poll;
 mod rare;
 mod run;
 mod timed;
+mod wake;
 
 pub use crate::core::{Core, CoreConfig, Status};
 pub use crate::debug::{DebugAccess, Watchpoint};

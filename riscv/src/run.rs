@@ -15,7 +15,7 @@ use crate::exec::{bits, muldiv};
 use crate::fast::{Alone, Exit, Posted};
 use crate::icache::IcacheModel;
 use crate::op::{Kind, Op, SINK};
-use crate::park::{Spin, WatchedLoad};
+use crate::park::WatchedLoad;
 use crate::poll::{self, Foreseen};
 use crate::timed::TimedRegisters;
 
@@ -89,14 +89,6 @@ impl Core {
                 }
             }
         }
-    }
-
-    /// Executes rounds of `spin` from its head up to `until` with the loads they had.
-    pub(crate) fn replay(&mut self, shared: &Shared, spin: &Spin, until: u64) {
-        self.pc = spin.head;
-        let mut slice = Slice::new(shared, until);
-        slice.replay = Some(spin.loads.iter().cycle());
-        while self.cycle < until && self.step(&mut slice) {}
     }
 
     /// The careful loop: at most that many cycles, and no longer than there is reason for care.
