@@ -2,7 +2,7 @@
 //!
 //! What it is: Tensix opcodes with operand fields ([`op`], [`fields`], [`encode`]), backend
 //! configuration fields ([`config`]), names of wait conditions, semaphores and formats ([`names`]),
-//! the RV32 subset of the baby cores ([`rv32`], [`csr`], [`asm`]), and disassembly of both ([`disasm`]).
+//! the RV32 subset of the baby cores ([`rv32`], [`csr`], [`asm`], [`word`]), and disassembly of both ([`disasm`]).
 //! Everything comes from `tables/*.toml`; `build.rs` checks the rows and expands them.
 //!
 //! What it is not: it executes nothing and knows no time.
@@ -16,6 +16,7 @@ pub mod disasm;
 pub mod names;
 pub mod op;
 pub mod rv32;
+pub mod word;
 
 /// Readers of operand fields: one module per instruction, one function per field.
 pub mod fields {

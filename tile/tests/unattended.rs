@@ -2,7 +2,7 @@
 //! mistake as epochs that are committed one by one. A tile that somebody observes commits each
 //! epoch in which a core executes; one that nobody observes does not.
 
-use isa::asm::{addi, bne, j, lui, store};
+use isa::asm::{addi, bne, j, li, lui, store};
 use isa::encode;
 use isa::rv32::ttinsn_code;
 use proptest::prelude::*;
@@ -90,8 +90,8 @@ fn step() -> impl Strategy<Value = Vec<u32>> {
         6 => push().prop_map(|word| vec![ttinsn_code(word).unwrap_or(addi(7, 7, 1))]),
         // By a store, so that BRISC pushes as well.
         1 => push().prop_map(|word| {
-            let low = (word << 20).cast_signed() >> 20;
-            vec![lui(6, word.wrapping_add(0x800)), addi(6, 6, low), store(2, 6, PUSHES.0, 0)]
+            let [high, low] = li(6, word);
+            vec![high, low, store(2, 6, PUSHES.0, 0)]
         }),
         2 => (0_usize..12).prop_map(|count| vec![addi(7, 7, 1); count]),
         1 => (0_i32..8).prop_map(|slot| vec![store(2, 7, DATA.0, 4 * slot)]),

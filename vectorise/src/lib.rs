@@ -82,26 +82,32 @@ const fn detected() -> Level {
 }
 
 /// Calls `work` compiled for the best level of this host.
+#[expect(unsafe_code, reason = "functions with target features, called where the host has them")]
 #[inline(always)]
 pub fn run<R>(work: impl FnOnce() -> R) -> R {
-    run_within(Level::best(), work)
+    // SAFETY: the level is the best.
+    unsafe { run_within(Level::best(), work) }
 }
 
 /// Calls `work` compiled for `level`, or for the best level of this host if that is less. For
 /// tests, which compare levels.
+#[expect(unsafe_code, reason = "functions with target features, called where the host has them")]
 #[inline(always)]
 pub fn run_at<R>(level: Level, work: impl FnOnce() -> R) -> R {
-    run_within(level.min(Level::best()), work)
+    // SAFETY: the level is not above the best.
+    unsafe { run_within(level.min(Level::best()), work) }
 }
 
-/// The same for a level that is not above [`Level::best`].
+/// Calls `work` compiled for `level`.
+///
+/// # Safety
+/// `level` is not above [`Level::best`], which has found all features that it needs on this host.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "functions with target features, called where the host has them")]
 #[inline(always)]
-fn run_within<R>(level: Level, work: impl FnOnce() -> R) -> R {
+unsafe fn run_within<R>(level: Level, work: impl FnOnce() -> R) -> R {
     match level {
-        // SAFETY: no caller names a level above `Level::best`, which has found all features that
-        // the function names on this host.
+        // SAFETY: the caller names no level above the host's.
         Level::Avx512 => unsafe { with_avx512(work) },
         // SAFETY: as above; they are a part of those of `Level::Avx512`.
         Level::Avx2 => unsafe { with_avx2(work) },
@@ -110,9 +116,13 @@ fn run_within<R>(level: Level, work: impl FnOnce() -> R) -> R {
 }
 
 /// Calls `work`: other architectures have one level.
+///
+/// # Safety
+/// Nothing to heed here.
 #[cfg(not(target_arch = "x86_64"))]
+#[expect(unsafe_code, reason = "functions with target features, called where the host has them")]
 #[inline(always)]
-fn run_within<R>(_level: Level, work: impl FnOnce() -> R) -> R {
+unsafe fn run_within<R>(_level: Level, work: impl FnOnce() -> R) -> R {
     work()
 }
 

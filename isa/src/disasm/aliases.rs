@@ -1,7 +1,8 @@
 //! The pseudo-instructions that GNU objdump prints in place of special operands.
 
-use super::operands::{branch_target, csr_name, freg, imm_i, jump_target, rd, rs1, rs2, xreg};
+use super::operands::{csr_name, freg, xreg};
 use crate::rv32::Instr;
+use crate::word::{branch_target, imm_i, jump_target, rd, rs1, rs2};
 
 /// The alias of a word, if it has one.
 pub(super) fn text(instr: Instr, word: u32, pc: u32) -> Option<String> {

@@ -2,6 +2,7 @@
 
 use crate::csr;
 use crate::rv32::{Format, Instr};
+use crate::word::{branch_target, imm_i, imm_s, jump_target, rd, rs1, rs2};
 
 const X: [&str; 32] = [
     "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4",
@@ -31,44 +32,6 @@ pub fn freg(index: u32) -> &'static str {
 pub fn csr_name(address: u32) -> String {
     let row = u16::try_from(address).ok().and_then(csr::find);
     row.map_or_else(|| format!("{address:#x}"), |c| c.name.to_owned())
-}
-
-pub(super) const fn rd(word: u32) -> u32 {
-    word >> 7 & 31
-}
-
-pub(super) const fn rs1(word: u32) -> u32 {
-    word >> 15 & 31
-}
-
-pub(super) const fn rs2(word: u32) -> u32 {
-    word >> 20 & 31
-}
-
-pub(super) const fn imm_i(word: u32) -> i32 {
-    word.cast_signed() >> 20
-}
-
-const fn imm_s(word: u32) -> i32 {
-    word.cast_signed() >> 25 << 5 | rd(word).cast_signed()
-}
-
-/// Target of a branch at `pc`.
-pub(super) const fn branch_target(word: u32, pc: u32) -> u32 {
-    let offset = (word.cast_signed() >> 31 << 12).cast_unsigned()
-        | (word >> 7 & 1) << 11
-        | (word >> 25 & 0x3F) << 5
-        | (word >> 8 & 0xF) << 1;
-    pc.wrapping_add(offset)
-}
-
-/// Target of a `jal` at `pc`.
-pub(super) const fn jump_target(word: u32, pc: u32) -> u32 {
-    let offset = (word.cast_signed() >> 31 << 20).cast_unsigned()
-        | (word >> 12 & 0xFF) << 12
-        | (word >> 20 & 1) << 11
-        | (word >> 21 & 0x3FF) << 1;
-    pc.wrapping_add(offset)
 }
 
 /// `,rne` and so on; nothing for the dynamic mode.

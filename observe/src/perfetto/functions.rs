@@ -4,6 +4,7 @@
 //! return closes it; a jump into another function replaces the innermost slice, or, if that
 //! function is on the stack, returns to it.
 
+use isa::word::{JAL, JALR, opcode, rd, rs1};
 use sim_core::{CoreId, Retire};
 
 use crate::cache::Cache;
@@ -104,15 +105,15 @@ impl Functions {
 }
 
 const fn links(word: u32) -> bool {
-    matches!(word >> 7 & 31, 1 | 5)
+    matches!(rd(word), 1 | 5)
 }
 
-fn is_call(word: u32) -> bool {
-    matches!(word & 0x7F, 0x6F | 0x67) && links(word)
+const fn is_call(word: u32) -> bool {
+    matches!(opcode(word), JAL | JALR) && links(word)
 }
 
-fn is_return(word: u32) -> bool {
-    word & 0x7F == 0x67 && !links(word) && matches!(word >> 15 & 31, 1 | 5)
+const fn is_return(word: u32) -> bool {
+    opcode(word) == JALR && !links(word) && matches!(rs1(word), 1 | 5)
 }
 
 #[cfg(test)]

@@ -265,7 +265,7 @@ impl<W: Write, N: Names> Observer for Perfetto<W, N> {
 
     fn retires(&mut self, core: CoreId, retires: &[Retire]) {
         for run in retires.chunk_by(Functions::passes) {
-            if let [first, .., last] | [first @ last] = run {
+            if let (Some(first), Some(last)) = (run.first(), run.last()) {
                 self.retire(core, first);
                 self.functions[core.index()].skip_to(last);
                 self.last_cycle = self.last_cycle.max(last.cycle.0);

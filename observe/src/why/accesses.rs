@@ -3,13 +3,14 @@
 //! Hardware does not clear L1 `[isa-bh: TensixTile/L1.md]`, so such a read is a different value on
 //! every board; here it is zero. There are no events for loads: addresses are worked out from the
 //! log of executed instructions, whose results are the registers of the next ones; units of the
-//! coprocessor tell theirs ([`super::unknown`]). A NoC transfer is a copy: only if a part of its source was never written
-//! is it a mistake, else the copy is as unknown as the source. Rounds of a
+//! coprocessor tell theirs ([`super::unknown`]). A NoC transfer is a copy: only if a part of its
+//! source was never written is it a mistake, else the copy is as unknown as the source. Rounds of a
 //! parked loop are not in the log; what was computed shortly before is taken as unknown then.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use isa::word::{LOAD, imm_i, opcode, rs1};
 use memory_map::layout::LOCAL_RAM_BASE;
 use sim_core::l1::L1_BYTES;
 use sim_core::observer::ParkedSpan;
@@ -228,11 +229,10 @@ impl<N: Names> Accesses<N> {
 /// The address that a load reads, if its word is one: `lb` to `lhu`
 /// `[riscv-unprivileged: 2.6]`.
 fn load_address(word: u32, registers: &Registers) -> Option<u32> {
-    if word & 0x7F != 0x03 {
+    if opcode(word) != LOAD {
         return None;
     }
-    let offset = (word.cast_signed() >> 20).cast_unsigned();
-    registers.known(word >> 15 & 31).map(|base| base.wrapping_add(offset))
+    registers.known(rs1(word)).map(|base| base.wrapping_add_signed(imm_i(word)))
 }
 
 impl<N: Names> Observer for Accesses<N> {

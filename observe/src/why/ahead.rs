@@ -2,8 +2,11 @@
 //!
 //! Read straight on from where the core stands, through known returns and unconditional jumps, with
 //! the constants that it computes on the way. It finds the store that would have let the core's own
-//! Tensix thread go on. Encodings `[riscv-unprivileged: 2.4-2.6]`.
+//! Tensix thread go on.
 
+use isa::fields::{semget, sempost};
+use isa::op::Opcode;
+use isa::word;
 use memory_map::{Target, lookup};
 use sim_core::{AgentId, CoreId, ThreadId, Width};
 
@@ -13,6 +16,8 @@ use crate::resource::Way;
 
 /// Instructions looked at.
 const FAR: usize = 96;
+/// Minor opcode of `add` and `addi`.
+const ADD: u32 = 0;
 
 /// Registers as far as they are known.
 struct Reader<'a, 'b> {
@@ -31,48 +36,40 @@ impl<'a, 'b> Reader<'a, 'b> {
 
     /// One instruction: the address and value of a store; `None` where the way on is not known.
     fn step(&mut self) -> Option<Option<(u32, Option<u32>)>> {
-        let word = self.scene.machine.l1(self.pc, Width::Word);
-        let (rd, left, right) = (word >> 7 & 31, word >> 15 & 31, word >> 20 & 31);
-        let immediate = (word.cast_signed() >> 20).cast_unsigned();
+        let text = self.scene.machine.l1(self.pc, Width::Word);
+        let (left, right) = (word::rs1(text), word::rs2(text));
         let known = |index: u32| self.known[index as usize];
-        let plus = |value: Option<u32>, by: u32| value.map(|value| value.wrapping_add(by));
+        let plus = |value: Option<u32>, by: i32| value.map(|value| value.wrapping_add_signed(by));
         let (mut next, mut store) = (self.pc.wrapping_add(4), None);
-        let result = match word & 0x7F {
-            0x37 => Some(word & 0xFFFF_F000),
-            0x17 => Some(self.pc.wrapping_add(word & 0xFFFF_F000)),
-            0x13 if word >> 12 & 7 == 0 => plus(known(left), immediate),
-            0x33 if word >> 25 == 0 && word >> 12 & 7 == 0 => {
+        let result = match word::opcode(text) {
+            word::LUI => Some(word::imm_u(text)),
+            word::AUIPC => Some(self.pc.wrapping_add(word::imm_u(text))),
+            word::OP_IMM if word::funct3(text) == ADD => plus(known(left), word::imm_i(text)),
+            word::OP if text >> 25 == 0 && word::funct3(text) == ADD => {
                 known(left).zip(known(right)).map(|(left, right)| left.wrapping_add(right))
             }
-            0x23 => {
-                let offset = (word.cast_signed() >> 20 & !31).cast_unsigned() | word >> 7 & 31;
-                store = plus(known(left), offset).map(|addr| (addr, known(right)));
+            word::STORE => {
+                store = plus(known(left), word::imm_s(text)).map(|addr| (addr, known(right)));
                 None
             }
-            0x6F => {
-                next = self.pc.wrapping_add(jump(word));
+            word::JAL => {
+                next = word::jump_target(text, self.pc);
                 Some(self.pc.wrapping_add(4))
             }
-            0x67 => {
-                next = plus(known(left), immediate)? & !1;
+            word::JALR => {
+                next = plus(known(left), word::imm_i(text))? & !1;
                 Some(self.pc.wrapping_add(4))
             }
             // Only the way straight on is followed.
             _ => None,
         };
-        let writes = !matches!(word & 0x7F, 0x23 | 0x63) && rd != 0;
-        if writes {
+        let writes = !matches!(word::opcode(text), word::STORE | word::BRANCH);
+        if let (true, rd @ 1..) = (writes, word::rd(text)) {
             self.known[rd as usize] = result;
         }
         self.pc = next;
         Some(store)
     }
-}
-
-/// Offset of a `jal`.
-const fn jump(word: u32) -> u32 {
-    let sign = (word.cast_signed() >> 11).cast_unsigned() & 0xFFF0_0000;
-    sign | word & 0xF_F000 | word >> 9 & 0x800 | word >> 20 & 0x7FE
 }
 
 /// Where the core of a thread would post or get a semaphore, itself or by an instruction that it
@@ -102,9 +99,17 @@ fn acts(core: CoreId, addr: u32, value: Option<u32>, index: u8, way: Way) -> boo
             ((hit.offset / 4) & 7) as u8 == index
                 && value.is_some_and(|value| value & 1 == 1) == gets
         }
-        Target::PushOwn => value.is_some_and(|word| {
-            word >> 24 == if gets { 0xA5 } else { 0xA4 } && word >> (2 + index) & 1 == 1
-        }),
+        Target::PushOwn => value.is_some_and(|word| operates(word, index, way)),
         _ => false,
     }
+}
+
+/// Whether a Tensix instruction posts or gets that semaphore.
+pub(super) fn operates(word: u32, index: u8, way: Way) -> bool {
+    let selected = match (Opcode::from_word(word), way) {
+        (Some(Opcode::Sempost), Way::Give) => sempost::sem_sel(word),
+        (Some(Opcode::Semget), Way::Take) => semget::sem_sel(word),
+        _ => 0,
+    };
+    selected >> index & 1 == 1
 }

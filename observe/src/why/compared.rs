@@ -1,16 +1,12 @@
 //! What a polling loop compares with: read off the instructions that it executed last.
 //!
 //! From the load on, everything that is made of its value is followed through the round, also
-//! through calls; the other operand of the first comparison is the answer. Encodings
-//! `[riscv-unprivileged: 2.4, 2.5]`.
+//! through calls; the other operand of the first comparison is the answer.
 
+use isa::word::{self, BRANCH, OP, OP_IMM};
 use sim_core::{CoreId, Retire};
 
 use super::scene::Scene;
-
-const BRANCH: u32 = 0x63;
-const IMMEDIATE: u32 = 0x13;
-const REGISTER: u32 = 0x33;
 
 /// Operand fields of an instruction.
 struct Fields {
@@ -26,11 +22,11 @@ struct Fields {
 impl Fields {
     const fn of(word: u32) -> Self {
         Self {
-            opcode: word & 0x7F,
-            function: word >> 12 & 7,
-            left: (word >> 15 & 31) as u8,
-            right: (word >> 20 & 31) as u8,
-            immediate: (word.cast_signed() >> 20).cast_unsigned(),
+            opcode: word::opcode(word),
+            function: word::funct3(word),
+            left: word::rs1(word) as u8,
+            right: word::rs2(word) as u8,
+            immediate: word::imm_i(word).cast_unsigned(),
             subtract: word >> 30 & 1 == 1,
         }
     }
@@ -88,17 +84,17 @@ fn behind(scene: &Scene<'_>, core: CoreId, log: &[&Retire], start: usize) -> Opt
                 return Some(if other == 0 { candidate } else { Some(value) });
             }
             // sub, slt, sltu, xor.
-            REGISTER if left != right && compares(&fields) => {
+            OP if left != right && compares(&fields) => {
                 if other != 0 {
                     candidate = Some(values.before(at, other));
                 }
                 true
             }
-            IMMEDIATE if left => {
+            OP_IMM if left => {
                 candidate = immediate(&fields).or(candidate);
                 true
             }
-            REGISTER => left || right,
+            OP => left || right,
             _ => false,
         };
         if retire.rd != 0 {

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use isa::word::{LOAD, STORE, funct3, imm_i, opcode, rs1};
 use memory_map::layout::{LOCAL_RAM_BASE, LOCAL_RAM_BYTES_DM};
 use serde::Serialize;
 use sim_core::l1::L1_BYTES;
@@ -111,8 +112,7 @@ impl Loops {
         };
         let period = (1..=last.len() / ROUNDS).find(repeats)?;
         let round = &last[..period];
-        // Stores have the opcode 0x23 [riscv: RV32I].
-        let stores = round.iter().any(|retire| retire.word & 0x7F == 0x23);
+        let stores = round.iter().any(|retire| opcode(retire.word) == STORE);
         let head = round.iter().map(|retire| retire.pc).min()?;
         Some(Round { head, instructions: period, stores })
     }
@@ -121,13 +121,11 @@ impl Loops {
 /// The load that entry `at` of a log is, if it is one from outside the core.
 fn load(values: &Values<'_, '_>, at: usize) -> Option<WatchedLoad> {
     let Retire { pc, word, value, .. } = *values.log[at];
-    // Loads have the opcode 0x03 [riscv: RV32I].
-    if word & 0x7F != 0x03 {
+    if opcode(word) != LOAD {
         return None;
     }
-    let offset = (word.cast_signed() >> 20).cast_unsigned();
-    let addr = values.before(at, (word >> 15 & 31) as u8).wrapping_add(offset);
-    let width = match word >> 12 & 3 {
+    let addr = values.before(at, rs1(word) as u8).wrapping_add_signed(imm_i(word));
+    let width = match funct3(word) & 3 {
         0 => Width::Byte,
         1 => Width::Half,
         _ => Width::Word,

@@ -224,12 +224,7 @@ fn who(scene: &Scene<'_>, wait: &AgentWait, resource: Resource, way: Way) -> Act
 
 /// Who could post or get a semaphore that nobody has posted or got yet.
 fn semaphore(scene: &Scene<'_>, wait: &AgentWait, index: u8, way: Way) -> Actors {
-    // SEMPOST and SEMGET, `[isa-wh: TensixCoprocessor/SEMPOST.md]`.
-    let opcode = if way == Way::Give { 0xA4 } else { 0xA5 };
-    let holds = |wait: &&AgentWait| {
-        let acts = |word: u32| word >> 24 == opcode && word >> (2 + index) & 1 == 1;
-        wait.word.is_some_and(acts)
-    };
+    let holds = |wait: &&AgentWait| wait.word.is_some_and(|word| ahead::operates(word, index, way));
     if holds(&wait) {
         return Actors { agents: Vec::new(), known: true, own: wait.pc };
     }

@@ -37,7 +37,8 @@ pub struct Polled {
     last: BTreeMap<(u32, CoreId), u64>,
     /// Last write of each word.
     writes: BTreeMap<u32, (AgentId, u32, u64)>,
-    lost: Vec<LostUpdate>,
+    /// Last update of each word that was lost.
+    lost: BTreeMap<u32, LostUpdate>,
 }
 
 impl Polled {
@@ -70,14 +71,14 @@ impl Polled {
             && lost.0 != agent
             && lost.2 > *seen
         {
-            self.lost.push(LostUpdate { word, lost, by: (agent, pc, cycle) });
+            self.lost.insert(word, LostUpdate { word, lost, by: (agent, pc, cycle) });
         }
         self.writes.insert(word, (agent, pc, cycle));
     }
 
     /// The last update of a word that was lost.
     pub(super) fn lost(&self, word: u32) -> Option<&LostUpdate> {
-        self.lost.iter().rev().find(|lost| lost.word == word)
+        self.lost.get(&word)
     }
 
     /// Whether a core loaded a value from a word between two cycles.

@@ -74,7 +74,8 @@ pub(super) const fn load_word(cell: u32) -> u32 {
     decode_fp32(cell)
 }
 
-/// SFPLOAD of a 16-bit cell, whose upper half is zero; `old` is the register's lane, of which two modes keep a half.
+/// SFPLOAD of a 16-bit cell in a word whose upper half is zero; `old` is the register's lane, of
+/// which two modes keep a half.
 #[inline(always)]
 pub(super) const fn load_half(mode: u32, raw: u32, old: u32, fp16_infinity: bool) -> u32 {
     let sign = (raw & 0x8000) << 16;
