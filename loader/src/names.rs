@@ -1,6 +1,6 @@
 //! Names for what a tile did, from the ELF images that run on it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,6 +17,8 @@ pub struct LoadedNames {
     cores: RefCell<Vec<Symbols>>,
     /// Code of the kernels, as it lies in L1.
     kernels: RefCell<Vec<(CoreId, Range<u32>)>>,
+    /// Counts the launches of other kernels than those before.
+    generation: Cell<u32>,
 }
 
 impl LoadedNames {
@@ -27,6 +29,7 @@ impl LoadedNames {
         Self {
             cores: RefCell::new(CoreId::ALL.into_iter().map(symbols).collect()),
             kernels: RefCell::default(),
+            generation: Cell::new(0),
         }
     }
 
@@ -41,7 +44,9 @@ impl LoadedNames {
         *self.kernels.borrow_mut() = kernels.iter().map(code).collect();
         for (id, symbols) in CoreId::ALL.into_iter().zip(self.cores.borrow_mut().iter_mut()) {
             let own = kernels.iter().filter(|kernel| kernel.core == id);
-            symbols.set_kernels(own.map(|kernel| (Arc::clone(&kernel.image), kernel.address)));
+            if symbols.set_kernels(own.map(|kernel| (Arc::clone(&kernel.image), kernel.address))) {
+                self.generation.set(self.generation.get().wrapping_add(1));
+            }
         }
     }
 }
@@ -80,5 +85,8 @@ impl Names for LoadedNames {
 
     fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
         self.kernels.borrow().iter().any(|(id, code)| *id == core && code.contains(&pc))
+    }
+    fn generation(&self) -> u32 {
+        self.generation.get()
     }
 }

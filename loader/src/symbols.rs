@@ -223,8 +223,9 @@ impl Symbols {
     }
 
     /// Replaces the kernels: each image with the L1 address where its first loaded byte lies now.
-    /// Kernels win over firmware where both claim an address; flat images add nothing.
-    pub fn set_kernels(&mut self, kernels: impl IntoIterator<Item = (Arc<Image>, u32)>) {
+    /// Kernels win over firmware where both claim an address; flat images add nothing. Whether they
+    /// are others than before.
+    pub fn set_kernels(&mut self, kernels: impl IntoIterator<Item = (Arc<Image>, u32)>) -> bool {
         let loaded = kernels.into_iter().map(|(image, address)| {
             let linked = image.loadable().map(|segment| segment.addr).min().unwrap_or(address);
             Loaded::new(image, address.wrapping_sub(linked))
@@ -235,10 +236,11 @@ impl Symbols {
         };
         // A launch that is repeated: what has been read of its debug information stays.
         if loaded.len() == self.kernels.len() && self.kernels.iter().zip(&loaded).all(same) {
-            return;
+            return false;
         }
         self.kernels = loaded;
         self.cache.borrow_mut().clear();
+        true
     }
 
     /// Where a pc is in the source; `None` outside all known code.

@@ -66,6 +66,12 @@ pub trait Names {
     fn l1_value(&self, field: &str, value: u32) -> Option<String> {
         built_in_value(field, value)
     }
+
+    /// Another number whenever an answer may be another one: other code was loaded. Whoever
+    /// remembers answers does so together with this.
+    fn generation(&self) -> u32 {
+        0
+    }
 }
 
 /// References and shared pointers to names are names.
@@ -95,6 +101,10 @@ where
 
     fn l1_value(&self, field: &str, value: u32) -> Option<String> {
         (**self).l1_value(field, value)
+    }
+
+    fn generation(&self) -> u32 {
+        (**self).generation()
     }
 }
 

@@ -4,150 +4,130 @@
 //! of source. Each is put into words once.
 
 use memory_map::View;
-use sim_core::{AgentId, Event, Stamp, WaitReason};
+use sim_core::{AgentId, Cycle, Event, Stamp, WaitReason};
 
 use crate::cache::Cache;
 use crate::describe::{self, core_of, target_of, text_of};
 use crate::names::{CodeName, Names};
 use crate::target::Target;
-use crate::text::{Hex, put};
+use crate::text::{Dec, put};
 use crate::words::{self, Part};
 
-/// Wait reasons that are remembered.
-const REASONS: usize = 128;
-
-/// A short write to L1 in words.
-#[derive(Debug)]
-struct Written {
-    target: Option<Target>,
-    text: String,
-}
-
-/// A wait reason in words.
-#[derive(Debug)]
-pub(crate) struct Reason {
-    /// As a sentence says it.
+/// An event in words, but for what differs each time: see [`put_duration`].
+#[derive(Debug, Default)]
+pub(crate) struct Phrase {
+    /// What it is about; `None` for an event of an unknown kind.
+    pub(crate) target: Option<Target>,
+    /// As a sentence says it; of a wait that ended, what was waited for.
     pub(crate) text: String,
     /// Whatever else the owner of the scribe makes of it.
     pub(crate) more: String,
 }
 
+/// What tells phrases apart: the names there are, who sees an address, what happened.
+type Key = (u32, Option<View>, Event);
+
 /// What it remembers. `S` is what its owner makes of a line of source.
 #[derive(Debug)]
 pub(crate) struct Scribe<N, S> {
     names: N,
-    instructions: Cache<u32, String>,
-    devices: Cache<(View, u32), String>,
-    written: Cache<(u32, u32, u32), Written>,
-    reasons: Vec<(WaitReason, Reason)>,
-    more: fn(&WaitReason) -> String,
+    phrases: Cache<Key, Phrase>,
+    finish: fn(&mut Phrase, &Event),
     sources: Cache<(u32, AgentId, u32), S>,
-    /// Counts the changes of what lies in memory.
-    kernels: u32,
+    source: fn(u32, Option<CodeName>) -> S,
 }
 
 impl<N: Names, S> Scribe<N, S> {
-    /// One that knows these names. `more` fills [`Reason::more`].
-    pub(crate) fn new(names: N, more: fn(&WaitReason) -> String) -> Self {
-        Self {
-            names,
-            instructions: Cache::default(),
-            devices: Cache::default(),
-            written: Cache::default(),
-            reasons: Vec::new(),
-            more,
-            sources: Cache::default(),
-            kernels: 0,
-        }
+    /// One that knows these names. `source` says where in the source a pc is; `finish` fills
+    /// [`Phrase::more`].
+    pub(crate) fn new(
+        names: N,
+        source: fn(u32, Option<CodeName>) -> S,
+        finish: fn(&mut Phrase, &Event),
+    ) -> Self {
+        let (phrases, sources) = (Cache::default(), Cache::default());
+        Self { names, phrases, finish, sources, source }
     }
 
     pub(crate) fn names(&self) -> &N {
         &self.names
     }
 
-    /// What has to be noticed about an event before anything is asked about it.
-    pub(crate) fn notice(&mut self, event: &Event) {
-        // A new launch: other kernels lie at the same addresses.
-        if matches!(event, Event::HostWrite { bytes: 5.., .. }) {
-            self.kernels += 1;
-        }
-    }
-
-    /// The target of an event.
+    /// The target of an event. Only writes to L1 need to be put into words for it.
     pub(crate) fn target(&mut self, stamp: Stamp, event: &Event) -> Option<Target> {
-        match short_write(event) {
-            Some(write) => self.written(stamp, event, write).target,
-            None => target_of(event, &self.names),
+        match event {
+            Event::L1Store { .. } | Event::HostWrite { .. } | Event::L1Atomic { .. } => {
+                self.phrase(stamp, event).target
+            }
+            _ => target_of(event, &self.names),
         }
     }
 
-    /// Puts what happened at the end of `out`; `false` for an event of an unknown kind.
-    pub(crate) fn text(&mut self, out: &mut String, stamp: Stamp, event: &Event) -> bool {
-        if let Some(write) = short_write(event) {
-            out.push_str(&self.written(stamp, event, write).text);
-            return true;
+    /// What happened, and where in the source.
+    pub(crate) fn say(&mut self, stamp: Stamp, event: &Event) -> (&Phrase, &S) {
+        let Self { names, phrases, finish, sources, source } = self;
+        (phrase(names, phrases, *finish, stamp, event), place(names, sources, *source, stamp))
+    }
+
+    /// What happened.
+    fn phrase(&mut self, stamp: Stamp, event: &Event) -> &Phrase {
+        phrase(&self.names, &mut self.phrases, self.finish, stamp, event)
+    }
+
+    /// Where in the source an event comes from.
+    pub(crate) fn source(&mut self, stamp: Stamp) -> &S {
+        place(&self.names, &mut self.sources, self.source, stamp)
+    }
+
+    /// What is waited for, and where in the source.
+    pub(crate) fn reason(&mut self, stamp: Stamp, reason: WaitReason) -> (&str, &S) {
+        let (phrase, source) = self.say(stamp, &Event::WaitEnd { reason, since: Cycle(0) });
+        (&phrase.text, source)
+    }
+}
+
+fn phrase<'a, N: Names>(
+    names: &N,
+    phrases: &'a mut Cache<Key, Phrase>,
+    finish: fn(&mut Phrase, &Event),
+    stamp: Stamp,
+    event: &Event,
+) -> &'a Phrase {
+    let (mut view, mut event) = (None, *event);
+    match &mut event {
+        Event::DeviceStore { .. } => view = Some(describe::device_view(stamp.agent)),
+        Event::WaitEnd { since, .. } => *since = Cycle(0),
+        _ => {}
+    }
+    phrases.get((names.generation(), view, event), || {
+        let mut phrase = Phrase { target: target_of(&event, names), ..Phrase::default() };
+        match event {
+            Event::WaitEnd { reason, .. } => phrase.text = describe::reason_text(&reason),
+            _ => _ = text_of(&mut phrase.text, stamp, &event, names),
         }
-        match *event {
-            Event::Push { word, .. } | Event::Issue { word, .. } | Event::UnitDone { word, .. } => {
-                let text = self.instructions.get(word, word, || isa::disasm::tensix(word));
-                describe::instruction_text(out, event, text);
-            }
-            Event::WaitBegin { reason } | Event::WaitEnd { reason, .. } => {
-                describe::wait_text(out, stamp, event, &self.reason(&reason).text);
-            }
-            Event::DeviceStore { addr, value, .. } => {
-                let view = describe::device_view(stamp.agent);
-                let make = || describe::device_name(view, addr);
-                put!(out; self.devices.get(addr, (view, addr), make), " = ", Hex(value));
-            }
-            _ => return text_of(out, stamp, event, &self.names),
-        }
-        true
-    }
+        finish(&mut phrase, &event);
+        phrase
+    })
+}
 
-    /// A wait reason in words.
-    pub(crate) fn reason(&mut self, reason: &WaitReason) -> &Reason {
-        let at = match self.reasons.iter().position(|(known, _)| known == reason) {
-            Some(at) => at,
-            None => {
-                if self.reasons.len() == REASONS {
-                    self.reasons.clear();
-                }
-                let text = describe::reason_text(reason);
-                self.reasons.push((*reason, Reason { text, more: (self.more)(reason) }));
-                self.reasons.len() - 1
-            }
-        };
-        &self.reasons[at].1
-    }
+fn place<'a, N: Names, S>(
+    names: &N,
+    sources: &'a mut Cache<(u32, AgentId, u32), S>,
+    source: fn(u32, Option<CodeName>) -> S,
+    stamp: Stamp,
+) -> &'a S {
+    let Stamp { agent, pc, .. } = stamp;
+    sources.get((names.generation(), agent, pc), || {
+        let known = (pc != 0).then(|| core_of(agent)).flatten();
+        source(pc, known.and_then(|core| names.code(core, pc)))
+    })
+}
 
-    /// What `make` made of the line of source that an event comes from.
-    pub(crate) fn source(
-        &mut self,
-        stamp: Stamp,
-        make: impl FnOnce(u32, Option<CodeName>) -> S,
-    ) -> &S {
-        let Stamp { agent, pc, .. } = stamp;
-        let names = &self.names;
-        let number = pc ^ u32::from(agent.code()) << 24 ^ self.kernels << 16;
-        self.sources.get(number, (self.kernels, agent, pc), || {
-            let known = (pc != 0).then(|| core_of(agent)).flatten();
-            make(pc, known.and_then(|core| names.code(core, pc)))
-        })
-    }
-
-    fn written(&mut self, stamp: Stamp, event: &Event, write: (u32, u32, u32)) -> &Written {
-        let (addr, value, bytes) = write;
-        let names = &self.names;
-        // The host's words begin with `host writes`, so its writes are told apart by a length
-        // that is none.
-        let by_host = matches!(event, Event::HostWrite { .. });
-        let key = (addr, value, bytes + if by_host { 0x100 } else { 0 });
-        self.written.get(addr ^ value << 8, key, || {
-            let mut text = String::new();
-            text_of(&mut text, stamp, event, names);
-            Written { target: target_of(event, names), text }
-        })
+/// Puts what a phrase leaves out and its text begins with: how long a wait took.
+#[inline]
+pub(crate) fn put_duration(out: &mut String, stamp: Stamp, event: &Event) {
+    if let Event::WaitEnd { since, .. } = *event {
+        put!(out; "waited ", Dec(stamp.cycle - since), " cycles: ");
     }
 }
 
@@ -172,7 +152,7 @@ impl Fields {
         let Some(write) = short_write(event) else { return &[] };
         let (addr, value, bytes) = write;
         let make = || words::parts(addr, value, bytes, &crate::BuiltInNames);
-        self.0.get(addr ^ value << 8, write, make)
+        self.0.get(write, make)
     }
 }
 
@@ -193,14 +173,46 @@ mod tests {
                 proptest::sample::select(EventKind::ALL.to_vec()).prop_flat_map(event_of), 1..20)
         ) {
             let stamp = at(u64::MAX, AgentId::Core(CoreId::Trisc1), 0x7000);
-            let mut scribe = Scribe::<_, ()>::new(BuiltInNames, |_| String::new());
+            let mut scribe = Scribe::new(BuiltInNames, |pc, _| pc, |_, _| {});
             for event in events.iter().chain(&events) {
                 let line = describe(stamp, event, &BuiltInNames).expect("a known kind");
                 let mut text = String::new();
-                prop_assert!(scribe.text(&mut text, stamp, event));
-                prop_assert_eq!(text, line.text);
+                put_duration(&mut text, stamp, event);
+                let (phrase, &pc) = scribe.say(stamp, event);
+                text.push_str(&phrase.text);
+                prop_assert_eq!((text, pc), (line.text, 0x7000));
                 prop_assert_eq!(scribe.target(stamp, event), Some(line.target));
             }
+        }
+    }
+
+    /// Names that come and go.
+    struct Kernel(std::cell::Cell<u32>);
+
+    impl Names for Kernel {
+        fn code(&self, _: CoreId, _: u32) -> Option<CodeName> {
+            let function = format!("kernel {}", self.0.get());
+            Some(CodeName { function, file: None, line: None })
+        }
+
+        fn generation(&self) -> u32 {
+            self.0.get()
+        }
+    }
+
+    #[test]
+    fn scribe_with_other_names_forgets_the_old_ones() {
+        let names = Kernel(std::cell::Cell::new(0));
+        let named = |_, code: Option<CodeName>| code.map(|code| code.function);
+        let mut scribe = Scribe::new(&names, named, |_, _| {});
+        let stamp = at(1, AgentId::Core(CoreId::Brisc), 0x7000);
+        let reset = Event::Reset { core: CoreId::Brisc, asserted: false, pc: 0x7000 };
+        for kernel in [0, 0, 1, 0] {
+            names.0.set(kernel);
+            let name = format!("kernel {kernel}");
+            let (phrase, source) = scribe.say(stamp, &reset);
+            assert_eq!(source.as_deref(), Some(&*name));
+            assert!(phrase.text.ends_with(&format!("({name})")), "{}", phrase.text);
         }
     }
 }

@@ -3,18 +3,29 @@
 //! A watched run puts every event into words, so numbers are written here by hand: the standard
 //! library's formatting costs several times as much per number.
 
+/// Puts pieces at the end of a text: `put!(out; "depth ", Dec(depth))`.
+macro_rules! put {
+    ($out:expr; $($piece:expr),+ $(,)?) => {{
+        $($crate::text::Piece::put($piece, $out);)+
+    }};
+}
+
+pub(crate) use put;
+
 /// Something that can be put at the end of a text.
 pub(crate) trait Piece {
     fn put(self, out: &mut String);
 }
 
 impl Piece for &str {
+    #[inline]
     fn put(self, out: &mut String) {
         out.push_str(self);
     }
 }
 
 impl Piece for &String {
+    #[inline]
     fn put(self, out: &mut String) {
         out.push_str(self);
     }
@@ -25,7 +36,7 @@ pub(crate) struct Dec<T>(pub(crate) T);
 
 impl<T: Into<u64>> Piece for Dec<T> {
     fn put(self, out: &mut String) {
-        digits::<10>(self.0.into(), out);
+        decimal(self.0.into(), out);
     }
 }
 
@@ -35,7 +46,7 @@ pub(crate) struct Hex<T>(pub(crate) T);
 impl<T: Into<u64>> Piece for Hex<T> {
     fn put(self, out: &mut String) {
         out.push_str("0x");
-        digits::<16>(self.0.into(), out);
+        hexadecimal(self.0.into(), out);
     }
 }
 
@@ -65,15 +76,28 @@ pub(crate) struct Json<'a>(pub(crate) &'a str);
 
 impl Piece for Json<'_> {
     fn put(self, out: &mut String) {
-        let plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
-        out.push('"');
-        if self.0.bytes().all(plain) {
+        put!(out; "\"", Escaped(self.0), "\"");
+    }
+}
+
+/// A text as a JSON string, without its quotes.
+pub(crate) struct Escaped<'a>(pub(crate) &'a str);
+
+impl Piece for Escaped<'_> {
+    fn put(self, out: &mut String) {
+        if is_plain(self.0) {
             out.push_str(self.0);
         } else {
             self.0.chars().for_each(|c| escaped(c, out));
         }
-        out.push('"');
     }
+}
+
+/// Whether a text is a JSON string as it is.
+pub(crate) fn is_plain(text: &str) -> bool {
+    let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    // No early end: so it is done many bytes at a time.
+    !text.bytes().fold(false, |found, byte| found | special(byte))
 }
 
 /// `[rfc8259: 7]`
@@ -93,28 +117,42 @@ fn escaped(c: char, out: &mut String) {
     }
 }
 
-fn digits<const BASE: u64>(mut value: u64, out: &mut String) {
+/// The numbers below a hundred, two digits each.
+const PAIRS: &[u8; 200] = b"00010203040506070809101112131415161718192021222324252627282930313233343536373839\
+                            40414243444546474849505152535455565758596061626364656667686970717273747576777879\
+                            8081828384858687888990919293949596979899";
+
+fn decimal(mut value: u64, out: &mut String) {
+    if value < 10 {
+        return out.push(char::from(b'0' + value as u8));
+    }
     // 20 digits are the most that 64 bits have.
     let (mut text, mut at) = ([0; 20], 20);
+    while value >= 10 {
+        let pair = (value % 100) as usize * 2;
+        value /= 100;
+        at -= 2;
+        text[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+    }
+    if value > 0 {
+        at -= 1;
+        text[at] = b'0' + value as u8;
+    }
+    out.push_str(std::str::from_utf8(&text[at..]).unwrap_or_default());
+}
+
+fn hexadecimal(mut value: u64, out: &mut String) {
+    let (mut text, mut at) = ([0; 16], 16);
     loop {
         at -= 1;
-        text[at] = b"0123456789abcdef"[(value % BASE) as usize];
-        value /= BASE;
+        text[at] = b"0123456789abcdef"[value as usize & 15];
+        value >>= 4;
         if value == 0 {
             break;
         }
     }
     out.push_str(std::str::from_utf8(&text[at..]).unwrap_or_default());
 }
-
-/// Puts pieces at the end of a text: `put!(out; "depth ", Dec(depth))`.
-macro_rules! put {
-    ($out:expr; $($piece:expr),+ $(,)?) => {{
-        $($crate::text::Piece::put($piece, $out);)+
-    }};
-}
-
-pub(crate) use put;
 
 #[cfg(test)]
 mod tests {
@@ -124,7 +162,7 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_are_those_of_the_standard_library(value: u64) {
-            for value in [value, value >> 32, value >> 60] {
+            for value in [value, value >> 32, value >> 50, value >> 57, value >> 60] {
                 let mut out = String::new();
                 put!(&mut out; Dec(value), " ", Hex(value));
                 prop_assert_eq!(out, format!("{value} {value:#x}"));

@@ -7,7 +7,7 @@ use sim_core::{Event, Observer, Stamp};
 use crate::DEFAULT_L1;
 use crate::describe::agent_name;
 use crate::names::{CodeName, Names};
-use crate::scribe::Scribe;
+use crate::scribe::{Scribe, put_duration};
 use crate::target::Targets;
 use crate::text::{Dec, Hex, Left, Right, put};
 
@@ -25,7 +25,7 @@ pub struct TextLog<W: Write, N> {
 impl<W: Write, N: Names> TextLog<W, N> {
     /// A log of these topics that names things with `names` and watches [`DEFAULT_L1`].
     pub fn new(out: W, names: N, wanted: Targets) -> Self {
-        let scribe = Scribe::new(names, |_| String::new());
+        let scribe = Scribe::new(names, source, |_, _| {});
         Self { out, wanted, scribe, line: String::new(), error: None }
     }
 
@@ -45,17 +45,15 @@ impl<W: Write, N: Names> Observer for TextLog<W, N> {
         {
             return;
         }
-        self.scribe.notice(event);
         let target = self.scribe.target(stamp, event);
         let Some(target) = target.filter(|&target| self.wanted.contains(target)) else { return };
         let line = &mut self.line;
         line.clear();
         put!(line; Right(stamp.cycle.0, 9), " ", Left(&agent_name(stamp.agent), 9), " ");
         put!(line; Left(target.short_name(), 9), " ");
-        if !self.scribe.text(line, stamp, event) {
-            return;
-        }
-        put!(line; self.scribe.source(stamp, source), "\n");
+        put_duration(line, stamp, event);
+        let (phrase, source) = self.scribe.say(stamp, event);
+        put!(line; &phrase.text, source, "\n");
         if self.error.is_none()
             && let Err(error) = self.out.write_all(line.as_bytes())
         {

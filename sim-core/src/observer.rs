@@ -43,7 +43,7 @@ pub enum SemaphoreOp {
 }
 
 /// What happened. Each variant says exactly when it fires.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Event {
     /// A store of a core, of the coprocessor or of the NoC to an observed L1 page was applied.

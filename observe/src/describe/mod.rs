@@ -15,6 +15,7 @@ use sim_core::observer::{SemaphoreOp, Slot};
 use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
 
 use crate::names::{CodeName, Names};
+use crate::scribe::put_duration;
 use crate::target::Target;
 use crate::text::{Dec, Hex, put};
 use crate::words;
@@ -193,7 +194,7 @@ pub(crate) fn text_of(out: &mut String, stamp: Stamp, event: &Event, names: &dyn
 }
 
 /// An instruction that was pushed or issued, or has finished; `disassembly` is its text.
-pub(crate) fn instruction_text(out: &mut String, event: &Event, disassembly: &str) {
+fn instruction_text(out: &mut String, event: &Event, disassembly: &str) {
     match *event {
         Event::Push { thread, after_mop, .. } => {
             let behind = if after_mop { " behind the MOP expander: " } else { ": " };
@@ -209,13 +210,12 @@ pub(crate) fn instruction_text(out: &mut String, event: &Event, disassembly: &st
 }
 
 /// A wait that begins or ends; `reason` is its reason in words.
-pub(crate) fn wait_text(out: &mut String, stamp: Stamp, event: &Event, reason: &str) {
+fn wait_text(out: &mut String, stamp: Stamp, event: &Event, reason: &str) {
     match *event {
-        Event::WaitEnd { since, .. } => {
-            put!(out; "waited ", Dec(stamp.cycle - since), " cycles: ", reason);
-        }
-        _ => put!(out; "begins to wait: ", reason),
+        Event::WaitEnd { .. } => put_duration(out, stamp, event),
+        _ => out.push_str("begins to wait: "),
     }
+    out.push_str(reason);
 }
 
 fn l1_text(out: &mut String, addr: u32, value: u32, bytes: u32, names: &dyn Names) {
@@ -240,7 +240,7 @@ pub(crate) fn device_view(agent: AgentId) -> View {
     core_of(agent).map_or(View::Noc, view_of)
 }
 
-pub(crate) fn device_name(view: View, addr: u32) -> String {
+fn device_name(view: View, addr: u32) -> String {
     memory_map::register_name(view, addr).unwrap_or_else(|| format!("{addr:#010x}"))
 }
 

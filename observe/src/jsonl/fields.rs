@@ -5,10 +5,9 @@ use sim_core::{CoreId, Event, WaitReason};
 
 use crate::culprit::Culprit;
 use crate::describe::{agent_name, mutex_name, reason_text, semaphore_name, semaphore_op};
-use crate::names::Names;
 use crate::resource::{awaited, operation};
-use crate::scribe::Scribe;
-use crate::text::{Dec, Json, Piece, put};
+use crate::scribe::Phrase;
+use crate::text::{self, Dec, Escaped, Json, Piece, put};
 
 /// Puts members: `members!(out; "index": Dec(index), "op": Json("post"))`.
 macro_rules! members {
@@ -52,19 +51,37 @@ fn thread(thread: sim_core::ThreadId) -> Dec<u8> {
 }
 
 /// A wait reason as an object; what it waits for is in `for`.
-pub(super) fn reason(reason: &WaitReason) -> String {
-    let debug = format!("{reason:?}");
-    let name = debug.split([' ', '{']).next().unwrap_or_default();
-    let mut out = String::new();
-    put!(&mut out; r#"{"name":"#, Json(name), r#","text":"#, Json(&reason_text(reason)));
-    out.push_str(r#","for":["#);
-    for (i, (resource, way)) in awaited(reason).into_iter().enumerate() {
-        let separator = if i == 0 { "" } else { "," };
-        put!(&mut out; separator, r#"{"resource":"#, Json(&resource.to_string()));
-        put!(&mut out; r#","way":""#, way.name(), "\"}");
+struct Reason(WaitReason);
+
+impl Piece for Reason {
+    fn put(self, out: &mut String) {
+        let debug = format!("{:?}", self.0);
+        let name = debug.split([' ', '{']).next().unwrap_or_default();
+        put!(out; r#"{"name":"#, Json(name), r#","text":"#, Json(&reason_text(&self.0)));
+        out.push_str(r#","for":["#);
+        for (i, (resource, way)) in awaited(&self.0).into_iter().enumerate() {
+            let separator = if i == 0 { "" } else { "," };
+            put!(out; separator, r#"{"resource":"#, Json(&resource.to_string()));
+            put!(out; r#","way":""#, way.name(), "\"}");
+        }
+        out.push_str("]}");
     }
-    out.push_str("]}");
-    out
+}
+
+/// Makes JSON of a phrase: the event's own members are put beside it, its text is escaped.
+pub(super) fn finish(phrase: &mut Phrase, event: &Event) {
+    put_fields(&mut phrase.more, event);
+    if !text::is_plain(&phrase.text) {
+        let raw = std::mem::take(&mut phrase.text);
+        put!(&mut phrase.text; Escaped(&raw));
+    }
+}
+
+/// When a wait began that ended.
+pub(super) fn put_since(out: &mut String, event: &Event) {
+    if let Event::WaitEnd { since, .. } = *event {
+        members!(out; "since": Dec(since.0));
+    }
 }
 
 pub(super) fn put_slot(out: &mut String, slot: Slot) {
@@ -79,12 +96,8 @@ pub(super) fn put_culprit(out: &mut String, culprit: Culprit) {
     put!(out; r#"","pc":"#, Dec(pc), "}");
 }
 
-/// The fields of what cores and threads do with each other.
-pub(super) fn put_fields<N: Names>(
-    out: &mut String,
-    event: &Event,
-    scribe: &mut Scribe<N, String>,
-) {
+/// The fields of what cores and threads do with each other, but for [`put_since`].
+fn put_fields(out: &mut String, event: &Event) {
     match *event {
         Event::L1Store { addr, value, width } | Event::DeviceStore { addr, value, width } => {
             members!(out; "addr": Dec(addr), "value": Dec(value), "width": Dec(width.bytes()));
@@ -105,12 +118,11 @@ pub(super) fn put_fields<N: Names>(
         Event::UnitDone { thread: of, word } => {
             members!(out; "thread": thread(of), "word": Dec(word));
         }
-        Event::WaitBegin { reason } => members!(out; "reason": &scribe.reason(&reason).more),
-        Event::WaitEnd { reason, since } => {
-            members!(out; "reason": &scribe.reason(&reason).more, "since": Dec(since.0));
+        Event::WaitBegin { reason } | Event::WaitEnd { reason, .. } => {
+            members!(out; "reason": Reason(reason));
         }
         Event::SyncDone { thread: with, reason } => {
-            members!(out; "thread": thread(with), "reason": &scribe.reason(&reason).more);
+            members!(out; "thread": thread(with), "reason": Reason(reason));
         }
         Event::Semaphore { index, op, before, after, max } => {
             members!(out; "index": Dec(index), "name": Json(&semaphore_name(index)));
@@ -177,7 +189,6 @@ fn put_machine_fields(out: &mut String, event: &Event) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::BuiltInNames;
     use crate::testing::event_of;
     use proptest::prelude::*;
     use serde_json::Value;
@@ -185,7 +196,8 @@ mod tests {
 
     fn object(event: &Event) -> Value {
         let mut out = String::from(r#"{"event":0"#);
-        put_fields(&mut out, event, &mut Scribe::new(BuiltInNames, reason));
+        put_fields(&mut out, event);
+        put_since(&mut out, event);
         serde_json::from_str(&format!("{out}}}")).expect("an object")
     }
 

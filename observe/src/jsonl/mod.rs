@@ -16,21 +16,21 @@ use crate::DEFAULT_L1;
 use crate::culprit::Culprits;
 use crate::describe::agent_name;
 use crate::names::{CodeName, Names};
-use crate::scribe::Scribe;
+use crate::scribe::{Scribe, put_duration};
 use crate::text::{Dec, Json, put};
 
 /// Writes every event as one line.
 #[derive(Debug)]
 pub struct JsonLines<W: Write, N> {
     out: W,
-    /// A line of source is remembered as the members that name it.
+    /// An event is remembered as its own members and its text, both as JSON; a line of source as
+    /// the members that name it.
     scribe: Scribe<N, String>,
     culprits: Culprits,
     /// The last instruction a thread issued, which is what its next events come from.
     issued: Option<(Stamp, Slot)>,
     count: u64,
     line: String,
-    text: String,
     error: Option<io::Error>,
 }
 
@@ -39,12 +39,11 @@ impl<W: Write, N: Names> JsonLines<W, N> {
     pub fn new(out: W, names: N) -> Self {
         let mut lines = Self {
             out,
-            scribe: Scribe::new(names, fields::reason),
+            scribe: Scribe::new(names, source, fields::finish),
             culprits: Culprits::default(),
             issued: None,
             count: 0,
             line: String::new(),
-            text: String::new(),
             error: None,
         };
         put!(&mut lines.line; r#"{"schema":"tilescope-events","version":"#, Dec(SCHEMA_VERSION));
@@ -85,15 +84,6 @@ impl<W: Write, N: Names> JsonLines<W, N> {
         let (at, slot) = self.issued?;
         (at == stamp && slot != Slot::default()).then_some(slot)
     }
-
-    /// Where it comes from, and what it says.
-    fn words(&mut self, stamp: Stamp, event: &Event) {
-        self.line.push_str(self.scribe.source(stamp, source));
-        self.text.clear();
-        if self.scribe.text(&mut self.text, stamp, event) {
-            put!(&mut self.line; r#","text":"#, Json(&self.text));
-        }
-    }
 }
 
 impl<W: Write, N: Names> Observer for JsonLines<W, N> {
@@ -103,23 +93,25 @@ impl<W: Write, N: Names> Observer for JsonLines<W, N> {
         {
             return;
         }
-        self.scribe.notice(event);
+        let slot = self.slot(stamp, event);
+        let (phrase, source) = self.scribe.say(stamp, event);
         let line = &mut self.line;
         put!(line; r#"{"seq":"#, Dec(self.count), r#","cycle":"#, Dec(stamp.cycle.0));
         put!(line; r#","agent":""#, &*agent_name(stamp.agent));
-        put!(line; r#"","event":""#, event.kind().name(), "\"");
-        fields::put_fields(line, event, &mut self.scribe);
-        if let Some(slot) = self.slot(stamp, event) {
-            fields::put_slot(&mut self.line, slot);
+        put!(line; r#"","event":""#, event.kind().name(), "\"", &phrase.more);
+        fields::put_since(line, event);
+        if let Some(slot) = slot {
+            fields::put_slot(line, slot);
         }
         if let Event::WaitEnd { reason, .. } = event
             && let Some(culprit) = self.culprits.of(reason)
         {
-            fields::put_culprit(&mut self.line, culprit);
+            fields::put_culprit(line, culprit);
         }
         self.culprits.event(stamp, event);
-        self.words(stamp, event);
-        self.line.push('}');
+        put!(line; source, r#","text":""#);
+        put_duration(line, stamp, event);
+        put!(line; &phrase.text, "\"}");
         self.end_line();
         self.count += 1;
     }

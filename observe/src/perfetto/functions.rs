@@ -27,7 +27,7 @@ pub(super) struct Functions {
     previous: Option<(u32, u32)>,
     stack: Vec<usize>,
     names: Vec<String>,
-    by_pc: Cache<u32, usize>,
+    by_pc: Cache<(u32, u32), usize>,
 }
 
 impl Functions {
@@ -43,19 +43,12 @@ impl Functions {
     /// Forgets where the core was; how many slices close.
     pub(super) fn reset(&mut self) -> usize {
         self.previous = None;
-        // A new launch brings other code to the same addresses.
-        self.by_pc.clear();
         std::mem::take(&mut self.stack).len()
-    }
-
-    /// Kernels were exchanged: names of addresses may be others.
-    pub(super) fn forget_names(&mut self) {
-        self.by_pc.clear();
     }
 
     fn function(&mut self, pc: u32, names: &dyn Names) -> usize {
         let (core, known) = (self.core, &mut self.names);
-        *self.by_pc.get(pc, pc, || {
+        *self.by_pc.get((names.generation(), pc), || {
             let name = names.function(core, pc).unwrap_or_else(|| format!("{pc:#x}"));
             known.iter().position(|one| *one == name).unwrap_or_else(|| {
                 known.push(name);

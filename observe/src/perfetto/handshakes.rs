@@ -35,38 +35,40 @@ pub(super) struct Handshakes {
     /// Requests per initiator, by lane.
     lanes: BTreeMap<(u8, u8), Vec<Option<u64>>>,
     fields: Fields,
+    /// These are kept for their memory.
+    text: String,
+    note: Message,
 }
 
 impl Handshakes {
     /// The arrows that begin or end at an event's instant.
-    pub(super) fn flows(&mut self, event: &Event) -> Vec<Flow> {
+    pub(super) fn flows(&mut self, event: &Event, flows: &mut Vec<Flow>) {
         if matches!(event, Event::L1Store { .. } | Event::HostWrite { .. }) {
-            return self.signal(event);
+            return self.signal(event, flows);
         }
         // NoC arrows are attached to the slices of the requests.
         let op = operation(event, &|_, _| None)
             .filter(|op| !matches!(op.resource, Resource::Noc { .. } | Resource::Mutex(_)));
-        op.map_or_else(Vec::new, |op| self.step(op))
+        if let Some(op) = op {
+            self.step(op, flows);
+        }
     }
 
-    fn step(&mut self, op: Operation) -> Vec<Flow> {
+    fn step(&mut self, op: Operation, flows: &mut Vec<Flow>) {
         let open = self.open.entry(op.resource).or_default();
         match op.way {
-            Way::Init => {
-                open.clear();
-                Vec::new()
-            }
+            Way::Init => open.clear(),
             Way::Give if op.amount > 0 => {
                 self.next += 1;
                 if open.len() == OPEN {
                     open.pop_front();
                 }
                 open.push_back((self.next, op.amount));
-                vec![Flow::From(self.next)]
+                flows.push(Flow::From(self.next));
             }
-            Way::Give => Vec::new(),
+            Way::Give => {}
             Way::Take => {
-                let (mut left, mut flows) = (op.amount, Vec::new());
+                let mut left = op.amount;
                 while left > 0
                     && let Some((id, units)) = open.front_mut()
                 {
@@ -78,13 +80,11 @@ impl Handshakes {
                         open.pop_front();
                     }
                 }
-                flows
             }
         }
     }
 
-    fn signal(&mut self, event: &Event) -> Vec<Flow> {
-        let mut flows = Vec::new();
+    fn signal(&mut self, event: &Event, flows: &mut Vec<Flow>) {
         for part in self.fields.written(event) {
             let core = if is_go_signal(&part.name) {
                 None
@@ -104,7 +104,6 @@ impl Handshakes {
                 _ => {}
             }
         }
-        flows
     }
 
     /// Draws counters and slices.
@@ -132,11 +131,11 @@ impl Handshakes {
                     let track = Track::Bank { operand, bank };
                     match (before >> bank & 1, after >> bank & 1) {
                         (0, 1) => {
-                            let note = by("filled by", stamp);
-                            packets.begin(track, cycle, "matrix unit's", &note);
+                            let note = self.by("filled by", stamp);
+                            packets.begin(track, cycle, "matrix unit's", note);
                         }
                         (1, 0) => {
-                            packets.end(track, cycle, &by("cleared by", stamp));
+                            packets.end(track, cycle, self.by("cleared by", stamp));
                         }
                         _ => {}
                     }
@@ -193,7 +192,7 @@ impl Handshakes {
                 let track = Track::Noc { noc, initiator, lane };
                 let what = crate::describe::Request::of(control).name();
                 let name = format!("{what} of {bytes} bytes");
-                packets.begin(track, cycle, &name, &by("issued by", stamp));
+                packets.begin(track, cycle, &name, self.by("issued by", stamp));
             }
             Event::NocDone { noc, initiator } => {
                 let Some(lanes) = self.lanes.get_mut(&(noc, initiator)) else { return };
@@ -209,13 +208,10 @@ impl Handshakes {
             _ => {}
         }
     }
-}
-
-/// A note that says who did it.
-fn by(what: &str, stamp: Stamp) -> Message {
-    let mut text = String::new();
-    put!(&mut text; &*agent_name(stamp.agent), " ", Hex(stamp.pc));
-    let mut note = Message::new();
-    note.note(what, &text);
-    note
+    /// A note that says who did it.
+    fn by(&mut self, what: &str, stamp: Stamp) -> &Message {
+        self.text.clear();
+        put!(&mut self.text; &*agent_name(stamp.agent), " ", Hex(stamp.pc));
+        self.note.clear().note(what, &self.text)
+    }
 }

@@ -23,6 +23,7 @@ use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Retire, Stamp, ThreadId};
 
 use crate::DEFAULT_L1;
+use crate::cache::Cache;
 use crate::culprit::Culprits;
 use crate::describe::{agent_name, polled};
 use crate::names::{CodeName, Names};
@@ -31,7 +32,7 @@ use crate::target::Target;
 use crate::text::{Dec, Hex, put};
 use functions::Functions;
 use handshakes::Handshakes;
-use packets::{Mark, Packets};
+use packets::{Flow, Mark, Packets};
 use tracks::Track;
 pub(crate) use units::unit_of;
 use units::{Span, Units};
@@ -51,7 +52,12 @@ pub struct Perfetto<W, N> {
     waiting: BTreeSet<Track>,
     with_functions: bool,
     last_cycle: u64,
+    /// What parked cores poll, as their slices are called.
+    polls: Cache<(CoreId, Option<u32>), String>,
+    /// These are kept for their memory.
     text: String,
+    notes: Message,
+    flows: Vec<Flow>,
 }
 
 impl<W: Write, N: Names> Perfetto<W, N> {
@@ -68,7 +74,7 @@ impl<W: Write, N: Names> Perfetto<W, N> {
         }
         Self {
             packets,
-            scribe: Scribe::new(names, |_| String::new()),
+            scribe: Scribe::new(names, source, |_, _| {}),
             culprits: Culprits::default(),
             functions: CoreId::ALL.map(Functions::new),
             units: Units::default(),
@@ -76,7 +82,10 @@ impl<W: Write, N: Names> Perfetto<W, N> {
             waiting: BTreeSet::new(),
             with_functions,
             last_cycle: 0,
+            polls: Cache::default(),
             text: String::new(),
+            notes: Message::new(),
+            flows: Vec::new(),
         }
     }
 
@@ -124,14 +133,14 @@ impl<W: Write, N: Names> Perfetto<W, N> {
     }
 
     fn draw(&mut self, span: &Span) {
-        let mut notes = Message::new();
+        let notes = self.notes.clear();
         notes.note("thread", ["T0", "T1", "T2"][span.thread.index()]);
         if span.count > 1 {
             self.text.clear();
             put!(&mut self.text; Dec(span.count));
             notes.note("instructions", &self.text);
         }
-        self.packets.slice(Track::Unit(span.unit), span.from, span.until, span.name, &notes);
+        self.packets.slice(Track::Unit(span.unit), span.from, span.until, span.name, notes);
     }
 
     fn waits(&mut self, stamp: Stamp, event: &Event) {
@@ -142,20 +151,18 @@ impl<W: Write, N: Names> Perfetto<W, N> {
         };
         match event {
             Event::WaitBegin { reason } if self.waiting.insert(track) => {
-                self.text.clear();
-                self.text.push_str(&self.scribe.reason(reason).text);
-                let notes = self.scribe.source(stamp, source);
-                self.packets.begin(track, stamp.cycle.0, &self.text, notes);
+                let (name, notes) = self.scribe.reason(stamp, *reason);
+                self.packets.begin(track, stamp.cycle.0, name, notes);
             }
             Event::WaitEnd { reason, .. } if self.waiting.remove(&track) => {
-                let mut notes = Message::new();
+                let notes = self.notes.clear();
                 if let Some(culprit) = self.culprits.of(reason) {
                     self.text.clear();
                     put!(&mut self.text; &*agent_name(culprit.agent), " at cycle ");
                     put!(&mut self.text; Dec(culprit.cycle), ", pc ", Hex(culprit.pc));
                     notes.note("ended by", &self.text);
                 }
-                self.packets.end(track, stamp.cycle.0, &notes);
+                self.packets.end(track, stamp.cycle.0, notes);
             }
             _ => {}
         }
@@ -179,19 +186,17 @@ impl<W: Write, N: Names> Perfetto<W, N> {
             Some(_) if matches!(event, Event::NocDone { .. }) => return,
             Some(target) => target,
         };
-        self.text.clear();
-        if !self.scribe.text(&mut self.text, stamp, event) {
-            return;
-        }
-        let flows = self.handshakes.flows(event);
+        self.flows.clear();
+        self.handshakes.flows(event, &mut self.flows);
+        let (phrase, notes) = self.scribe.say(stamp, event);
         self.packets.mark(&Mark {
             kind: field::INSTANT,
             track: Self::home(stamp.agent),
             cycle: stamp.cycle.0,
-            name: &self.text,
+            name: &phrase.text,
             category: target.short_name(),
-            notes: self.scribe.source(stamp, source),
-            flows: &flows,
+            notes,
+            flows: &self.flows,
         });
     }
 
@@ -221,7 +226,6 @@ impl<W: Write, N: Names> Observer for Perfetto<W, N> {
         {
             return;
         }
-        self.scribe.notice(event);
         self.last_cycle = self.last_cycle.max(stamp.cycle.0);
         self.instant(stamp, event);
         self.waits(stamp, event);
@@ -230,18 +234,11 @@ impl<W: Write, N: Names> Observer for Perfetto<W, N> {
         }
         self.handshakes.event(stamp, event, &mut self.packets);
         self.culprits.event(stamp, event);
-        match *event {
-            Event::Reset { core, .. } => {
-                self.end_functions(core, stamp.cycle.0);
-                if self.waiting.remove(&Track::CoreWaits(core)) {
-                    self.packets.end(Track::CoreWaits(core), stamp.cycle.0, &Message::new());
-                }
+        if let Event::Reset { core, .. } = *event {
+            self.end_functions(core, stamp.cycle.0);
+            if self.waiting.remove(&Track::CoreWaits(core)) {
+                self.packets.end(Track::CoreWaits(core), stamp.cycle.0, &Message::new());
             }
-            // A new launch: other kernels lie at the same addresses.
-            Event::HostWrite { bytes: 5.., .. } => {
-                self.functions.iter_mut().for_each(Functions::forget_names);
-            }
-            _ => {}
         }
     }
 
@@ -274,12 +271,14 @@ impl<W: Write, N: Names> Observer for Perfetto<W, N> {
     }
 
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
-        let what = polled(self.scribe.names(), core, span.reads)
-            .unwrap_or_else(|| "ended in an endless loop".to_owned());
+        let names = self.scribe.names();
+        let name = self.polls.get((core, span.reads), || {
+            let what = polled(names, core, span.reads);
+            format!("parked: {}", what.as_deref().unwrap_or("ended in an endless loop"))
+        });
         let stamp = Stamp { cycle: span.from, agent: AgentId::Core(core), pc: span.pc };
-        let name = format!("parked: {what}");
-        let notes = self.scribe.source(stamp, source);
-        self.packets.slice(Track::Core(core), span.from.0, span.until.0, &name, notes);
+        let notes = self.scribe.source(stamp);
+        self.packets.slice(Track::Core(core), span.from.0, span.until.0, name, notes);
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {

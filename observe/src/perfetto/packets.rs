@@ -1,10 +1,9 @@
 //! Packets on their way out.
 
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use super::tracks::Track;
-use super::wire::{Message, PACKET, event as field, packet};
+use super::wire::{Message, PACKET, event as field, field_bytes, packet, varint_field_bytes};
 
 /// What an arrow is attached with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +29,8 @@ pub(super) struct Mark<'a> {
 #[derive(Debug)]
 pub(super) struct Packets<W> {
     out: W,
-    known: BTreeSet<Track>,
+    /// Identifiers of the tracks that have been declared, in order.
+    known: Vec<u64>,
     event: Message,
     packet: Message,
     framed: Message,
@@ -40,7 +40,7 @@ pub(super) struct Packets<W> {
 impl<W: Write> Packets<W> {
     pub(super) fn new(out: W) -> Self {
         let [event, packet, framed] = [Message::new(), Message::new(), Message::new()];
-        Self { out, known: BTreeSet::new(), event, packet, framed, error: None }
+        Self { out, known: Vec::new(), event, packet, framed, error: None }
     }
 
     /// Flushes, and gives the first error.
@@ -48,10 +48,14 @@ impl<W: Write> Packets<W> {
         self.error.map_or_else(|| self.out.flush(), Err)
     }
 
-    /// Writes `self.packet`.
+    /// Writes `self.packet`, which holds a descriptor.
     fn write(&mut self) {
         self.packet.varint(packet::SEQUENCE, 1);
         self.framed.clear().message(PACKET, &self.packet);
+        self.write_framed();
+    }
+
+    fn write_framed(&mut self) {
         if self.error.is_none()
             && let Err(error) = self.out.write_all(self.framed.bytes())
         {
@@ -62,8 +66,17 @@ impl<W: Write> Packets<W> {
     /// Writes `self.event`.
     fn write_event(&mut self, cycle: u64) {
         let event = &self.event;
-        self.packet.clear().varint(packet::TIMESTAMP, cycle).message(packet::TRACK_EVENT, event);
-        self.write();
+        // All lengths are known before, so that the bytes are put where they go.
+        let content = varint_field_bytes(packet::TIMESTAMP, cycle)
+            + field_bytes(packet::TRACK_EVENT, event.bytes().len())
+            + varint_field_bytes(packet::SEQUENCE, 1);
+        self.framed
+            .clear()
+            .head(PACKET, content)
+            .varint(packet::TIMESTAMP, cycle)
+            .message(packet::TRACK_EVENT, event)
+            .varint(packet::SEQUENCE, 1);
+        self.write_framed();
     }
 
     /// The first packet: nothing before it matters.
@@ -77,10 +90,8 @@ impl<W: Write> Packets<W> {
     }
 
     pub(super) fn declare(&mut self, track: Track) {
-        if let Track::CoreWaits(core) = track {
-            self.declare(Track::Core(core));
-        }
-        if self.known.insert(track) {
+        if let Err(at) = self.known.binary_search(&track.uuid()) {
+            self.known.insert(at, track.uuid());
             self.packet.clear().message(packet::TRACK_DESCRIPTOR, &track.descriptor());
             self.write();
         }

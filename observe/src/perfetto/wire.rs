@@ -11,8 +11,13 @@ const fn varint_bytes(value: u64) -> usize {
     (64 - (value | 1).leading_zeros()).div_ceil(7) as usize
 }
 
+/// Bytes of a varint field.
+pub(super) const fn varint_field_bytes(field: u32, value: u64) -> usize {
+    varint_bytes((field as u64) << 3) + varint_bytes(value)
+}
+
 /// Bytes of a field of that number that holds so many.
-const fn field_bytes(field: u32, content: usize) -> usize {
+pub(super) const fn field_bytes(field: u32, content: usize) -> usize {
     varint_bytes((field as u64) << 3) + varint_bytes(content as u64) + content
 }
 
@@ -34,9 +39,11 @@ impl Message {
         self.0.push(value as u8);
     }
 
-    fn head(&mut self, field: u32, content: usize) {
+    /// What precedes so many bytes in a field.
+    pub(super) fn head(&mut self, field: u32, content: usize) -> &mut Self {
         self.raw(u64::from(field) << 3 | 2);
         self.raw(content as u64);
+        self
     }
 
     /// A varint field; signed numbers are their two's complement in 64 bits.
