@@ -220,9 +220,11 @@ impl Core {
             && stores.iter().all(is_push)
     }
 
-    /// The window through which a store to `addr` pushes an instruction.
+    /// The window through which a store to `addr` pushes an instruction: of a TRISC its own, 0; of
+    /// BRISC that of the thread.
     #[inline]
-    fn push_window(&self, addr: u32) -> Option<u32> {
+    #[must_use]
+    pub fn push_window(&self, addr: u32) -> Option<u32> {
         let window = addr.wrapping_sub(PUSH_BASE) >> 16;
         let windows = match self.id {
             CoreId::Brisc => PUSH_WINDOWS,

@@ -455,7 +455,7 @@ impl Agent for Core {
         if until.0 <= self.prober.gate() && !self.always_careful {
             match self.fast::<Posted>(shared, until.0) {
                 Exit::Done => return,
-                Exit::Careful => {}
+                Exit::Careful => return self.run_slice_carefully(Slice::new(shared, until.0)),
                 Exit::NoPage => {
                     self.open_page(shared);
                 }

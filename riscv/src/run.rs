@@ -91,6 +91,12 @@ impl Core {
         }
     }
 
+    /// The same where the fast loop has just met something that is not for it.
+    pub(crate) fn run_slice_carefully(&mut self, mut slice: Slice<'_>) {
+        self.careful(&mut slice, 1);
+        self.run_slice(slice);
+    }
+
     /// The careful loop: at most that many cycles, and no longer than there is reason for care.
     #[inline(never)]
     fn careful(&mut self, slice: &mut Slice<'_>, cycles: u64) {

@@ -447,7 +447,7 @@ pub(crate) fn execute<E: Env>(
 
 /// One cycle of the expanders of `thread`.
 #[inline]
-fn expand(
+pub(crate) fn expand(
     frontend: &mut Frontend,
     backend: &mut Backend,
     thread: ThreadId,

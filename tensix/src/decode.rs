@@ -53,8 +53,7 @@ const fn table() -> [Option<Decoded>; 256] {
             Opcode::Atgetm | Opcode::Atrelm | Opcode::Xmov | Opcode::Unpacr | Opcode::UnpacrNop
         );
         let (needs, blocked_by, stirs) = (needs(opcode), row.blocked_by, stirs(opcode, unit));
-        let in_stretches =
-            matches!(opcode, Opcode::Nop | Opcode::Dmanop | Opcode::Sfpload | Opcode::Sfpstore);
+        let in_stretches = in_stretches(opcode);
         table[opcode as usize] = Some(Decoded {
             opcode,
             unit,
@@ -78,6 +77,23 @@ const fn stirs(opcode: Opcode, unit: Unit) -> bool {
         (_, Unit::Matrix | Unit::Vector) => false,
         _ => true,
     }
+}
+
+/// [`Decoded::in_stretches`]: of those that playbacks hold most often, or that do next to nothing,
+/// so that the way to them is what they cost.
+const fn in_stretches(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::Nop
+            | Opcode::Dmanop
+            | Opcode::Sempost
+            | Opcode::Semget
+            | Opcode::Sfpload
+            | Opcode::Sfpstore
+            | Opcode::Sfpmad
+            | Opcode::Sfpadd
+            | Opcode::Sfpmul
+    )
 }
 
 /// Source operands that an instruction waits for `[spec: boot-and-sync 5.8]`; MOVB2A waits for

@@ -9,7 +9,7 @@ use sim_core::{Cycle, GuestError, ThreadId};
 
 use crate::backend::Backend;
 use crate::checks::Warned;
-use crate::coprocessor::{Coprocessor, end_wait, execute, lone};
+use crate::coprocessor::{Coprocessor, end_wait, execute, expand, lone};
 use crate::decode::decode;
 use crate::env::Env;
 use crate::frontend::Frontend;
@@ -82,18 +82,25 @@ impl Coprocessor {
         env: &mut E,
     ) -> Result<Cycle, (Cycle, Fault)> {
         let Some(thread) = lone(self.active) else { return Ok(from) };
-        let frontend = &mut self.threads[thread.index()];
-        if self.timing != TimingModel::Unit
-            || !frontend.only_plays()
-            || self.backend.acts_by_itself()
-        {
+        let (frontend, backend) = (&mut self.threads[thread.index()], &mut self.backend);
+        if self.timing != TimingModel::Unit || backend.acts_by_itself() {
             return Ok(from);
         }
-        let Some(mut playback) = Playback::of(frontend) else { return Ok(from) };
-        let cycles = until.0.saturating_sub(from.0).min(u64::from(playback.left));
-        let played = playback.run((frontend, &mut self.backend), (thread, from, cycles), env);
-        playback.leave(frontend);
-        played
+        let mut now = from;
+        while now < until
+            && frontend.only_plays()
+            && let Some(mut playback) = Playback::of(frontend)
+        {
+            let played = playback.run((frontend, backend), (thread, now, until), env);
+            playback.leave(frontend);
+            now = played?;
+            if playback.held != 0 {
+                break;
+            }
+            // With the last of its instructions comes the cycle that takes in what is next.
+            expand(frontend, backend, thread, Cycle(now.0 - 1)).map_err(|fault| (now, fault))?;
+        }
+        Ok(now)
     }
 }
 
@@ -106,20 +113,23 @@ struct Playback {
     front: usize,
     /// Instructions in the last FIFO.
     held: usize,
-    /// Instructions that are still to be played.
+    /// Instructions that are still to be played, of how many.
     left: u8,
+    count: u8,
 }
 
 impl Playback {
-    /// The playback of a frontend, if the last FIFO holds nothing else.
+    /// The playback of a frontend, if the last FIFO holds some of it and nothing else. It is only
+    /// recorded between playbacks, so that what is held is what the buffer says.
     #[inline]
     fn of(frontend: &Frontend) -> Option<Self> {
-        let Mode::Play { index, left, origin, mop } = frontend.replay.mode else { return None };
+        let Mode::Play { index, left, count, origin, mop } = frontend.replay.mode else {
+            return None;
+        };
         let held = frontend.third.len();
         let front = (usize::from(index) + SLOTS - held) % SLOTS;
-        let playback = Self { origin, mop, front, held, left };
-        let expected = (0..held).map(|place| playback.entry(frontend, place));
-        (held != 0 && frontend.third.iter().copied().eq(expected)).then_some(playback)
+        let is_own = held != 0 && held <= usize::from(count - left);
+        is_own.then_some(Self { origin, mop, front, held, left, count })
     }
 
     /// What the last FIFO holds at a place.
@@ -130,17 +140,20 @@ impl Playback {
         Queued::expanded(word, self.origin, self.mop, slot as u8 + 1)
     }
 
-    /// At most so many cycles of `thread` from `from` on; the frontend's queues lag behind.
+    /// Cycles of `thread` from `from` up to `until` at most, as long as it is all that happens; the
+    /// frontend's queues lag behind. With the last instruction, after which nothing is held, the
+    /// expanders still have their cycle to do.
     #[inline]
     fn run<E: Env>(
         &mut self,
         (frontend, backend): (&mut Frontend, &mut Backend),
-        (thread, from, cycles): (ThreadId, Cycle, u64),
+        (thread, from, limit): (ThreadId, Cycle, Cycle),
         env: &mut E,
     ) -> Result<Cycle, (Cycle, Fault)> {
         let origin = self.origin;
         let mut issued = Issued { word: 0, thread, origin, now: from, allowed: Warned::NONE };
-        let until = from + cycles;
+        let until = limit.min(from + u64::from(self.left));
+        let ends = self.held == 1 && !frontend.second.is_empty();
         while issued.now < until {
             issued.word = frontend.replay.buffer[self.front % SLOTS];
             let Some(decoded) = decode(issued.word) else { break };
@@ -151,12 +164,17 @@ impl Playback {
                 end_wait(frontend, thread, issued.now, env);
             }
             if !E::OBSERVED && decoded.in_stretches && !backend.restricted {
-                let words = self.upcoming(frontend, until.0 - issued.now.0);
+                let most = u64::from(self.left) + u64::from(ends);
+                let words = self.upcoming(frontend, most.min(limit.0 - issued.now.0));
                 let done = backend.execute_stretch(decoded, words, thread);
+                issued.now += done as u64;
+                self.front += done;
+                if done > usize::from(self.left) {
+                    (self.left, self.held) = (0, 0);
+                    return Ok(issued.now);
+                }
+                self.left -= done as u8;
                 if done != 0 {
-                    self.front += done;
-                    self.left -= done as u8;
-                    issued.now += done as u64;
                     continue;
                 }
             }
@@ -198,9 +216,9 @@ impl Playback {
         for place in 0..self.held {
             frontend.third.push(self.entry(frontend, place));
         }
-        let Self { origin, mop, left, .. } = *self;
+        let Self { origin, mop, left, count, .. } = *self;
         let index = ((self.front + self.held) % SLOTS) as u8;
         frontend.replay.mode =
-            if left == 0 { Mode::Pass } else { Mode::Play { index, left, origin, mop } };
+            if left == 0 { Mode::Pass } else { Mode::Play { index, left, count, origin, mop } };
     }
 }

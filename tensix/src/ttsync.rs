@@ -138,6 +138,13 @@ struct Use {
 }
 
 impl Coprocessor {
+    /// Changes whenever backend configuration may have changed.
+    #[must_use]
+    #[inline]
+    pub const fn config_generation(&self) -> u64 {
+        self.backend.config.generation
+    }
+
     /// Threads for which Auto TTSync tracks anything, bit *i* is thread *i*. Only accesses of
     /// their TRISCs can be [held](Coprocessor::holds_access).
     #[must_use]

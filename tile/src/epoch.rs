@@ -161,10 +161,12 @@ impl<O: Observer> Tile<O> {
             }
         }
         self.quiet_since = None;
-        if !self.tensix.is_asleep() && self.unattended(running).is_some() {
+        if !self.tensix.is_asleep()
+            && let Some(standing) = self.unattended()
+        {
             let calm = self.calm_until(limit);
             if calm > self.now {
-                self.run_unattended(calm);
+                self.run_unattended(standing, calm);
                 return true;
             }
         }

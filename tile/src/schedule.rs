@@ -55,9 +55,4 @@ impl<O: Observer> Tile<O> {
         }
         self.schedule()
     }
-
-    /// The cores that execute.
-    pub(crate) fn running(&self) -> CoreSet {
-        self.schedule().running
-    }
 }

@@ -138,7 +138,7 @@ impl<O: Observer> Tile<O> {
             self.report(Box::new(fault));
         }
         self.device_change = true;
-        if self.tensix.tracked_threads() != self.tracked {
+        if self.tensix.config_generation() != self.tracked_config {
             self.track_threads();
         }
         if noticed {
@@ -158,10 +158,15 @@ impl<O: Observer> Tile<O> {
         (next, noticed)
     }
 
-    /// Auto TTSync was switched on or off for a thread.
+    /// Auto TTSync may have been switched on or off for a thread.
     #[cold]
     fn track_threads(&mut self) {
-        self.tracked = self.tensix.tracked_threads();
+        self.tracked_config = self.tensix.config_generation();
+        let tracked = self.tensix.tracked_threads();
+        if tracked == self.tracked {
+            return;
+        }
+        self.tracked = tracked;
         for thread in ThreadId::ALL {
             let ordered = self.tracked >> thread as u8 & 1 != 0;
             self.cores[thread.core()].order_stores(ordered);

@@ -65,6 +65,8 @@ pub struct Tile<O: Observer = NullObserver> {
     pub(crate) retry_requests: bool,
     /// Threads whose TRISC's accesses Auto TTSync may hold back, bit *i* is thread *i*.
     pub(crate) tracked: u8,
+    /// The configuration, by its generation, that says so.
+    pub(crate) tracked_config: u64,
     /// FIFO occupancy may differ from what the cores were told.
     pub(crate) credits_stale: bool,
     /// A word that somebody watches was written in this commit.
@@ -131,6 +133,7 @@ impl<O: Observer> Tile<O> {
             devices_steady_since: Cycle::ZERO,
             retry_requests: false,
             tracked: 0,
+            tracked_config: 0,
             credits_stale: true,
             watch_hit: false,
             host_watch: 0,

@@ -14,8 +14,9 @@
 //! result is the same is tested against a tile somebody observes, where cores only wait here
 //! (`tile/tests/unattended.rs`).
 
-use riscv::Status;
-use sim_core::{CoreId, CoreSet, Cycle, Observer, ThreadId};
+use riscv::{Core, Status};
+use sim_core::{Agent as _, CoreId, CoreSet, Cycle, Observer, Store, ThreadId};
+use tensix::{Coprocessor, Origin};
 
 use crate::tile::Tile;
 
@@ -23,48 +24,87 @@ use crate::tile::Tile;
 /// bit *i* is thread *i* before its MOP expander, bit *4 + i* behind it.
 pub(crate) type Blocked = u8;
 
-impl<O: Observer> Tile<O> {
-    /// Whether the next epoch may be one of these, where `running` are the cores that execute: then
-    /// the pushes that others wait for.
-    pub(crate) fn unattended(&self, running: CoreSet) -> Option<Blocked> {
-        // A push of a core is an event, and it comes between those of the coprocessor.
-        if running.len() > 1 || O::ENABLED && !running.is_empty() {
-            return None;
+/// What the cores do in such an epoch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    /// The core that executes.
+    pushing: Option<CoreId>,
+    /// Pushes that others wait for.
+    blocked: Blocked,
+    /// Who executes or waits for that: nobody else changes in these epochs.
+    pushers: CoreSet,
+}
+
+impl Standing {
+    const NOBODY: Self = Self { pushing: None, blocked: 0, pushers: CoreSet::EMPTY };
+
+    /// Adds a core that executes or waits for room. `false`: it is one too many.
+    #[inline]
+    fn add(&mut self, id: CoreId, status: &Status) -> bool {
+        self.pushers.insert(id);
+        match status {
+            Status::PushBlocked(window) => {
+                self.blocked |= match id.thread() {
+                    Some(thread) => 1 << thread as u8,
+                    None => 0x10 << *window,
+                };
+                true
+            }
+            Status::Running => self.pushing.replace(id).is_none(),
+            _ => false,
         }
-        let mut blocked = 0;
+    }
+}
+
+impl<O: Observer> Tile<O> {
+    /// Whether the next epoch may be one of these: what the cores do in it.
+    pub(crate) fn unattended(&self) -> Option<Standing> {
+        let mut standing = Standing::NOBODY;
         for (id, core) in self.cores.iter() {
             if core.batch.request.is_some() || core.batch.fault.is_some() {
                 return None;
             }
             match core.status() {
-                Status::Reset | Status::Running => {}
+                Status::Reset => {}
                 Status::Parked(spin) if !spin.watches_devices() => {}
-                Status::PushBlocked(window) => {
-                    blocked |= match id.thread() {
-                        Some(thread) => 1 << thread as u8,
-                        None => 0x10 << *window,
-                    };
-                }
+                status if standing.add(id, status) => {}
                 _ => return None,
             }
         }
-        (self.tensix.watched_l1().is_none() && self.debug_queue.is_empty()).then_some(blocked)
+        // A push of a core is an event, and it comes between those of the coprocessor.
+        let is_heard = O::ENABLED && standing.pushing.is_some();
+        let is_busy = self.tensix.watched_l1().is_some() || !self.debug_queue.is_empty();
+        (!is_heard && !is_busy).then_some(standing)
+    }
+
+    /// The same after such an epoch, when those who push have been told how much room there is.
+    fn still_unattended(&mut self, before: Standing) -> Option<Standing> {
+        let mut standing = Standing::NOBODY;
+        for id in before.pushers.iter() {
+            let core = &mut self.cores[id];
+            grant(core, &self.tensix, self.now);
+            if !standing.add(id, core.status()) {
+                return None;
+            }
+        }
+        (!O::ENABLED || standing.pushing.is_none()).then_some(standing)
     }
 
     /// Advances epoch by epoch, to `limit` or until others have to look at what happened. At least
-    /// one epoch, for which [`Tile::unattended`] must have given something.
-    pub(crate) fn run_unattended(&mut self, limit: Cycle) {
+    /// one epoch, for which [`Tile::unattended`] has given `standing`.
+    pub(crate) fn run_unattended(&mut self, mut standing: Standing, limit: Cycle) {
         self.refresh_watches();
-        while self.now < limit {
-            self.grant_pushes();
-            let running = self.running();
-            let Some(blocked) = self.unattended(running) else { return };
-            let goes_on = match running.single() {
-                Some(core) => self.feed(core),
-                None => self.wait_for_room(blocked, limit),
+        loop {
+            let goes_on = match standing.pushing {
+                Some(core) => self.feed(core, standing.blocked, limit),
+                None => self.wait_for_room(standing.blocked, limit),
             };
-            if !goes_on {
+            if !goes_on || self.now >= limit {
                 return;
+            }
+            match self.still_unattended(standing) {
+                Some(next) => standing = next,
+                None => return,
             }
         }
     }
@@ -72,68 +112,92 @@ impl<O: Observer> Tile<O> {
     /// Epochs in which no core executes, until one has room to push. `false`: others have to look.
     fn wait_for_room(&mut self, blocked: Blocked, limit: Cycle) -> bool {
         while self.now < limit && !self.has_room_for(blocked) {
-            let epoch = self.config.epoch.cycles();
-            // Epochs at whose ends there will certainly be no room yet are one.
-            let epochs = (self.tensix.cycles_without_room() / epoch).max(1);
-            let until = limit.min(self.now + epochs * epoch);
-            let (next, noticed) = self.run_tensix(self.now, until);
-            self.note_reached(next);
-            if noticed || self.tensix.watched_l1().is_some() {
-                // The rest of the epoch, and what has to be done at its end.
-                self.commit(next, self.config.epoch.round_up(next));
-                return false;
-            }
-            self.now = next;
-            if self.tensix.is_asleep() {
-                CoreId::ALL.into_iter().for_each(|id| self.cores[id].calm());
+            let until = self.first_room(self.now, self.now).min(limit);
+            if !self.wait_until(self.now, until) {
                 return false;
             }
         }
         true
     }
 
-    /// An epoch in which `id` executes. `false`: others have to look.
-    fn feed(&mut self, id: CoreId) -> bool {
+    /// The first end of an epoch, of which `end` is one, at which there may be more room in a FIFO
+    /// than at `cycle`, to which the coprocessor has come. Epochs until then are as good as one.
+    fn first_room(&self, cycle: Cycle, end: Cycle) -> Cycle {
+        let epoch = self.config.epoch.cycles();
+        let certain = cycle + self.tensix.cycles_without_room();
+        if certain < end { end } else { end + ((certain.0 - end.0) / epoch + 1) * epoch }
+    }
+
+    /// The coprocessor alone, from `cycle` to `until`. `false`: others have to look.
+    fn wait_until(&mut self, cycle: Cycle, until: Cycle) -> bool {
+        let (next, noticed) = self.run_tensix(cycle, until);
+        self.note_reached(next);
+        if noticed || self.tensix.watched_l1().is_some() {
+            // The rest of the epoch, and what has to be done at its end.
+            self.commit(next, self.config.epoch.round_up(next));
+            return false;
+        }
+        self.now = next;
+        if self.tensix.is_asleep() {
+            CoreId::ALL.into_iter().for_each(|id| self.cores[id].calm());
+            return false;
+        }
+        true
+    }
+
+    /// An epoch in which `id` executes, and those after it in which it only waits for room with the
+    /// others, who are `blocked`. `false`: others have to look.
+    fn feed(&mut self, id: CoreId, blocked: Blocked, limit: Cycle) -> bool {
         let (start, end) = (self.now, self.now + self.config.epoch.cycles());
-        let mut running = CoreSet::EMPTY;
-        running.insert(id);
-        self.engine.run_phase(&mut self.cores, running, &self.shared, end);
+        self.cores[id].run(&self.shared, end);
         if !self.cores[id].only_pushed() {
             self.commit(start, end);
             return false;
         }
         let mut pushes = std::mem::take(&mut self.cores[id].batch.stores);
         let (mut cycle, mut pushed) = (start, 0);
-        while cycle < end {
-            if let Some(push) = pushes.get(pushed)
-                && push.cycle <= cycle
-            {
-                self.apply_store(id, push, end);
-                pushed += 1;
-                continue;
+        while let Some(push) = pushes.get(pushed) {
+            if push.cycle > cycle {
+                let until = push.cycle;
+                let (next, noticed) = self.run_tensix(cycle, until);
+                self.note_reached(next);
+                if noticed || next < until || self.tensix.watched_l1().is_some() {
+                    // The rest is more than pushes.
+                    pushes.drain(..pushed);
+                    let batch = &mut self.cores[id].batch;
+                    batch.device_stores = pushes.len() as u32;
+                    batch.stores = pushes;
+                    self.commit(next, end);
+                    return false;
+                }
+                cycle = next;
             }
-            let until = pushes.get(pushed).map_or(end, |push| push.cycle);
-            let (next, noticed) = self.run_tensix(cycle, until);
-            self.note_reached(next);
-            if noticed || next < until || self.tensix.watched_l1().is_some() {
-                // The rest is more than pushes.
-                pushes.drain(..pushed);
-                let batch = &mut self.cores[id].batch;
-                batch.device_stores = pushes.len() as u32;
-                batch.stores = pushes;
-                self.commit(next, end);
-                return false;
-            }
-            cycle = next;
+            self.apply_push(id, push);
+            pushed += 1;
         }
         self.cores[id].batch.stores = pushes;
         self.finish_pushes(id, end);
-        self.now = end;
-        let asleep = self.tensix.is_asleep();
-        if asleep {
-            CoreId::ALL.into_iter().for_each(|id| self.cores[id].calm());
+        let mut waiting = Standing { blocked, ..Standing::NOBODY };
+        waiting.add(id, self.cores[id].status());
+        let waits = waiting.pushing.is_none()
+            && self.faults.is_empty()
+            && !self.has_room_for(waiting.blocked);
+        let until = if waits { self.first_room(cycle, end).min(limit) } else { end };
+        self.wait_until(cycle, until) && self.faults.is_empty()
+    }
+
+    /// A store of [`riscv::Core::only_pushed`]: what it does is known without looking up its address.
+    fn apply_push(&mut self, id: CoreId, store: &Store) {
+        let window = self.cores[id].push_window(store.addr).unwrap_or(0);
+        let (thread, after_mop) = match id.thread() {
+            Some(thread) => (thread, false),
+            None => (ThreadId::ALL[window as usize % ThreadId::ALL.len()], true),
+        };
+        self.device_change = true;
+        let origin = Origin { core: id, pc: store.pc };
+        if let Err(error) = self.push(thread, after_mop, store.value, origin, store.cycle) {
+            self.report(error);
         }
-        self.faults.is_empty() && !asleep
     }
 
     /// Notes that the coprocessor has come to `next`.
@@ -145,11 +209,29 @@ impl<O: Observer> Tile<O> {
     }
 
     /// Whether any of the FIFOs that cores wait for takes an instruction.
-    fn has_room_for(&self, blocked: Blocked) -> bool {
-        ThreadId::ALL.into_iter().any(|thread| {
-            let wants = |bit: u8| blocked >> bit & 1 != 0;
-            wants(thread as u8) && self.tensix.push_credit(thread, false) > 0
-                || wants(thread as u8 + 4) && self.tensix.push_credit(thread, true) > 0
-        })
+    fn has_room_for(&self, mut blocked: Blocked) -> bool {
+        while blocked != 0 {
+            let bit = blocked.trailing_zeros() as usize;
+            let thread = ThreadId::ALL[(bit & 3) % ThreadId::ALL.len()];
+            if self.tensix.push_credit(thread, bit > 3) > 0 {
+                return true;
+            }
+            blocked &= blocked - 1;
+        }
+        false
+    }
+}
+
+/// Tells a core how much room there is in the FIFOs that it can push into.
+#[inline]
+fn grant(core: &mut Core, tensix: &Coprocessor, now: Cycle) {
+    match core.id().thread() {
+        Some(thread) => core.grant_push(0, tensix.push_credit(thread, false), now),
+        None if core.id() == CoreId::Brisc => {
+            for thread in ThreadId::ALL {
+                core.grant_push(thread as u8, tensix.push_credit(thread, true), now);
+            }
+        }
+        None => {}
     }
 }

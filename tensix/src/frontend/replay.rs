@@ -17,8 +17,9 @@ pub(crate) enum Mode {
     Pass,
     /// Recording the next `left` instructions from slot `index` on.
     Record { index: u8, left: u8, execute: bool },
-    /// Emitting `left` instructions from slot `index` on, on behalf of the `REPLAY` of `origin`.
-    Play { index: u8, left: u8, origin: Origin, mop: u32 },
+    /// Emitting `left` of `count` instructions from slot `index` on, on behalf of the `REPLAY` of
+    /// `origin`.
+    Play { index: u8, left: u8, count: u8, origin: Origin, mop: u32 },
 }
 
 /// A `REPLAY` with more instructions than the buffer has slots.
@@ -59,7 +60,7 @@ impl Replay {
         self.mode = if word & 1 != 0 {
             Mode::Record { index, left, execute: word & 2 != 0 }
         } else {
-            Mode::Play { index, left, origin: entry.origin(), mop: entry.mop() }
+            Mode::Play { index, left, count: left, origin: entry.origin(), mop: entry.mop() }
         };
     }
 
@@ -79,11 +80,12 @@ impl Replay {
     /// The next instruction of a playback.
     #[inline]
     pub(crate) fn play(&mut self) -> Option<Queued> {
-        let Mode::Play { index, left, origin, mop } = self.mode else { return None };
+        let Mode::Play { index, left, count, origin, mop } = self.mode else { return None };
         self.mode = if left == 1 {
             Mode::Pass
         } else {
-            Mode::Play { index: (index + 1) % SLOTS as u8, left: left - 1, origin, mop }
+            let next = (index + 1) % SLOTS as u8;
+            Mode::Play { index: next, left: left - 1, count, origin, mop }
         };
         Some(Queued::expanded(self.buffer[usize::from(index)], origin, mop, index + 1))
     }
@@ -106,7 +108,7 @@ impl Replay {
             Mode::Record { index, left, execute } => {
                 [1, u32::from(index), u32::from(left), u32::from(execute)]
             }
-            Mode::Play { index, left, origin, mop } => {
+            Mode::Play { index, left, origin, mop, .. } => {
                 [2 | mop << 2, u32::from(index), u32::from(left), origin.pc]
             }
         }

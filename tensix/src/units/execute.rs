@@ -213,14 +213,19 @@ impl Backend {
         words: &[u32],
         thread: ThreadId,
     ) -> usize {
+        let is_alike = |word: u32| word >> 24 == decoded.opcode as u32;
         let done = match decoded.opcode {
             Opcode::Sfpload | Opcode::Sfpstore => {
                 let mut at = Surroundings { matrix: &mut self.matrix, config: &self.config };
                 self.vector.transfer(words, thread.index(), &mut at)
             }
+            Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul => words
+                .iter()
+                .take_while(|&&word| is_alike(word) && self.vector.mad_plainly(word))
+                .count(),
+            Opcode::Sempost | Opcode::Semget => self.sync.adjust(words),
             Opcode::Nop | Opcode::Dmanop => {
-                let is_alike = |word: &&u32| **word >> 24 == decoded.opcode as u32;
-                words.iter().take_while(is_alike).count()
+                words.iter().take_while(|&&word| is_alike(word)).count()
             }
             _ => 0,
         };

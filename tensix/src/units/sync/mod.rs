@@ -5,12 +5,16 @@
 
 pub(crate) mod ops;
 
+use isa::op::Opcode;
 use sim_core::ThreadId;
 use sim_core::observer::{Event, SemaphoreOp, Stamp};
 
 use super::Issued;
 use crate::env::Env;
 pub(crate) use ops::Semaphore;
+
+const SEMPOST: u32 = Opcode::Sempost as u32;
+const SEMGET: u32 = Opcode::Semget as u32;
 
 /// Number of mutex slots by encoded index; slot 1 does not exist.
 const MUTEX_SLOTS: usize = 5;
@@ -92,6 +96,21 @@ impl SyncUnit {
         for index in selected(issued.field(2, 8)) {
             self.update(index, SemaphoreOp::Get, issued.stamp(), ops::get, env);
         }
+    }
+
+    /// Executes the first of `words` that are SEMPOST or SEMGET, which nobody hears of: how many.
+    pub(crate) fn adjust(&mut self, words: &[u32]) -> usize {
+        for (done, &word) in words.iter().enumerate() {
+            let posts = word >> 24 == SEMPOST;
+            if !posts && word >> 24 != SEMGET {
+                return done;
+            }
+            for index in selected(word >> 2 & 0xFF) {
+                let value = &mut self.semaphores[usize::from(index & 7)].value;
+                *value = if posts { ops::post(*value) } else { ops::get(*value) };
+            }
+        }
+        words.len()
     }
 
     #[inline]

@@ -11,7 +11,7 @@
 //! Sources: `[isa-bh: TensixCoprocessor/SFPLOAD.md]`, `SFPSTORE.md`, `Dst.md`.
 
 use super::LReg;
-use super::dst_format::{self, mode, with_known};
+use super::dst_format::{self, with_known};
 use crate::state::dst::{Dst, DstMap, GROUP_CELLS};
 
 /// Lanes in one row.
@@ -103,26 +103,9 @@ pub(super) const fn alike(set: u32, odd: u32) -> Option<u32> {
     }
 }
 
-/// SFPSTORE of all lanes, all to columns of one kind; `false` if the mode is not of half-words. One
-/// copy of the loop per mode, as a function of its own: so the compiler knows that `cells` and
-/// `values` are not the same.
+/// SFPSTORE of all lanes, all to columns of one kind, in a mode of half-words.
 #[inline(always)]
-pub(super) fn store_all(mode: u32, cells: &mut Group, shift: u32, values: &LReg) -> bool {
-    match mode {
-        mode::FP16 => store_each::<{ mode::FP16 }>(cells, shift, values),
-        mode::BF16 => store_each::<{ mode::BF16 }>(cells, shift, values),
-        mode::INT8 | mode::INT8_COMP => store_each::<{ mode::INT8 }>(cells, shift, values),
-        mode::INT16 => store_each::<{ mode::INT16 }>(cells, shift, values),
-        mode::UINT16 | mode::LO16_ONLY => store_each::<{ mode::UINT16 }>(cells, shift, values),
-        mode::HI16_ONLY => store_each::<{ mode::HI16_ONLY }>(cells, shift, values),
-        mode::ZERO => store_each::<{ mode::ZERO }>(cells, shift, values),
-        _ => return false,
-    }
-    true
-}
-
-#[inline(always)]
-fn store_each<const MODE: u32>(cells: &mut Group, shift: u32, values: &LReg) {
+pub(super) fn store_each<const MODE: u32>(cells: &mut Group, shift: u32, values: &LReg) {
     for (lane, &value) in values.iter().enumerate() {
         let half = u32::from(dst_format::store_half(MODE, value));
         let kept = pair(cells, lane) & !(0xFFFF << shift);
@@ -180,28 +163,10 @@ fn set_pair(cells: &mut Group, lane: usize, pair: u32) {
     cells[2 * lane + 1] = (pair >> 16) as u16;
 }
 
-/// SFPLOAD of all lanes, all from columns of one kind and valid rows, of which none reads an FP16
-/// infinity; `false` if the mode is not of half-words. See [`store_all`].
+/// SFPLOAD of all lanes, all from columns of one kind and valid rows, in a mode of half-words; none
+/// of the lanes reads an FP16 infinity.
 #[inline(always)]
-pub(super) fn load_all(mode: u32, cells: &Group, shift: u32, lreg: &mut LReg) -> bool {
-    match mode {
-        mode::FP16 => load_each::<{ mode::FP16 }>(cells, shift, lreg),
-        mode::BF16 => load_each::<{ mode::BF16 }>(cells, shift, lreg),
-        mode::INT8 => load_each::<{ mode::INT8 }>(cells, shift, lreg),
-        mode::UINT16 | mode::LO16 => load_each::<{ mode::UINT16 }>(cells, shift, lreg),
-        mode::HI16 => load_each::<{ mode::HI16 }>(cells, shift, lreg),
-        mode::INT16 => load_each::<{ mode::INT16 }>(cells, shift, lreg),
-        mode::INT8_COMP => load_each::<{ mode::INT8_COMP }>(cells, shift, lreg),
-        mode::LO16_ONLY => load_each::<{ mode::LO16_ONLY }>(cells, shift, lreg),
-        mode::HI16_ONLY => load_each::<{ mode::HI16_ONLY }>(cells, shift, lreg),
-        mode::ZERO => load_each::<{ mode::ZERO }>(cells, shift, lreg),
-        _ => return false,
-    }
-    true
-}
-
-#[inline(always)]
-fn load_each<const MODE: u32>(cells: &Group, shift: u32, lreg: &mut LReg) {
+pub(super) fn load_each<const MODE: u32>(cells: &Group, shift: u32, lreg: &mut LReg) {
     for (lane, value) in lreg.iter_mut().enumerate() {
         let cell = pair(cells, lane) >> shift & 0xFFFF;
         *value = dst_format::load_half(MODE, cell, *value, false);
@@ -247,6 +212,7 @@ mod tests {
     use vectorise::Level;
 
     use super::super::LANES;
+    use super::super::dst_format::{mode, with_half_mode};
     use super::*;
     use crate::state::dst::DST_ROWS;
 
@@ -316,12 +282,14 @@ mod tests {
         if let Some(shift) = alike(u32::MAX, place.odd).filter(|_| !place.wide && mode != 0) {
             let mut all = *old;
             let cells = dst.group(place.rows);
-            let done = vectorise::run_at(
+            vectorise::run_at(
                 level,
                 #[inline(always)]
-                || load_all(mode, cells, shift, &mut all),
+                || {
+                    with_half_mode!(mode, MODE => load_each::<MODE>(cells, shift, &mut all),
+                        else unreachable!("mode {mode} loads words"));
+                },
             );
-            assert!(done, "mode {mode} loads half-words");
             assert_eq!(all, run(u32::MAX, u32::MAX, 0), "{level:?} load in mode {mode}");
         }
     }
@@ -356,12 +324,14 @@ mod tests {
         if let Some(shift) = alike(u32::MAX, place.odd).filter(|_| !place.wide && mode != 0) {
             let mut all = dst.clone();
             let cells = all.group_mut(place.rows);
-            let done = vectorise::run_at(
+            vectorise::run_at(
                 level,
                 #[inline(always)]
-                || store_all(mode, cells, shift, values),
+                || {
+                    with_half_mode!(mode, MODE => store_each::<MODE>(cells, shift, values),
+                        else unreachable!("mode {mode} stores words"));
+                },
             );
-            assert!(done, "mode {mode} stores half-words");
             assert!(all.cells == run(u32::MAX), "{level:?} store in mode {mode}");
         }
     }

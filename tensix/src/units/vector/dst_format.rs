@@ -68,6 +68,61 @@ pub(super) fn with_known(mode: u32, work: impl FnOnce(u32)) {
     }
 }
 
+/// Evaluates an expression with a mode of half-words as a constant: one copy per way to convert.
+/// Another one for modes of whole words.
+macro_rules! with_half_mode {
+    ($mode:expr, $known:ident => $work:expr, else $other:expr) => {
+        match $mode {
+            mode::FP16 => {
+                const $known: u32 = mode::FP16;
+                $work
+            }
+            mode::BF16 => {
+                const $known: u32 = mode::BF16;
+                $work
+            }
+            mode::INT8 => {
+                const $known: u32 = mode::INT8;
+                $work
+            }
+            mode::UINT16 => {
+                const $known: u32 = mode::UINT16;
+                $work
+            }
+            mode::HI16 => {
+                const $known: u32 = mode::HI16;
+                $work
+            }
+            mode::INT16 => {
+                const $known: u32 = mode::INT16;
+                $work
+            }
+            mode::LO16 => {
+                const $known: u32 = mode::LO16;
+                $work
+            }
+            mode::ZERO => {
+                const $known: u32 = mode::ZERO;
+                $work
+            }
+            mode::INT8_COMP => {
+                const $known: u32 = mode::INT8_COMP;
+                $work
+            }
+            mode::LO16_ONLY => {
+                const $known: u32 = mode::LO16_ONLY;
+                $work
+            }
+            mode::HI16_ONLY => {
+                const $known: u32 = mode::HI16_ONLY;
+                $work
+            }
+            _ => $other,
+        }
+    };
+}
+pub(super) use with_half_mode;
+
 /// SFPLOAD of a 32-bit cell, the same in all modes that read one.
 #[inline(always)]
 pub(super) const fn load_word(cell: u32) -> u32 {

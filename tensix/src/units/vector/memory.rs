@@ -232,7 +232,12 @@ impl VectorUnit {
 
 /// Applies the address modifier to all counters but the fidelity phase.
 #[inline]
-fn advance_counters(word: u32, thread: usize, access: &DstAccess, at: &mut Surroundings<'_>) {
+pub(super) fn advance_counters(
+    word: u32,
+    thread: usize,
+    access: &DstAccess,
+    at: &mut Surroundings<'_>,
+) {
     if !access.keeps_counters(word) {
         advance_other_counters(word, thread, at);
     }

@@ -7,7 +7,7 @@ use isa::op::Opcode;
 
 use super::dispatch::lanes_where;
 use super::float_lanes::{multiply_add, multiply_add_registers};
-use super::{Issued, LANES, LReg, Operands, VectorUnit, mad};
+use super::{LANES, LReg, Operands, VectorUnit, mad};
 
 /// 1.0, by which SFPADDI multiplies.
 const ONE: u32 = 0x3F80_0000;
@@ -17,9 +17,9 @@ impl VectorUnit {
     /// SFPMAD, SFPADD and SFPMUL as software nearly always issues them: registers named by the word,
     /// nothing scheduled. False, with nothing done, for all others.
     #[inline]
-    pub(super) fn mad_plainly(&mut self, issued: &Issued) -> bool {
-        let field = |at: u32| (issued.word >> at & 0xF) as usize;
-        let (mod1, vd) = (issued.word & 0xF, field(4));
+    pub(crate) fn mad_plainly(&mut self, word: u32) -> bool {
+        let field = |at: u32| (word >> at & 0xF) as usize;
+        let (mod1, vd) = (word & 0xF, field(4));
         if vd >= 8 || mod1 & 0xC != 0 || self.schedule.is_active() {
             return false;
         }
@@ -141,6 +141,7 @@ mod tests {
     use super::*;
     use crate::checks::Warned;
     use crate::queue::Origin;
+    use crate::units::Issued;
 
     #[test]
     fn plain_multiplications_equal_the_general_path_for_any_lanes() {
@@ -163,7 +164,7 @@ mod tests {
             let thread = ThreadId::T1;
             let issued = Issued { word, thread, origin, now: Cycle(0), allowed: Warned::NONE };
             let mut general = plain.clone();
-            if plain.mad_plainly(&issued) {
+            if plain.mad_plainly(word) {
                 taken += 1;
                 let operands = Operands::parse(opcode, word);
                 general.execute(opcode, &operands, &issued).expect("defined");

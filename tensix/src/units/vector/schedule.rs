@@ -151,7 +151,7 @@ impl VectorUnit {
             Opcode::Sfpload | Opcode::Sfpstore => {
                 self.transfer(&[issued.word], issued.thread.index(), at) != 0
             }
-            Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul => self.mad_plainly(issued),
+            Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul => self.mad_plainly(issued.word),
             _ => false,
         };
         if plain { Ok(()) } else { self.issue_any(opcode, issued, at) }

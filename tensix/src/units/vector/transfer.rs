@@ -10,22 +10,32 @@
 use isa::op::Opcode;
 
 use super::VectorUnit;
-use super::cells::{COLUMN, Place, alike, load_all, store_all};
-use super::dst_format::{loads_word, mode, stores_word};
-use super::memory::{ADDRESS, Surroundings, advance_other_counters};
+use super::cells::{COLUMN, Place, alike, load_each, store_each};
+use super::dst_format::{loads_word, mode, stores_word, with_half_mode};
+use super::memory::{ADDRESS, DstAccess, Surroundings, advance_counters, advance_other_counters};
 
-const SFPLOAD: u32 = Opcode::Sfpload as u32;
-const SFPSTORE: u32 = Opcode::Sfpstore as u32;
-/// Registers that an SFPLOAD writes; it is told from the others by number.
-const LOADABLE: usize = 8;
-/// Registers that an SFPSTORE reads without more.
-const STORABLE: usize = 12;
+/// Opcode byte and high bit of the register of an SFPLOAD of a register that it can write; an
+/// SFPSTORE has one more bit.
+const LOAD: u32 = (Opcode::Sfpload as u32) << 24;
+const STORE_BIT: u32 = (Opcode::Sfpload as u32 ^ Opcode::Sfpstore as u32) << 24;
+const TRANSFER: u32 = (0xFF << 24 | 1 << 23) & !STORE_BIT;
+const MODE_FIELD: u32 = 0xF << 16;
+
+/// What the transfers that follow each other have in common.
+struct Common {
+    access: DstAccess,
+    /// Lanes that execute an SFPLOAD and an SFPSTORE.
+    loads: u32,
+    stores: u32,
+    /// If all lanes are alike: how far up in a pair of columns is the one they use.
+    load_shift: Option<u32>,
+    store_shift: Option<u32>,
+}
 
 impl VectorUnit {
     /// Executes the first of `words`, issued by `thread` in consecutive cycles, that are SFPLOAD or
     /// SFPSTORE as software nearly always means them: beside nothing scheduled, without a stack or
-    /// a captured index, of a register that can be written or read. How many those are; 0 if the
-    /// first is none of them.
+    /// a captured index, of registers 0 to 7. How many those are; 0 if the first is none of them.
     #[inline(never)]
     pub(crate) fn transfer(
         &mut self,
@@ -36,65 +46,113 @@ impl VectorUnit {
         if self.schedule.is_active() || self.sets.capture_index != 0 {
             return 0;
         }
+        let access = *self.access(thread, at.config);
+        let enabled = self.predicate.enabled() & !self.sets.masked;
+        let (loads, stores) =
+            (enabled & !self.sets.load_blocked, enabled & !self.sets.store_blocked);
+        let load_shift = alike(loads & !self.sets.fp16_infinity, self.sets.load_odd);
+        let store_shift = alike(stores, self.sets.store_odd);
+        let common = Common { access, loads, stores, load_shift, store_shift };
         vectorise::run(
             #[inline(always)]
-            || self.transfer_here(words, thread, at),
+            || self.transfer_here(words, &common, thread, at),
         )
     }
 
     /// The same, compiled for whoever calls it.
     #[inline(always)]
-    fn transfer_here(&mut self, words: &[u32], thread: usize, at: &mut Surroundings<'_>) -> usize {
-        let access = *self.access(thread, at.config);
-        let enabled = self.predicate.enabled() & !self.sets.masked;
-        let (loads, stores) =
-            (enabled & !self.sets.load_blocked, enabled & !self.sets.store_blocked);
-        let (load_odd, store_odd) = (self.sets.load_odd, self.sets.store_odd);
-        let infinities = self.sets.fp16_infinity;
-        let loads_alike = alike(loads & !infinities, load_odd);
-        let stores_alike = alike(stores, store_odd);
-        let mut origin = self.origin(thread, &access, at);
+    fn transfer_here(
+        &mut self,
+        words: &[u32],
+        common: &Common,
+        thread: usize,
+        at: &mut Surroundings<'_>,
+    ) -> usize {
+        let mut done = 0;
+        while let Some(&word) = words.get(done)
+            && word & TRANSFER == LOAD
+        {
+            let rest = &words[done..];
+            let alike = with_half_mode!(common.access.resolve(word),
+                MODE => self.transfer_whole::<MODE>(rest, common, thread, at), else 0);
+            if alike == 0 && !self.transfer_some(word, common, thread, at) {
+                break;
+            }
+            done += alike.max(1);
+        }
+        done
+    }
+
+    /// Those of the mode of the first that come to the same for all lanes. The mode is a constant:
+    /// nothing of the conversion is decided per instruction.
+    #[inline(always)]
+    fn transfer_whole<const MODE: u32>(
+        &mut self,
+        words: &[u32],
+        common: &Common,
+        thread: usize,
+        at: &mut Surroundings<'_>,
+    ) -> usize {
+        let access = &common.access;
+        let expected = words.first().map_or(0, |&word| word & (TRANSFER | MODE_FIELD));
+        let mut origin = self.origin(thread, access, at);
         for (done, &word) in words.iter().enumerate() {
-            let (mode, register) = (access.resolve(word), (word >> 20 & 0xF) as usize);
+            if word & (TRANSFER | MODE_FIELD) != expected {
+                return done;
+            }
             let address = word.wrapping_add(origin) & ADDRESS;
             let rows = access.map.row16(address & !3);
+            // To the odd column of a pair.
             let up = (address & COLUMN) * (16 / COLUMN);
             let dst = &mut at.matrix.dst;
-            match word >> 24 {
-                SFPLOAD if register < LOADABLE && mode != mode::INT32_ALL => {
-                    let lreg = &mut self.lregs[register];
-                    let whole = match loads_alike {
-                        Some(shift) if dst.has_valid_group(rows) => {
-                            load_all(mode, dst.group(rows), shift | up, lreg)
-                        }
-                        _ => false,
-                    };
-                    if !whole {
-                        let place = Place::new(access.map, loads_word(mode), address, load_odd);
-                        place.load(dst, mode, loads, lreg, infinities);
-                    }
+            let is_valid = dst.has_valid_group(rows);
+            let lreg = &mut self.lregs[(word >> 20 & 7) as usize];
+            match (word & STORE_BIT == 0, common.load_shift, common.store_shift) {
+                (true, Some(shift), _) if is_valid => {
+                    load_each::<MODE>(dst.group(rows), shift | up, lreg);
                 }
-                SFPSTORE if register < STORABLE && mode != mode::INT32_ALL => {
-                    let lreg = &self.lregs[register];
-                    let whole = stores_alike.is_some_and(
-                        #[inline(always)]
-                        |shift| store_all(mode, dst.group_mut(rows), shift | up, lreg),
-                    );
-                    if whole {
+                (false, _, Some(shift)) if !stores_word(MODE) => {
+                    store_each::<MODE>(dst.group_mut(rows), shift | up, lreg);
+                    if !is_valid {
                         dst.validate_group(rows);
-                    } else {
-                        let place = Place::new(access.map, stores_word(mode), address, store_odd);
-                        place.store(dst, mode, stores, lreg);
                     }
                 }
                 _ => return done,
             }
             if !access.keeps_counters(word) {
                 advance_other_counters(word, thread, at);
-                origin = self.origin(thread, &access, at);
+                origin = self.origin(thread, access, at);
             }
         }
         words.len()
+    }
+
+    /// A transfer in which lanes differ, or of whole words; `false` if it needs the stack.
+    #[inline(never)]
+    fn transfer_some(
+        &mut self,
+        word: u32,
+        common: &Common,
+        thread: usize,
+        at: &mut Surroundings<'_>,
+    ) -> bool {
+        let access = &common.access;
+        let (mode, map, sets) = (access.resolve(word), access.map, &self.sets);
+        if mode == mode::INT32_ALL {
+            return false;
+        }
+        let address = word.wrapping_add(self.origin(thread, access, at)) & ADDRESS;
+        let lreg = &mut self.lregs[(word >> 20 & 7) as usize];
+        let dst = &mut at.matrix.dst;
+        if word & STORE_BIT == 0 {
+            let place = Place::new(map, loads_word(mode), address, sets.load_odd);
+            place.load(dst, mode, common.loads, lreg, sets.fp16_infinity);
+        } else {
+            let place = Place::new(map, stores_word(mode), address, sets.store_odd);
+            place.store(dst, mode, common.stores, lreg);
+        }
+        advance_counters(word, thread, access, at);
+        true
     }
 }
 
@@ -105,6 +163,7 @@ mod tests {
 
     use super::*;
     use crate::checks::Warned;
+    use crate::decode::decode;
     use crate::queue::Origin;
     use crate::state::dst::DST_ROWS;
     use crate::units::Issued;
@@ -184,15 +243,11 @@ mod tests {
                 let thread = THREAD;
                 let issued = Issued { word, thread, origin, now: Cycle(0), allowed: Warned::NONE };
                 let mut at = Surroundings { matrix, config: &config };
-                match word >> 24 {
-                    SFPLOAD => {
-                        let operands = Operands::parse(Opcode::Sfpload, word);
-                        vector.sfpload(&operands, &issued, &mut at);
-                    }
-                    SFPSTORE => {
-                        let operands = Operands::parse(Opcode::Sfpstore, word);
-                        vector.sfpstore(&operands, &issued, &mut at);
-                    }
+                let opcode = decode(word).expect("words have assigned opcodes").opcode;
+                let operands = Operands::parse(opcode, word);
+                match opcode {
+                    Opcode::Sfpload => drop(vector.sfpload(&operands, &issued, &mut at)),
+                    Opcode::Sfpstore => vector.sfpstore(&operands, &issued, &mut at),
                     _ => {}
                 }
             };
