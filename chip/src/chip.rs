@@ -183,20 +183,39 @@ impl Chip {
         }
     }
 
-    /// Lets time pass over a chip in which nothing can happen ([`Chip::is_quiet`]): so many cycles as
-    /// [`Chip::clock`] let pass, in one go.
-    pub fn rest(&mut self, cycles: u64) {
-        debug_assert!(cycles == 0 || self.is_quiet());
-        self.now = self.config.epoch.round_up(self.now + cycles);
+    /// Until when certainly nothing happens without the host, in which time [`Chip::clock`] lets the same
+    /// number of cycles pass each time it is asked for the same number of clocks. `None`: something is
+    /// going on.
+    #[must_use]
+    pub fn rests_until(&self) -> Option<Cycle> {
+        let rests = self.field.is_resting() && self.post.is_empty();
+        rests.then(|| self.field.alarm().unwrap_or(Cycle(u64::MAX)))
     }
 
-    /// Whether a read of a word through a BAR shows memory, L1 or DRAM: it changes nothing, and gives
-    /// the same until somebody writes there.
+    /// Lets time pass over a chip in which nothing happens ([`Chip::rests_until`]): so many cycles as
+    /// [`Chip::clock`] let pass, in one go.
+    pub fn rest(&mut self, cycles: u64) {
+        let target = self.config.epoch.round_up(self.now + cycles);
+        if self.field.alarm().is_some_and(|alarm| alarm < target) {
+            self.advance(target);
+        }
+        self.now = target;
+    }
+
+    /// Whether a write through a BAR is of a window register that holds this already: then it may as
+    /// well be left out.
     #[must_use]
-    pub fn is_memory(&self, paddr: u64) -> bool {
-        self.pci.target(paddr).is_some_and(|(noc, at, addr)| {
+    pub fn is_idle_write(&self, paddr: u64, bytes: &[u8]) -> bool {
+        self.pci.is_idle_write(paddr, bytes)
+    }
+
+    /// Whether a read of some bytes through a BAR shows memory, L1 or DRAM: it changes nothing, and
+    /// gives the same until somebody writes there.
+    #[must_use]
+    pub fn is_memory(&self, paddr: u64, bytes: usize) -> bool {
+        self.pci.target(paddr, bytes).is_some_and(|(noc, at, addr)| {
             match self.grid.locate(noc, at, true) {
-                Some(Place::Tensix(_)) => addr <= u64::from(L1_BYTES) - 4,
+                Some(Place::Tensix(_)) => addr + bytes as u64 <= u64::from(L1_BYTES),
                 Some(Place::Endpoint(other)) => matches!(other, Other::Dram(_)),
                 None => false,
             }
@@ -231,7 +250,7 @@ impl Chip {
     /// Whether nothing can happen any more without the host.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.field.active().is_empty() && self.post.is_empty()
+        self.field.active().is_empty() && self.field.alarm().is_none() && self.post.is_empty()
     }
 
     /// Who waits for what, tile by tile, by translated coordinate. Complete when nothing moves.

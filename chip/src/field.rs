@@ -11,6 +11,8 @@ use sim_core::sync::{Crew, Mutex};
 use sim_core::{Cycle, GuestError};
 use tile::{Arrival, Tile, TileConfig};
 
+use crate::roster::Roster;
+
 /// Tiles that make it worth waking other threads.
 const WORTH_SHARING: usize = 8;
 /// Pieces of work per thread and round, so that an uneven one does not hold up the others.
@@ -84,7 +86,7 @@ impl Common {
                 slot.errors.push(*error);
             }
         }
-        if !slot.errors.is_empty() || tile.has_departures() || !tile.is_active() {
+        if !slot.errors.is_empty() || tile.has_departures() || !tile.is_moving() {
             self.attention.lock().push(number);
         }
         tile.now()
@@ -103,9 +105,7 @@ pub(crate) struct Field {
     crew: Option<Crew>,
     threads: usize,
     configs: Vec<TileConfig>,
-    /// Ascending.
-    active: Vec<u16>,
-    is_active: Vec<bool>,
+    roster: Roster,
 }
 
 impl Field {
@@ -127,14 +127,23 @@ impl Field {
             crew: None,
             threads: threads.max(1),
             configs,
-            active: Vec::new(),
-            is_active: vec![false; count],
+            roster: Roster::new(count),
         }
     }
 
-    /// Tiles in which something can happen, ascending.
+    /// Tiles in which something can happen now, ascending.
     pub(crate) fn active(&self) -> &[u16] {
-        &self.active
+        self.roster.active()
+    }
+
+    /// When the first of the others goes on by itself.
+    pub(crate) fn alarm(&self) -> Option<Cycle> {
+        self.roster.alarm()
+    }
+
+    /// Tiles whose alarm is due are active from now on.
+    pub(crate) fn ring(&mut self, now: Cycle) {
+        self.roster.ring(now);
     }
 
     /// Does something with a tile at `now`, which is no later than the chip's own time, and keeps
@@ -151,11 +160,7 @@ impl Field {
             tile.pass_time(now);
         }
         let result = act(tile);
-        if !self.is_active[usize::from(number)] && tile.is_active() {
-            self.is_active[usize::from(number)] = true;
-            let at = self.active.partition_point(|&other| other < number);
-            self.active.insert(at, number);
-        }
+        self.roster.note(number, tile);
         result
     }
 
@@ -208,11 +213,11 @@ impl Field {
     /// Advances all active tiles to `limit`, and those that nobody is likely to disturb further, up
     /// to `farthest`. Gives where the last of them stands.
     pub(crate) fn advance_all(&mut self, limit: Cycle, farthest: Cycle) -> Cycle {
-        if self.active.len() >= WORTH_SHARING && self.is_crewed() {
+        if self.active().len() >= WORTH_SHARING && self.is_crewed() {
             return self.share_out(limit, farthest);
         }
         let advance = |&number| self.common.advance(number, limit, farthest);
-        self.active.iter().map(advance).min().unwrap_or(limit)
+        self.active().iter().map(advance).min().unwrap_or(limit)
     }
 
     /// Whether there are other threads; starts them when they are first needed.
@@ -231,10 +236,10 @@ impl Field {
     fn share_out(&mut self, limit: Cycle, farthest: Cycle) -> Cycle {
         let Some(crew) = &mut self.crew else { return limit };
         let common = &*self.common;
-        for (cell, &number) in common.active.iter().zip(&self.active) {
+        for (cell, &number) in common.active.iter().zip(self.roster.active()) {
             cell.store(number, Ordering::Release);
         }
-        let count = self.active.len();
+        let count = self.roster.active().len();
         let size = count.div_ceil(self.threads * PIECES_PER_THREAD);
         common.active_count.store(count as u16, Ordering::Release);
         common.per_piece.store(size as u16, Ordering::Release);
@@ -257,10 +262,7 @@ impl Field {
             let slot = &mut *self.common.slots[usize::from(number)].lock();
             let Some(tile) = &mut slot.tile else { continue };
             collect(number, tile, &mut slot.errors);
-            if !tile.is_active() {
-                self.is_active[usize::from(number)] = false;
-                self.active.retain(|&other| other != number);
-            }
+            self.roster.note(number, tile);
         }
         numbers.clear();
         *self.common.attention.lock() = numbers;
@@ -268,14 +270,19 @@ impl Field {
 
     /// Whether more goes on than a single core on its own, which may just be waiting by the clock.
     pub(crate) fn is_computing(&self) -> bool {
-        match *self.active {
-            [] => false,
-            [number] => {
+        match *self.roster.active() {
+            [] => !self.roster.is_resting(),
+            [number] if self.roster.len() == 1 => {
                 let slot = self.common.slots[usize::from(number)].lock();
                 slot.tile.as_ref().is_some_and(|tile| tile.is_computing())
             }
             _ => true,
         }
+    }
+
+    /// Whether nothing happens now, and later at most a single core goes on that waits by the clock.
+    pub(crate) fn is_resting(&self) -> bool {
+        self.roster.is_resting()
     }
 
     /// Does something with every tile that has been touched, in order.
@@ -290,6 +297,8 @@ impl Field {
                 tile.pass_time(now);
             }
             act(number, tile);
+            // To look at its state takes cores out of their loops.
+            self.roster.note(number, tile);
         }
     }
 }

@@ -15,6 +15,7 @@ mod pci;
 mod port;
 mod post;
 mod report;
+mod roster;
 mod time;
 
 pub use chip::{Chip, LOOKAHEAD};

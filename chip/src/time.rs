@@ -15,6 +15,8 @@ impl Chip {
     pub(crate) fn advance(&mut self, target: Cycle) {
         while self.now < target {
             self.serve();
+            self.field.ring(self.now);
+            let target = self.field.alarm().map_or(target, |alarm| alarm.min(target));
             self.now = match *self.field.active() {
                 // Nothing moves: time passes over the tiles at no cost.
                 [] => self.idle_until(target),

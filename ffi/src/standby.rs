@@ -3,19 +3,38 @@
 //! Hosts wait by reading one word and letting a clock pass, over and over `[spec: host-abi 2.2]`. Of
 //! a chip in which nothing can happen without the host, such a read gives what it gave before, and
 //! a clock does nothing but let time pass. So whoever holds the lock leaves both behind for the
-//! next calls: the word that was read last, and what the last clock came to. A call that may change
+//! next calls: what was read last, and what the last clock came to. A call that may change
 //! anything takes them away before it begins.
 //!
-//! The word is read under a sequence count, which is odd while a call is under way. The time that
+//! The bytes are read under a sequence count, which is odd while a call is under way. The time that
 //! passes meanwhile is added up here and told to the chip by the next call that needs it.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
-/// A word that reads of a chip at rest give.
+/// Most bytes of a read whose answer is kept: hosts poll a word, or the mailboxes of three cores.
+const MOST_BYTES: usize = 16;
+
+/// Some bytes that reads of a chip at rest give.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct ReadWord {
-    pub(crate) paddr: u64,
-    pub(crate) value: u32,
+pub(crate) struct KeptRead {
+    paddr: u64,
+    bytes: usize,
+    /// Little endian.
+    value: u128,
+}
+
+impl KeptRead {
+    /// What a read has given; `None` if that is too much to keep.
+    pub(crate) fn new(paddr: u64, given: &[u8]) -> Option<Self> {
+        let mut value = [0; MOST_BYTES];
+        value.get_mut(..given.len())?.copy_from_slice(given);
+        Some(Self { paddr, bytes: given.len(), value: u128::from_le_bytes(value) })
+    }
+
+    /// Where and how much, in one word: no physical address has 57 bits.
+    fn key(paddr: u64, bytes: usize) -> u64 {
+        paddr << 6 | bytes as u64
+    }
 }
 
 /// What a call of `libttsim_clock` comes to on a chip at rest.
@@ -30,8 +49,10 @@ pub(crate) struct ClockCost {
 /// Answers for the calls that a host repeats.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Answers {
-    pub(crate) read: Option<ReadWord>,
+    pub(crate) read: Option<KeptRead>,
     pub(crate) clock: Option<ClockCost>,
+    /// Cycles for which the chip stays at rest.
+    pub(crate) rest: u64,
 }
 
 /// No physical address: no BAR reaches that far.
@@ -43,34 +64,47 @@ const BUSY: u64 = u64::MAX;
 pub(crate) struct Standby {
     /// Odd while somebody has the chip.
     turn: AtomicU64,
-    paddr: AtomicU64,
-    value: AtomicU32,
+    /// [`KeptRead::key`], and the bytes in two halves.
+    read: AtomicU64,
+    value: [AtomicU64; 2],
     /// [`ClockCost`] in one word: clocks above cycles.
     cost: AtomicU64,
-    /// Cycles that have passed since the chip was left alone.
+    /// Cycles that have passed since the chip was left alone, and how many may.
     passed: AtomicU64,
+    rest: AtomicU64,
 }
 
 impl Standby {
     pub(crate) const fn new() -> Self {
         Self {
             turn: AtomicU64::new(0),
-            paddr: AtomicU64::new(NOWHERE),
-            value: AtomicU32::new(0),
+            read: AtomicU64::new(NOWHERE),
+            value: [const { AtomicU64::new(0) }; 2],
             cost: AtomicU64::new(0),
             passed: AtomicU64::new(BUSY),
+            rest: AtomicU64::new(0),
         }
     }
 
-    /// The word at `paddr`, if it is known.
+    /// Gives what a read of these bytes gives, if it is known.
     #[inline]
-    pub(crate) fn read(&self, paddr: u64) -> Option<u32> {
+    pub(crate) fn read(&self, paddr: u64, bytes: &mut [u8]) -> bool {
+        if self.read.load(Ordering::Relaxed) != KeptRead::key(paddr, bytes.len()) {
+            return false;
+        }
         let turn = self.turn.load(Ordering::Acquire);
-        let known = self.paddr.load(Ordering::Relaxed);
-        let value = self.value.load(Ordering::Relaxed);
+        let known = self.read.load(Ordering::Relaxed);
+        let halves = [0, 1].map(|half| u128::from(self.value[half].load(Ordering::Relaxed)));
         fence(Ordering::Acquire);
         let is_whole = turn & 1 == 0 && self.turn.load(Ordering::Relaxed) == turn;
-        (is_whole && known == paddr).then_some(value)
+        let value = (halves[0] | halves[1] << 64).to_le_bytes();
+        match value.get(..bytes.len()) {
+            Some(value) if is_whole && known == KeptRead::key(paddr, bytes.len()) => {
+                bytes.copy_from_slice(value);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Lets clocks pass, if it is known what they come to.
@@ -78,11 +112,15 @@ impl Standby {
     pub(crate) fn clock(&self, clocks: u32) -> bool {
         let mut passed = self.passed.load(Ordering::Acquire);
         let cost = self.cost.load(Ordering::Relaxed);
+        let rest = self.rest.load(Ordering::Relaxed);
         if (cost >> 32) as u32 != clocks {
             return false;
         }
         while passed < BUSY / 2 {
             let sum = passed + u64::from(cost as u32);
+            if sum > rest {
+                return false;
+            }
             match self.passed.compare_exchange_weak(
                 passed,
                 sum,
@@ -110,11 +148,14 @@ impl Standby {
 
     /// Ends what [`Standby::interrupt`] began, with the answers of a chip at rest or none.
     pub(crate) fn resume(&self, answers: Answers) {
-        let read = answers.read.unwrap_or(ReadWord { paddr: NOWHERE, value: 0 });
-        self.paddr.store(read.paddr, Ordering::Relaxed);
-        self.value.store(read.value, Ordering::Relaxed);
+        let read = answers.read.map_or(NOWHERE, |read| KeptRead::key(read.paddr, read.bytes));
+        self.read.store(read, Ordering::Relaxed);
+        let value = answers.read.map_or(0, |read| read.value);
+        self.value[0].store(value as u64, Ordering::Relaxed);
+        self.value[1].store((value >> 64) as u64, Ordering::Relaxed);
         if let Some(ClockCost { clocks, cycles }) = answers.clock {
             self.cost.store(u64::from(clocks) << 32 | u64::from(cycles), Ordering::Relaxed);
+            self.rest.store(answers.rest, Ordering::Relaxed);
             self.passed.store(0, Ordering::Release);
         }
         let turn = self.turn.load(Ordering::Relaxed);
@@ -126,7 +167,7 @@ impl Standby {
 mod tests {
     use super::*;
 
-    const READ: ReadWord = ReadWord { paddr: 0x1_0000_0040, value: 7 };
+    const PADDR: u64 = 0x1_0000_0040;
     const CLOCK: ClockCost = ClockCost { clocks: 1, cycles: 64 };
 
     #[test]
@@ -134,16 +175,34 @@ mod tests {
         let standby = Standby::new();
         assert!(!standby.clock(1));
         assert_eq!(standby.interrupt(), 0);
-        assert_eq!(standby.read(READ.paddr), None);
-        standby.resume(Answers { read: Some(READ), clock: Some(CLOCK) });
-        assert_eq!(standby.read(READ.paddr), Some(7));
-        assert_eq!(standby.read(READ.paddr + 4), None);
+        let read = |paddr, bytes| {
+            let mut given = vec![0xA5; bytes];
+            standby.read(paddr, &mut given).then_some(given)
+        };
+        assert_eq!(read(PADDR, 4), None);
+        let twelve: Vec<u8> = (1..=12).collect();
+        for given in [&twelve[..4], &twelve] {
+            let kept = KeptRead::new(PADDR, given);
+            standby.resume(Answers { read: kept, clock: Some(CLOCK), rest: 191 });
+            assert_eq!(read(PADDR, given.len()).as_deref(), Some(given));
+            assert_eq!(read(PADDR + 4, given.len()), None);
+            assert_eq!(read(PADDR, given.len() - 1), None);
+            standby.interrupt();
+        }
+        assert_eq!(KeptRead::new(PADDR, &[0; 17]), None);
+        standby.resume(Answers {
+            read: KeptRead::new(PADDR, &twelve),
+            clock: Some(CLOCK),
+            rest: 191,
+        });
         assert!(standby.clock(1) && standby.clock(1));
         assert!(!standby.clock(2));
+        // A third one would go beyond the rest.
+        assert!(!standby.clock(1));
         assert_eq!(standby.interrupt(), 128);
         assert!(!standby.clock(1));
         standby.resume(Answers::default());
-        assert_eq!(standby.read(READ.paddr), None);
+        assert_eq!(read(PADDR, 12), None);
         assert!(!standby.clock(1));
         assert_eq!(standby.interrupt(), 0);
     }
@@ -154,15 +213,17 @@ mod tests {
     fn threads_see_whole_answers_and_lose_no_time() {
         let standby = Standby::new();
         let answers = |turn: u64| Answers {
-            read: Some(ReadWord { paddr: turn % 2, value: (turn % 2) as u32 }),
+            read: KeptRead::new(turn % 2, &[(turn % 2) as u8; 12]),
             clock: Some(CLOCK),
+            rest: u64::MAX,
         };
         let (told, accepted) = std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
                 let mut accepted = 0;
                 for turn in 0..200_000_u64 {
-                    if let Some(value) = standby.read(turn % 2) {
-                        assert_eq!(u64::from(value), turn % 2);
+                    let mut given = [0xA5; 12];
+                    if standby.read(turn % 2, &mut given) {
+                        assert_eq!(given, [(turn % 2) as u8; 12]);
                     }
                     accepted += u64::from(standby.clock(1));
                 }

@@ -74,7 +74,10 @@ pub unsafe extern "C" fn libttsim_pci_mem_rd_bytes(paddr: u64, to: *mut c_void, 
 pub unsafe extern "C" fn libttsim_pci_mem_wr_bytes(paddr: u64, from: *const c_void, size: u32) {
     // SAFETY: the caller lends the buffer for the time of the call.
     let buffer = unsafe { input(from, size as usize) };
-    session::with_chip("libttsim_pci_mem_wr_bytes", (), |chip| Ok(chip.mem_write(paddr, buffer?)?));
+    match buffer {
+        Ok(bytes) => session::mem_write("libttsim_pci_mem_wr_bytes", paddr, bytes),
+        Err(why) => session::refuse("libttsim_pci_mem_wr_bytes", why.into()),
+    }
 }
 
 /// Reads `size` bytes from the tile at a translated NoC coordinate, past the windows.

@@ -168,8 +168,17 @@ fn polls_at_rest_see_every_change_and_let_time_pass() {
             poll(5, polled, 7);
             library.tile_write(1, 2, 0x300, &8_u32.to_le_bytes());
             poll(5, polled, 8);
+            // As hosts do: the window is aimed before each access.
+            for _ in 0..5 {
+                point(&library, 0, (1, 2), 0);
+                let mut three = [0; 12];
+                three[..4].copy_from_slice(&8_u32.to_le_bytes());
+                assert_eq!(read(&library, polled), three);
+                library.clock(1);
+            }
             point(&library, 0, (2, 2), 0);
             poll(5, polled, 0);
+            assert_eq!(read(&library, polled), [0; 12]);
             library.exit();
         }
     });

@@ -160,6 +160,8 @@ pub(crate) struct Prober {
     poll_after_wake: u64,
     poll_after_failure: u64,
     backoff: u64,
+    /// Head of the last loop that waited by the wall clock.
+    pub(crate) clock_loop: Option<u32>,
     /// What devices showed last, by the place they were read from, the oldest first.
     shown: VecDeque<(u64, WatchedLoad)>,
     probe: Box<Probe>,
@@ -177,6 +179,7 @@ impl Prober {
             poll_after_wake: 0,
             poll_after_failure: 0,
             backoff: FIRST_BACKOFF,
+            clock_loop: None,
             shown: VecDeque::with_capacity(SHOWN),
             probe: Box::new(Probe {
                 tail: None,
@@ -283,6 +286,13 @@ impl Prober {
         self.pause = SIDE_EFFECT_PAUSE;
         self.next_cycle = cycle + FIRST_INTERVAL;
         self.poll_after_wake = if devices { self.next_cycle } else { 0 };
+        self.update_gate();
+    }
+
+    /// A wait by the wall clock is over, or nearly: what comes now is something else.
+    pub(crate) fn resume(&mut self, cycle: u64) {
+        self.restart(cycle, false);
+        self.next_cycle = cycle + SIDE_EFFECT_PAUSE;
         self.update_gate();
     }
 

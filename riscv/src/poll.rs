@@ -172,46 +172,48 @@ impl Core {
     /// registers of devices show what they showed when they were last read from the same place; or
     /// with registers that differ only by what the wall clock showed.
     pub(crate) fn foresee(&mut self, shared: &Shared) -> Option<Spin> {
-        let (head, cycle) = (self.pc, self.cycle);
         let mut before = [0; REGISTERS];
         before.copy_from_slice(&self.x[..REGISTERS]);
-        let round = self.try_round(shared, &before, |_, _, _| true);
-        let Round { period_cycles, period_instructions, foreseen, .. } = round;
+        let was_clock = self.prober.clock_loop == Some(self.pc);
+        if !was_clock {
+            let round = self.try_round(shared, &before, |_, _, _| true);
+            let stays = round.after[1..32] == before[1..32];
+            if !round.foreseen.clock {
+                return self.spin_of(round, None).filter(|_| stays);
+            }
+            self.prober.give_loads(round.foreseen.loads);
+            if !round.closed {
+                return None;
+            }
+        }
+        // How many rounds of a loop that looks at the clock are certainly like the next one.
+        let mut flow = ClockFlow::new();
+        let round = self.try_round(shared, &before, |op, x, cycle| flow.pass(op, x, cycle));
+        let clock = round.foreseen.clock;
+        self.prober.clock_loop = clock.then_some(self.pc);
+        let rounds = flow.rounds(&before, &round.after, round.period_cycles.max(1));
+        let is_worth_it = clock && rounds.is_some_and(|rounds| rounds >= LEAST_ROUNDS);
+        self.spin_of(round, rounds).filter(|_| is_worth_it)
+    }
+
+    /// Spinning from the pc on with that round, so many times if it looks at the wall clock.
+    fn spin_of(&mut self, round: Round, rounds: Option<u64>) -> Option<Spin> {
+        let Round { closed, period_cycles, period_instructions, foreseen, .. } = round;
         let waits = foreseen.devices || foreseen.clock;
-        let closed = round.closed
-            && (!waits || period_cycles.is_multiple_of(self.config.epoch.cycles()))
-            && (foreseen.clock || round.after[1..32] == before[1..32]);
-        let mut spin = closed.then(|| Spin {
-            head,
-            parked_at: cycle,
+        let repeats =
+            closed && (!waits || period_cycles.is_multiple_of(self.config.epoch.cycles()));
+        let spin = repeats.then(|| Spin {
+            head: self.pc,
+            parked_at: self.cycle,
             began: foreseen.oldest,
             seen: foreseen.oldest,
             period_cycles,
             period_instructions,
             loads: foreseen.loads.clone(),
-            leaves_at: None,
+            leaves_at: rounds.map(|rounds| self.cycle + rounds.saturating_mul(period_cycles)),
         });
         self.prober.give_loads(foreseen.loads);
-        if let Some(spin) = spin.as_mut().filter(|_| foreseen.clock) {
-            let rounds = self.rounds_by_clock(shared, &before, period_cycles)?;
-            spin.leaves_at = Some(cycle + rounds * period_cycles);
-        }
         spin
-    }
-
-    /// How many rounds of a loop that looks at the wall clock are certainly like the next one, if they
-    /// are worth it.
-    fn rounds_by_clock(
-        &mut self,
-        shared: &Shared,
-        before: &[u32; REGISTERS],
-        period: u64,
-    ) -> Option<u64> {
-        let mut flow = ClockFlow::new();
-        let round = self.try_round(shared, before, |op, x, cycle| flow.pass(op, x, cycle));
-        self.prober.give_loads(round.foreseen.loads);
-        let rounds = flow.rounds(before, &round.after, period).filter(|_| round.closed)?;
-        (rounds >= LEAST_ROUNDS).then_some(rounds)
     }
 
     /// Carries out the round that begins at the pc and takes it back. `visit` sees each instruction
@@ -229,9 +231,14 @@ impl Core {
         let mut closed = false;
         for _ in 0..=MAX_BODY {
             let op = self.icache.op(self.pc).unwrap_or(Op::UNDECODED);
-            let op = if op.kind == Kind::Poll { original(op) } else { op };
+            let (polls, at) = (op.kind == Kind::Poll, self.pc);
+            let op = if polls { original(op) } else { op };
             if !visit(op, &self.x, self.cycle) || !self.step(&mut slice) || self.pc == head {
                 closed = self.pc == head && self.instructions != instructions;
+                break;
+            }
+            // Another loop, in which the core may stay for long.
+            if polls && self.pc != at.wrapping_add(4) {
                 break;
             }
         }

@@ -24,7 +24,11 @@ impl Core {
             self.cycle = spin.parked_at + rounds * spin.period_cycles;
             self.replay(shared, &spin, now.0);
         }
-        self.prober.restart(now.0, spin.watches_devices());
+        if spin.leaves_at.is_some() {
+            self.prober.resume(now.0);
+        } else {
+            self.prober.restart(now.0, spin.watches_devices());
+        }
     }
 
     /// Executes rounds of `spin` from its head up to `until` with the loads they had.

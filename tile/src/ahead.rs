@@ -83,16 +83,8 @@ impl<O: Observer> Tile<O> {
         if self.is_undisturbed() && !self.awaits_answers() && !self.fabric.has_departures() {
             let Schedule { running, alarm } = self.schedule();
             let limit = self.calm_until(alarm.map_or(limit, |alarm| alarm.min(limit)));
-            if limit <= self.now {
-                return;
-            }
-            if !running.is_empty() {
+            if !running.is_empty() && limit > self.now {
                 self.run_ahead(running, limit, true);
-            } else if alarm.is_some() {
-                // Nothing happens before the alarm: a trial without anybody.
-                self.trials.overwritten.clear();
-                (self.trials.from, self.trials.cores) = (self.now, CoreSet::EMPTY);
-                self.now = limit;
             }
         }
     }
@@ -104,10 +96,6 @@ impl<O: Observer> Tile<O> {
             return;
         }
         debug_assert!(self.trials.from <= now, "{} < {now}", self.trials.from);
-        if self.trials.cores.is_empty() {
-            self.now = now;
-            return;
-        }
         self.take_back();
         self.trials.failed(now);
         self.trials.recalls += 1;

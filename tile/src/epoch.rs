@@ -95,15 +95,22 @@ impl<O: Observer> Tile<O> {
         Ok(())
     }
 
-    /// Whether anything can happen here without anybody else's doing. What is not active may be
-    /// left alone; [`Tile::pass_time`] makes up for it.
+    /// Whether anything can happen here without anybody else's doing, now or later. What is not active
+    /// may be left alone; [`Tile::pass_time`] makes up for it.
     #[must_use]
     pub fn is_active(&self) -> bool {
+        self.is_moving() || self.alarm().is_some()
+    }
+
+    /// Whether anything can happen here now. What does not move may be left alone until
+    /// [`Tile::alarm`].
+    #[must_use]
+    pub fn is_moving(&self) -> bool {
         !self.tensix.is_asleep()
             || self.retry_requests
             || !self.faults.is_empty()
             || self.fabric.next_due().is_some()
-            || self.cores.iter().any(|(_, core)| goes_on(core))
+            || self.cores.iter().any(|(_, core)| core.is_running())
     }
 
     /// Whether the coprocessor or more than one core is at work.

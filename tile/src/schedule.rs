@@ -23,6 +23,12 @@ pub(crate) fn goes_on(core: &Core) -> bool {
 }
 
 impl<O: Observer> Tile<O> {
+    /// When the first core goes on that waits by the wall clock.
+    #[must_use]
+    pub fn alarm(&self) -> Option<Cycle> {
+        self.schedule().alarm
+    }
+
     pub(crate) fn schedule(&self) -> Schedule {
         let (mut running, mut alarm) = (CoreSet::EMPTY, None);
         for (id, core) in self.cores.iter() {

@@ -115,13 +115,22 @@ impl Pci {
         }
     }
 
-    /// Which endpoint a word behind a window belongs to, by NoC and coordinate as written, and the
-    /// word's address there.
-    pub(crate) fn target(&self, paddr: u64) -> Option<(u8, Coordinate, u64)> {
-        let (bar, offset) = bar(paddr, 4).ok()?;
+    /// Which endpoint some bytes behind a window belong to, by NoC and coordinate as written, and their
+    /// address there.
+    pub(crate) fn target(&self, paddr: u64, bytes: usize) -> Option<(u8, Coordinate, u64)> {
+        let (bar, offset) = bar(paddr, bytes).ok()?;
         let Window { entry, addr, left, .. } = self.tlbs.window(bar, offset)?;
-        let is_one = left >= 4 && !(entry.multicast && entry.start != entry.end);
+        let is_one = left >= bytes as u64 && !(entry.multicast && entry.start != entry.end);
         is_one.then_some((entry.noc, entry.end, addr))
+    }
+
+    /// Whether a write is of a window register that holds this already. Hosts aim a window before
+    /// each access, most often where it points already.
+    pub(crate) fn is_idle_write(&self, paddr: u64, bytes: &[u8]) -> bool {
+        let offset = paddr.wrapping_sub(BAR0.0 + TLB_REGISTERS);
+        let word = <[u8; 4]>::try_from(bytes).map(u32::from_le_bytes);
+        offset < NIU[0] - TLB_REGISTERS
+            && word.is_ok_and(|word| self.tlbs.read(offset) == Some(word))
     }
 
     /// Reads through a BAR.
