@@ -129,8 +129,8 @@ fn steps_of_a_polling_host_do_not_depend_on_threads() {
 /// have seen clock by clock.
 #[test]
 fn rest_in_one_go_is_like_clocks() {
-    let (mut clocked, mut rested) =
-        (chip(ChipConfig::default(), 1), chip(ChipConfig::default(), 1));
+    let config = ChipConfig { clock: ClockStep::Cycles(64), ..ChipConfig::default() };
+    let (mut clocked, mut rested) = (chip(config, 1), chip(config, 1));
     let mut rests = 0;
     for _ in 0..400 {
         match rested.rests_until() {
