@@ -192,11 +192,14 @@ impl Chip {
         rests.then(|| self.field.alarm().unwrap_or(Cycle(u64::MAX)))
     }
 
-    /// Lets time pass over a chip in which nothing happens ([`Chip::rests_until`]): so many cycles as
-    /// [`Chip::clock`] let pass, in one go.
+    /// Lets time pass, most likely over a chip in which nothing happens ([`Chip::rests_until`]): so many
+    /// cycles as [`Chip::clock`] let pass, in one go.
     pub fn rest(&mut self, cycles: u64) {
+        if cycles == 0 {
+            return;
+        }
         let target = self.config.epoch.round_up(self.now + cycles);
-        if self.field.alarm().is_some_and(|alarm| alarm < target) {
+        if self.rests_until().is_none_or(|until| until < target) {
             self.advance(target);
         }
         self.now = target;
