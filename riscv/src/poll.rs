@@ -191,9 +191,10 @@ impl Core {
         let round = self.try_round(shared, &before, |op, x, cycle| flow.pass(op, x, cycle));
         let clock = round.foreseen.clock;
         self.prober.clock_loop = clock.then_some(self.pc);
-        let rounds = flow.rounds(&before, &round.after, round.period_cycles.max(1));
-        let is_worth_it = clock && rounds.is_some_and(|rounds| rounds >= LEAST_ROUNDS);
-        self.spin_of(round, rounds).filter(|_| is_worth_it)
+        let rounds = flow
+            .rounds(&before, &round.after, round.period_cycles.max(1))
+            .filter(|&rounds| clock && rounds >= LEAST_ROUNDS);
+        self.spin_of(round, rounds).filter(|_| rounds.is_some())
     }
 
     /// Spinning from the pc on with that round, so many times if it looks at the wall clock.
