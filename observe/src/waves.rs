@@ -18,8 +18,9 @@ use crate::scribe::Fields;
 
 /// Circular buffers with signals.
 const CIRCULAR: u8 = 32;
-/// Bytes of collected changes after which a block is written.
-const BLOCK_BYTES: usize = 8 << 20;
+/// Bytes of collected changes after which a block is written: they are collected as lists that are
+/// gone through from end to end then, so few enough for a cache of the host.
+const BLOCK_BYTES: usize = 1 << 20;
 
 /// What a signal shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -108,6 +108,8 @@ pub struct Core {
     /// The high half of the wall clock when the core last read the low one.
     pub(crate) clock_era: Option<u32>,
     pub(crate) trace: bool,
+    /// Jumps are recorded.
+    pub(crate) logs_jumps: bool,
     /// Instructions are logged or checked one by one.
     pub(crate) always_careful: bool,
     pub(crate) debug: Debugger,
@@ -143,6 +145,7 @@ impl Core {
             prober: Prober::new(config.parking),
             clock_era: None,
             trace: false,
+            logs_jumps: false,
             always_careful: config.icache == IcacheModel::Stale,
             debug: Debugger::default(),
             undo: Box::default(),
@@ -356,6 +359,12 @@ impl Core {
         self.update_care();
     }
 
+    /// Has jumps recorded, or no longer. As with [`Core::set_trace`], not those of rounds that are
+    /// skipped while parked.
+    pub fn set_jump_log(&mut self, on: bool) {
+        self.logs_jumps = on;
+    }
+
     /// A mistake of this core was found elsewhere: it never executes again.
     pub fn stop_faulted(&mut self) {
         if !matches!(self.status, Status::Reset) {
@@ -453,7 +462,7 @@ impl Agent for Core {
         }
         // Nearly always the whole of an epoch is plain.
         if until.0 <= self.prober.gate() && !self.always_careful {
-            match self.fast::<Posted>(shared, until.0) {
+            match self.fast_slice::<Posted>(shared, until.0) {
                 Exit::Done => return,
                 Exit::Careful => return self.run_slice_carefully(Slice::new(shared, until.0)),
                 Exit::NoPage => {

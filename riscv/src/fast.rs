@@ -7,8 +7,10 @@
 //! One counter serves as clock and program counter: `index` walks the page, and `end` is where it
 //! would be when the time is up. A jump moves both.
 
+use std::marker::PhantomData;
+
 use sim_core::agent::RunView;
-use sim_core::{Cycle, L1, Shared, Store, Width};
+use sim_core::{Cycle, Jump, JumpKind, L1, Shared, Store, Width};
 
 use crate::ahead::{Undo, block_bit};
 use crate::core::{Core, LOCAL_BASE};
@@ -23,6 +25,8 @@ pub(crate) trait Reach {
     const POSTED: bool = false;
     /// What is overwritten is kept, and the words loaded and stored are noted.
     const UNDONE: bool = false;
+    /// Jumps are recorded.
+    const LOGGED: bool = false;
 }
 
 /// One epoch among others that run.
@@ -33,6 +37,15 @@ pub(crate) struct Alone;
 pub(crate) struct Ahead;
 /// One epoch among others, on trial. Whoever applies the stores can take them back.
 pub(crate) struct PostedAhead;
+
+/// The same with a log of its jumps.
+struct Logged<R>(PhantomData<R>);
+
+impl<R: Reach> Reach for Logged<R> {
+    const POSTED: bool = R::POSTED;
+    const UNDONE: bool = R::UNDONE;
+    const LOGGED: bool = true;
+}
 
 impl Reach for Posted {
     const POSTED: bool = true;
@@ -58,6 +71,16 @@ pub(crate) enum Exit {
 }
 
 impl Core {
+    /// Executes plain instructions to `until`, with whatever log is wanted.
+    #[inline]
+    pub(crate) fn fast_slice<R: Reach>(&mut self, shared: &Shared, until: u64) -> Exit {
+        if self.logs_jumps {
+            self.fast::<Logged<R>>(shared, until)
+        } else {
+            self.fast::<R>(shared, until)
+        }
+    }
+
     /// Executes plain instructions to `until`.
     ///
     /// Not inlined, so that it has the host's registers for itself.
@@ -65,7 +88,7 @@ impl Core {
     #[allow(clippy::too_many_lines, reason = "one arm per instruction, each a line or two")]
     pub(crate) fn fast<R: Reach>(&mut self, shared: &Shared, until: u64) -> Exit {
         let Self { x, icache, local, batch, stored_words, stored_blocks, undo, .. } = self;
-        let stores = &mut batch.stores;
+        let (stores, jumps) = (&mut batch.stores, &mut batch.jumps);
         let view = shared.run_view();
         let Some(mut page) = icache.page(self.pc) else { return Exit::NoPage };
         let mut base = self.pc & !(CODE_PAGE_BYTES - 1);
@@ -104,6 +127,14 @@ impl Core {
         macro_rules! jump {
             ($target:expr) => {
                 go_to!($target, end - index - 1)
+            };
+        }
+        macro_rules! log {
+            ($kind:expr, $to:expr) => {
+                if R::LOGGED {
+                    let cycle = Cycle(until - (end - index) as u64);
+                    jumps.push(Jump { cycle, pc: pc!(), to: $to, kind: $kind });
+                }
             };
         }
         macro_rules! branch {
@@ -173,11 +204,13 @@ impl Core {
             dispatch!(op, x, taken, {
                 Kind::PageEnd => go_to!(pc!(), end - index),
                 Kind::Jal => {
+                    log!(JumpKind::of(op.rd, None), op.imm);
                     x!(op.rd) = pc!().wrapping_add(4);
                     jump!(op.imm);
                 }
                 Kind::Jalr => {
                     let target = x!(op.rs1).wrapping_add(op.imm) & !1;
+                    log!(JumpKind::of(op.rd, Some(op.rs1)), target);
                     x!(op.rd) = pc!().wrapping_add(4);
                     jump!(target);
                 }

@@ -6,7 +6,7 @@
 //! code, and replays the rest of a round when a parked core is woken.
 
 use sim_core::l1::{L1_BYTES, PAGE_BYTES};
-use sim_core::{Category, Cycle, L1, Retire, Shared, Width};
+use sim_core::{Category, Cycle, Jump, JumpKind, L1, Retire, Shared, Width};
 
 use crate::core::{Core, LOCAL_BASE, Pending, Status};
 use crate::decode::decode;
@@ -77,9 +77,9 @@ impl Core {
             }
             let chunk = slice.until.min(gate).min(self.cycle.saturating_add(FAST_CHUNK_CYCLES));
             let exit = if slice.direct && self.stored_words == 0 {
-                self.fast::<Alone>(shared, chunk)
+                self.fast_slice::<Alone>(shared, chunk)
             } else {
-                self.fast::<Posted>(shared, chunk)
+                self.fast_slice::<Posted>(shared, chunk)
             };
             match exit {
                 Exit::Done => {}
@@ -172,11 +172,13 @@ impl Core {
         dispatch!(op, x, branch, {
             Kind::Jal => {
                 self.takes(polls, true);
+                self.log_jump(slice, JumpKind::of(op.rd, None), op.imm);
                 x!(op.rd) = pc.wrapping_add(4);
                 return self.jumped(slice, op.imm, op.rd);
             }
             Kind::Jalr => {
                 let target = x!(op.rs1).wrapping_add(op.imm) & !1;
+                self.log_jump(slice, JumpKind::of(op.rd, Some(op.rs1)), target);
                 x!(op.rd) = pc.wrapping_add(4);
                 return self.jumped(slice, target, op.rd);
             }
@@ -298,6 +300,14 @@ impl Core {
                 rd: if rd < 32 { rd } else { 0 },
                 value: self.x[usize::from(rd & 63)],
             });
+        }
+    }
+
+    /// Jump log.
+    fn log_jump(&mut self, slice: &Slice<'_>, kind: JumpKind, to: u32) {
+        if self.logs_jumps && slice.is_real() {
+            let (cycle, pc) = (Cycle(self.cycle), self.pc);
+            self.batch.jumps.push(Jump { cycle, pc, to, kind });
         }
     }
 

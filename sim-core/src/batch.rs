@@ -131,6 +131,43 @@ pub struct Retire {
     pub value: u32,
 }
 
+/// What a jump is for, by the registers that the calling convention has for return addresses
+/// (`ra`, `t0`) `[riscv-spec: 2.5, table 3]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum JumpKind {
+    /// It links.
+    Call,
+    /// It goes where a link leads to.
+    Return,
+    /// Anything else.
+    Plain,
+}
+
+impl JumpKind {
+    /// The kind of a `jal` or `jalr` that links in `rd` and, if it is the latter, goes to `rs1`.
+    #[must_use]
+    pub const fn of(rd: u8, rs1: Option<u8>) -> Self {
+        match (rd, rs1) {
+            (1 | 5, _) => Self::Call,
+            (_, Some(1 | 5)) => Self::Return,
+            _ => Self::Plain,
+        }
+    }
+}
+
+/// An executed `jal` or `jalr`, recorded only while somebody observes jumps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Jump {
+    /// When.
+    pub cycle: Cycle,
+    /// Where.
+    pub pc: u32,
+    /// Where it leads.
+    pub to: u32,
+    /// What for.
+    pub kind: JumpKind,
+}
+
 /// Everything one core did to the outside in one run phase, in program order.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -142,6 +179,8 @@ pub struct Batch {
     pub request: Option<Request>,
     /// Instruction log, if it is switched on.
     pub retired: Vec<Retire>,
+    /// Jumps, if they are asked for.
+    pub jumps: Vec<Jump>,
     /// A mistake that ended the run phase.
     pub fault: Option<Box<crate::error::GuestError>>,
 }
@@ -158,5 +197,6 @@ impl Batch {
         self.stores.clear();
         self.device_stores = 0;
         self.retired.clear();
+        self.jumps.clear();
     }
 }

@@ -43,7 +43,7 @@ pub mod time;
 pub mod wait;
 
 pub use agent::{Agent, Shared};
-pub use batch::{AmoOp, Batch, Request, RequestKind, Retire, Store, Width};
+pub use batch::{AmoOp, Batch, Jump, JumpKind, Request, RequestKind, Retire, Store, Width};
 pub use error::{Category, Context, GuestError};
 pub use fifo::Fifo;
 pub use hash::StateHasher;

@@ -8,7 +8,7 @@ mod encode;
 
 pub use encode::{EventKind, SCHEMA_VERSION};
 
-use crate::batch::{Retire, Width};
+use crate::batch::{Jump, Retire, Width};
 use crate::ids::{AgentId, CoreId, ThreadId};
 use crate::time::Cycle;
 use crate::wait::WaitReason;
@@ -328,6 +328,19 @@ pub trait Observer {
         }
     }
 
+    /// Whether [`Observer::jumps`] is wanted for this core. Asked once per tile.
+    fn wants_jumps(&self, core: CoreId) -> bool {
+        let _ = core;
+        false
+    }
+
+    /// Called with the jumps (`jal`, `jalr`; no branches) that a core has executed, in program order;
+    /// otherwise as [`Observer::retire`]. Costs far less: whoever only wants to know in which
+    /// function a core is asks for these.
+    fn jumps(&mut self, core: CoreId, jumps: &[Jump]) {
+        let _ = (core, jumps);
+    }
+
     /// Called when a parked core is taken up again. Not an event: whether and when a core parks is
     /// the simulator's business and changes nothing in the machine.
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
@@ -390,6 +403,19 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         }
     }
 
+    fn wants_jumps(&self, core: CoreId) -> bool {
+        self.0.wants_jumps(core) || self.1.wants_jumps(core)
+    }
+
+    fn jumps(&mut self, core: CoreId, jumps: &[Jump]) {
+        if self.0.wants_jumps(core) {
+            self.0.jumps(core, jumps);
+        }
+        if self.1.wants_jumps(core) {
+            self.1.jumps(core, jumps);
+        }
+    }
+
     fn wants_l1_reads(&self) -> bool {
         self.0.wants_l1_reads() || self.1.wants_l1_reads()
     }
@@ -438,6 +464,16 @@ impl<O: Observer> Observer for Option<O> {
     fn retires(&mut self, core: CoreId, retires: &[Retire]) {
         if let Some(inner) = self {
             inner.retires(core, retires);
+        }
+    }
+
+    fn wants_jumps(&self, core: CoreId) -> bool {
+        self.as_ref().is_some_and(|inner| inner.wants_jumps(core))
+    }
+
+    fn jumps(&mut self, core: CoreId, jumps: &[Jump]) {
+        if let Some(inner) = self {
+            inner.jumps(core, jumps);
         }
     }
 

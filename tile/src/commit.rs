@@ -340,13 +340,21 @@ impl<O: Observer> Tile<O> {
                 self.emit(end, AgentId::Core(id), pc, || Event::Halt { core: id });
             }
             self.track_push_block(id, end);
-            let core = &mut self.cores[id];
-            if O::ENABLED && !core.batch.retired.is_empty() {
-                let retired = std::mem::take(&mut core.batch.retired);
-                self.observer.retires(id, &retired);
-                self.cores[id].batch.retired = retired;
-            }
+            self.hand_over_logs(id);
             self.cores[id].clear_posted();
+        }
+    }
+
+    /// What a core has executed, for those who asked.
+    pub(crate) fn hand_over_logs(&mut self, id: CoreId) {
+        if O::ENABLED {
+            let batch = &self.cores[id].batch;
+            if !batch.retired.is_empty() {
+                self.observer.retires(id, &batch.retired);
+            }
+            if !batch.jumps.is_empty() {
+                self.observer.jumps(id, &batch.jumps);
+            }
         }
     }
 

@@ -166,10 +166,7 @@ impl<O: Observer> Tile<O> {
         }
         self.try_request(id, now, now);
         self.finish_access(id);
-        if O::ENABLED {
-            let retired = std::mem::take(&mut self.cores[id].batch.retired);
-            self.observer.retires(id, &retired);
-        }
+        self.hand_over_logs(id);
         self.cores[id].clear_posted();
         // It may do the same instruction again when there is room.
         self.credits_stale = true;

@@ -10,6 +10,9 @@ use crate::tile::Tile;
 /// Where the tile's own control registers begin.
 const TILE_CONTROL: u32 = tile_control::WALL_CLOCK_L - tile_control::WALL_CLOCK_L_OFFSET;
 
+/// Longest slice of a lone core whose jumps are recorded.
+const LOGGED_CYCLES: u64 = 4096;
+
 /// What the host waits for: a value in L1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HostWait {
@@ -194,6 +197,7 @@ impl<O: Observer> Tile<O> {
             // Keep the instruction log of a long slice bounded.
             self.cores[id].run(&self.shared, epoch.end_of_epoch(self.now));
         } else {
+            let limit = self.logged_limit(id, limit);
             self.go_alone(id, limit);
             while self.answer_alone(id, limit) {
                 self.go_alone(id, limit);
@@ -208,6 +212,15 @@ impl<O: Observer> Tile<O> {
         };
         let start = Cycle(end.0.saturating_sub(epoch.cycles())).max(self.now);
         self.commit(start, end);
+    }
+
+    /// Keeps the jump log of a long slice bounded.
+    fn logged_limit(&self, id: CoreId, limit: Cycle) -> Cycle {
+        if O::ENABLED && self.observer.wants_jumps(id) {
+            limit.min(self.config.epoch.end_of_epoch(self.now + LOGGED_CYCLES))
+        } else {
+            limit
+        }
     }
 
     /// A slice of the only running core, which looks at the wall clock itself if nobody else can tell:

@@ -107,6 +107,7 @@ impl<O: Observer> Tile<O> {
         if O::ENABLED {
             for id in CoreId::ALL {
                 cores[id].set_trace(observer.wants_retires(id));
+                cores[id].set_jump_log(observer.wants_jumps(id));
             }
         }
         Ok(Self {

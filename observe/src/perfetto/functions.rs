@@ -1,11 +1,10 @@
-//! From executed instructions to function slices: a call stack per core.
+//! From executed jumps to function slices: a call stack per core.
 //!
-//! Only jumps are looked at. A call (`jal` or `jalr` that links in `ra` or `t0`) opens a slice, a
-//! return closes it; a jump into another function replaces the innermost slice, or, if that
-//! function is on the stack, returns to it.
+//! A call (`jal` or `jalr` that links in `ra` or `t0`) opens a slice, a return closes it; a jump into
+//! another function replaces the innermost slice, or, if that function is on the stack, returns to
+//! it. Branches stay in their function: compilers leave one by a jump.
 
-use isa::word::{JAL, JALR, opcode, rd, rs1};
-use sim_core::{CoreId, Retire};
+use sim_core::{CoreId, Jump, JumpKind};
 
 use crate::cache::Cache;
 use crate::names::Names;
@@ -13,7 +12,7 @@ use crate::names::Names;
 /// Deepest stack that is drawn.
 const DEEPEST: usize = 64;
 
-/// What a retired instruction means for the slices: first this many close, then perhaps one opens.
+/// What a jump means for the slices: first this many close, then perhaps one opens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Change {
     pub(super) close: usize,
@@ -24,7 +23,6 @@ pub(super) struct Change {
 #[derive(Clone, Debug)]
 pub(super) struct Functions {
     core: CoreId,
-    previous: Option<(u32, u32)>,
     stack: Vec<usize>,
     names: Vec<String>,
     by_pc: Cache<(u32, u32), usize>,
@@ -33,7 +31,7 @@ pub(super) struct Functions {
 impl Functions {
     pub(super) fn new(core: CoreId) -> Self {
         let (names, by_pc) = (Vec::new(), Cache::default());
-        Self { core, previous: None, stack: Vec::new(), names, by_pc }
+        Self { core, stack: Vec::new(), names, by_pc }
     }
 
     pub(super) fn name(&self, index: usize) -> &str {
@@ -42,7 +40,6 @@ impl Functions {
 
     /// Forgets where the core was; how many slices close.
     pub(super) fn reset(&mut self) -> usize {
-        self.previous = None;
         std::mem::take(&mut self.stack).len()
     }
 
@@ -57,29 +54,21 @@ impl Functions {
         })
     }
 
-    /// Whether all there is to an instruction is that it comes after another one.
-    pub(super) fn passes(before: &Retire, retire: &Retire) -> bool {
-        before.pc.wrapping_add(4) == retire.pc
+    /// The core starts there; the name of its first slice.
+    pub(super) fn start(&mut self, pc: u32, names: &dyn Names) -> &str {
+        let function = self.function(pc, names);
+        self.stack.push(function);
+        self.name(function)
     }
 
-    /// The last of some instructions of which the first was taken note of and the others pass.
-    pub(super) const fn skip_to(&mut self, last: &Retire) {
-        self.previous = Some((last.pc, last.word));
-    }
-
-    pub(super) fn retire(&mut self, retire: &Retire, names: &dyn Names) -> Change {
-        let previous = self.previous.replace((retire.pc, retire.word));
-        if previous.is_some_and(|(pc, _)| pc.wrapping_add(4) == retire.pc) {
-            return Change::default();
-        }
-        let function = self.function(retire.pc, names);
-        let word = previous.map_or(0, |(_, word)| word);
-        if is_call(word) && self.stack.len() < DEEPEST {
+    pub(super) fn jump(&mut self, jump: &Jump, names: &dyn Names) -> Change {
+        let function = self.function(jump.to, names);
+        if jump.kind == JumpKind::Call && self.stack.len() < DEEPEST {
             self.stack.push(function);
             return Change { close: 0, open: Some(function) };
         }
         let mut close = 0;
-        if is_return(word) && self.stack.len() > 1 {
+        if jump.kind == JumpKind::Return && self.stack.len() > 1 {
             self.stack.pop();
             close = 1;
         }
@@ -97,18 +86,6 @@ impl Functions {
     }
 }
 
-const fn links(word: u32) -> bool {
-    matches!(rd(word), 1 | 5)
-}
-
-const fn is_call(word: u32) -> bool {
-    matches!(opcode(word), JAL | JALR) && links(word)
-}
-
-const fn is_return(word: u32) -> bool {
-    opcode(word) == JALR && !links(word) && matches!(rs1(word), 1 | 5)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,24 +99,18 @@ mod tests {
         }
     }
 
-    /// Words from the RISC-V manual: `jal ra, +0x100`, `ret`, `j`, `nop`.
     #[test]
     fn calls_open_returns_close_and_jumps_replace() {
-        const JAL: u32 = 0x1000_00EF;
-        const RET: u32 = 0x0000_8067;
-        const J: u32 = 0x0000_006F;
-        const NOP: u32 = 0x13;
         let mut functions = Functions::new(CoreId::Brisc);
-        let mut step = |pc, word| {
-            let retire = Retire { cycle: Cycle(0), pc, word, rd: 0, value: 0 };
-            functions.retire(&retire, &ByHundred)
+        assert_eq!(functions.start(0x100, &ByHundred), "f1");
+        let mut jump = |to, kind| {
+            let jump = Jump { cycle: Cycle(0), pc: 0, to, kind };
+            functions.jump(&jump, &ByHundred)
         };
-        assert_eq!(step(0x100, NOP), Change { close: 0, open: Some(0) });
-        assert_eq!(step(0x104, JAL), Change::default());
-        assert_eq!(step(0x204, NOP), Change { close: 0, open: Some(1) });
-        assert_eq!(step(0x208, J), Change::default());
-        assert_eq!(step(0x300, RET), Change { close: 1, open: Some(2) });
-        assert_eq!(step(0x108, J), Change { close: 1, open: None });
-        assert_eq!(step(0x100, NOP), Change::default());
+        assert_eq!(jump(0x204, JumpKind::Call), Change { close: 0, open: Some(1) });
+        assert_eq!(jump(0x220, JumpKind::Plain), Change::default());
+        assert_eq!(jump(0x300, JumpKind::Plain), Change { close: 1, open: Some(2) });
+        assert_eq!(jump(0x108, JumpKind::Return), Change { close: 1, open: None });
+        assert_eq!(jump(0x100, JumpKind::Plain), Change::default());
     }
 }

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use sim_core::observer::ParkedSpan;
-use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Retire, Stamp, ThreadId};
+use sim_core::{AgentId, CoreId, Cycle, Event, Jump, Observer, Stamp, ThreadId};
 
 use crate::DEFAULT_L1;
 use crate::cache::Cache;
@@ -61,8 +61,8 @@ pub struct Perfetto<W, N> {
 }
 
 impl<W: Write, N: Names> Perfetto<W, N> {
-    /// Starts a trace. Function slices need every executed instruction and cost accordingly;
-    /// `with_functions` says whether they are wanted.
+    /// Starts a trace. Function slices need every executed jump; `with_functions` says whether they are
+    /// wanted.
     pub fn new(out: W, names: N, with_functions: bool) -> Self {
         let mut packets = Packets::new(out);
         packets.head(&tracks::tile("Tensix tile"));
@@ -234,39 +234,37 @@ impl<W: Write, N: Names> Observer for Perfetto<W, N> {
         }
         self.handshakes.event(stamp, event, &mut self.packets);
         self.culprits.event(stamp, event);
-        if let Event::Reset { core, .. } = *event {
+        if let Event::Reset { core, asserted, pc } = *event {
             self.end_functions(core, stamp.cycle.0);
+            if self.with_functions && !asserted {
+                let functions = &mut self.functions[core.index()];
+                let name = functions.start(pc, self.scribe.names());
+                self.packets.begin(Track::Core(core), stamp.cycle.0, name, &Message::new());
+            }
             if self.waiting.remove(&Track::CoreWaits(core)) {
                 self.packets.end(Track::CoreWaits(core), stamp.cycle.0, &Message::new());
             }
         }
     }
 
-    fn wants_retires(&self, _: CoreId) -> bool {
+    fn wants_jumps(&self, _: CoreId) -> bool {
         self.with_functions
     }
 
-    fn retire(&mut self, core: CoreId, retire: &Retire) {
+    fn jumps(&mut self, core: CoreId, jumps: &[Jump]) {
         let functions = &mut self.functions[core.index()];
-        let change = functions.retire(retire, self.scribe.names());
-        let cycle = retire.cycle.0;
-        for _ in 0..change.close {
-            self.packets.end(Track::Core(core), cycle, &Message::new());
-        }
-        if let Some(index) = change.open {
-            let name = functions.name(index);
-            self.packets.begin(Track::Core(core), cycle, name, &Message::new());
-        }
-        self.last_cycle = self.last_cycle.max(cycle);
-    }
-
-    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
-        for run in retires.chunk_by(Functions::passes) {
-            if let (Some(first), Some(last)) = (run.first(), run.last()) {
-                self.retire(core, first);
-                self.functions[core.index()].skip_to(last);
-                self.last_cycle = self.last_cycle.max(last.cycle.0);
+        for jump in jumps {
+            let change = functions.jump(jump, self.scribe.names());
+            // Where it leads to begins with the next cycle.
+            let cycle = jump.cycle.0 + 1;
+            for _ in 0..change.close {
+                self.packets.end(Track::Core(core), cycle, &Message::new());
             }
+            if let Some(index) = change.open {
+                let name = functions.name(index);
+                self.packets.begin(Track::Core(core), cycle, name, &Message::new());
+            }
+            self.last_cycle = self.last_cycle.max(cycle);
         }
     }
 

@@ -151,7 +151,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
 
-    /// Leave functions out of the Perfetto trace: much faster, and smaller
+    /// Leave functions out of the Perfetto trace: it is smaller
     #[arg(long, requires = "perfetto")]
     pub no_functions: bool,
 
@@ -159,7 +159,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE.fst")]
     pub waves: Option<PathBuf>,
 
-    /// Record only the last N events (and executed instructions) of the run
+    /// Record only the last N events (and executed jumps) of the run
     #[arg(long, value_name = "N")]
     pub last: Option<usize>,
 

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result};
 use loader::names::LoadedNames;
 use observe::{JsonLines, Perfetto, TextLog, Waves};
 use sim_core::observer::ParkedSpan;
-use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Retire, Stamp};
+use sim_core::{AgentId, CoreId, Cycle, Event, Jump, Observer, Stamp};
 
 use super::log;
 use super::machine::OutputArgs;
@@ -31,7 +31,7 @@ pub fn interrupted() -> bool {
 #[derive(Clone, Copy, Debug)]
 enum Call {
     Event(Stamp, Event),
-    Retire(CoreId, Retire),
+    Jump(CoreId, Jump),
     Parked(CoreId, ParkedSpan),
 }
 
@@ -174,9 +174,9 @@ impl Sinks {
                     sink.event(stamp, event);
                 }
             }
-            Call::Retire(core, ref retire) => {
+            Call::Jump(core, jump) => {
                 if let Some(sink) = &mut self.perfetto {
-                    sink.retire(core, retire);
+                    sink.jumps(core, &[jump]);
                 }
             }
             Call::Parked(core, span) => {
@@ -202,18 +202,14 @@ impl Observer for Sinks {
         }
     }
 
-    fn wants_retires(&self, core: CoreId) -> bool {
-        self.perfetto.as_ref().is_some_and(|perfetto| perfetto.wants_retires(core))
+    fn wants_jumps(&self, core: CoreId) -> bool {
+        self.perfetto.as_ref().is_some_and(|perfetto| perfetto.wants_jumps(core))
     }
 
-    fn retire(&mut self, core: CoreId, retire: &Retire) {
-        self.take(Call::Retire(core, *retire));
-    }
-
-    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+    fn jumps(&mut self, core: CoreId, jumps: &[Jump]) {
         match (&mut self.ring, &mut self.perfetto) {
-            (None, Some(perfetto)) => perfetto.retires(core, retires),
-            _ => retires.iter().for_each(|retire| self.retire(core, retire)),
+            (None, Some(perfetto)) => perfetto.jumps(core, jumps),
+            _ => jumps.iter().for_each(|&jump| self.take(Call::Jump(core, jump))),
         }
     }
 

@@ -1,0 +1,122 @@
+//! The log of jumps (`Observer::jumps`) has the jumps that the log of instructions has, whether a
+//! core is alone or not, and asking for either changes nothing in the machine.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use isa::asm::{addi, bne, i, j, jal, lui, lw, sw};
+use isa::word::{JAL, JALR, opcode};
+use sim_core::engine::EngineKind;
+use sim_core::{CoreId, Cycle, Event, Jump, JumpKind, Observer, Retire, Stamp};
+use tile::{Stop, Tile, TileConfig};
+
+/// SOFT_RESET_0 without any core in reset but those whose bits are set
+/// `[isa-bh: TensixTile/SoftReset.md]`.
+const SOFT_RESET_0: u32 = 0xFFB1_21B0;
+const ALL_HELD: u32 = 0x4_7800;
+const RESET_BITS: [u32; CoreId::COUNT] = [1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 18];
+/// Where the cores start when no reset PC is overridden `[spec: boot-and-sync 1.3]`.
+const ENTRIES: [u32; CoreId::COUNT] = [0, 0x6000, 0xA000, 0xE000, 0x12000];
+
+/// `(core, cycle, pc)`, and where it leads.
+type Seen = (CoreId, u64, u32, u32);
+
+/// What the two kinds of watchers have seen.
+#[derive(Clone, Default)]
+struct Watcher {
+    by_instruction: bool,
+    jumps: Rc<RefCell<Vec<Seen>>>,
+    kinds: Rc<RefCell<Vec<JumpKind>>>,
+    events: Rc<RefCell<Vec<(Stamp, Event)>>>,
+    /// Per core, the jump whose next instruction has not been seen.
+    last: [Option<(u64, u32)>; CoreId::COUNT],
+}
+
+impl Observer for Watcher {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        self.events.borrow_mut().push((stamp, *event));
+    }
+
+    fn wants_retires(&self, _: CoreId) -> bool {
+        self.by_instruction
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        let last = &mut self.last[core.index()];
+        if let Some((cycle, pc)) = last.take() {
+            self.jumps.borrow_mut().push((core, cycle, pc, retire.pc));
+        }
+        if matches!(opcode(retire.word), JAL | JALR) {
+            *last = Some((retire.cycle.0, retire.pc));
+        }
+    }
+
+    fn wants_jumps(&self, _: CoreId) -> bool {
+        !self.by_instruction
+    }
+
+    fn jumps(&mut self, core: CoreId, jumps: &[Jump]) {
+        let seen = jumps.iter().map(|jump| (core, jump.cycle.0, jump.pc, jump.to));
+        self.jumps.borrow_mut().extend(seen);
+        self.kinds.borrow_mut().extend(jumps.iter().map(|jump| jump.kind));
+    }
+}
+
+/// Rounds of a loop that calls a function, which stores and reads the wall clock
+/// `[isa-bh: TensixTile/TileControlDebugStatus.md]`, a device; then an endless loop.
+fn program(rounds: i32) -> Vec<u32> {
+    let (data, clock, count, value) = (4, 5, 8, 9);
+    vec![
+        lui(data, 0x2_0000),
+        lui(clock, 0xFFB1_2000),
+        addi(count, 0, rounds),
+        jal(1, 16),
+        addi(count, count, -1),
+        bne(count, 0, -8),
+        j(0),
+        addi(value, value, 3),
+        sw(value, data, 8),
+        lw(value, clock, 0x1F0),
+        // ret
+        i(JALR, 0, 0, 1, 0),
+    ]
+}
+
+/// Jumps in the order of cores and cycles, their kinds, the events, and the state at the end.
+fn run(
+    cores: &[CoreId],
+    by_instruction: bool,
+) -> (Vec<Seen>, Vec<JumpKind>, Vec<(Stamp, Event)>, u64) {
+    let watcher = Watcher { by_instruction, ..Watcher::default() };
+    let config = TileConfig { engine: EngineKind::Inline, parking: false, ..TileConfig::default() };
+    let mut tile = Tile::new(config, watcher.clone()).expect("no threads to start");
+    let mut held = ALL_HELD;
+    for &core in cores {
+        let rounds = 700 + 3 * core as i32;
+        let bytes: Vec<u8> = program(rounds).iter().flat_map(|word| word.to_le_bytes()).collect();
+        tile.host_write(ENTRIES[core.index()], &bytes).expect("L1 is mapped");
+        held &= !RESET_BITS[core.index()];
+    }
+    tile.host_write_word(SOFT_RESET_0, held).expect("the register is mapped");
+    assert!(matches!(tile.run(Cycle(40_000), None), Stop::Limit));
+    // The last one's target is not executed any more.
+    let mut jumps = watcher.jumps.take();
+    jumps.retain(|jump| jump.1 < 39_000);
+    jumps.sort();
+    (jumps, watcher.kinds.take(), watcher.events.take(), tile.state_hash())
+}
+
+#[test]
+fn jumps_of_cores_are_those_of_their_instructions() {
+    for cores in [&[CoreId::Trisc1][..], &[CoreId::Brisc, CoreId::Ncrisc], &CoreId::ALL] {
+        let (expected, _, expected_events, expected_state) = run(cores, true);
+        let (jumps, kinds, events, state) = run(cores, false);
+        assert!(expected.len() > 1400 * cores.len(), "{} jumps", expected.len());
+        assert_eq!(jumps, expected, "{cores:?}");
+        assert_eq!((events, state), (expected_events, expected_state), "{cores:?}");
+        let count = |kind| kinds.iter().filter(|&&one| one == kind).count();
+        let rounds: usize = cores.iter().map(|&core| 700 + 3 * core as usize).sum();
+        assert_eq!((count(JumpKind::Call), count(JumpKind::Return)), (rounds, rounds));
+        assert!(count(JumpKind::Plain) > 0, "the endless loops");
+    }
+}
