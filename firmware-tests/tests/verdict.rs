@@ -13,6 +13,7 @@ use loader::session::{GO_SIGNAL, HOST_REACTION_CYCLES, Outcome, Session};
 use memory_map::reg::tile_control::SOFT_RESET_0;
 use observe::why::End;
 use sim_core::engine::EngineKind;
+use sim_core::l1::L1_BYTES;
 use sim_core::{CoreId, Cycle, Event, NullObserver, Observer, Retire, Stamp, Width};
 use tile::{HostWait, Quiescence, Stop, TileConfig, Verdict};
 
@@ -35,6 +36,10 @@ struct Log {
 impl Observer for Log {
     fn event(&mut self, stamp: Stamp, _: &Event) {
         self.last_event = self.last_event.max(stamp.cycle.0);
+    }
+    /// A write of the NoC that arrives is progress as well.
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        vec![(0, L1_BYTES)]
     }
     fn wants_retires(&self, _: CoreId) -> bool {
         true
