@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Most bytes of a read whose answer is kept: hosts poll a word, or the mailboxes of three cores.
 const MOST_BYTES: usize = 16;
+/// Bits for their number in a key.
+const LENGTH_BITS: u32 = 6;
 
 /// Some bytes that reads of a chip at rest give.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,9 +33,9 @@ impl KeptRead {
         Some(Self { paddr, bytes: given.len(), value: u128::from_le_bytes(value) })
     }
 
-    /// Where and how much, in one word: no physical address has 57 bits.
-    fn key(paddr: u64, bytes: usize) -> u64 {
-        paddr << 6 | bytes as u64
+    /// Where and how much, in one word. `None`: no physical address has so many bits.
+    fn key(paddr: u64, bytes: usize) -> Option<u64> {
+        (paddr >> (u64::BITS - LENGTH_BITS) == 0).then_some(paddr << LENGTH_BITS | bytes as u64)
     }
 }
 
@@ -89,7 +91,8 @@ impl Standby {
     /// Gives what a read of these bytes gives, if it is known.
     #[inline]
     pub(crate) fn read(&self, paddr: u64, bytes: &mut [u8]) -> bool {
-        if self.read.load(Ordering::Relaxed) != KeptRead::key(paddr, bytes.len()) {
+        let wanted = KeptRead::key(paddr, bytes.len());
+        if wanted != Some(self.read.load(Ordering::Relaxed)) {
             return false;
         }
         let turn = self.turn.load(Ordering::Acquire);
@@ -99,7 +102,7 @@ impl Standby {
         let is_whole = turn & 1 == 0 && self.turn.load(Ordering::Relaxed) == turn;
         let value = (halves[0] | halves[1] << 64).to_le_bytes();
         match value.get(..bytes.len()) {
-            Some(value) if is_whole && known == KeptRead::key(paddr, bytes.len()) => {
+            Some(value) if is_whole && wanted == Some(known) => {
                 bytes.copy_from_slice(value);
                 true
             }
@@ -148,8 +151,8 @@ impl Standby {
 
     /// Ends what [`Standby::interrupt`] began, with the answers of a chip at rest or none.
     pub(crate) fn resume(&self, answers: Answers) {
-        let read = answers.read.map_or(NOWHERE, |read| KeptRead::key(read.paddr, read.bytes));
-        self.read.store(read, Ordering::Relaxed);
+        let key = answers.read.and_then(|read| KeptRead::key(read.paddr, read.bytes));
+        self.read.store(key.unwrap_or(NOWHERE), Ordering::Relaxed);
         let value = answers.read.map_or(0, |read| read.value);
         self.value[0].store(value as u64, Ordering::Relaxed);
         self.value[1].store((value >> 64) as u64, Ordering::Relaxed);
@@ -187,6 +190,7 @@ mod tests {
             assert_eq!(read(PADDR, given.len()).as_deref(), Some(given));
             assert_eq!(read(PADDR + 4, given.len()), None);
             assert_eq!(read(PADDR, given.len() - 1), None);
+            assert_eq!(read(PADDR | 1 << 60, given.len()), None);
             standby.interrupt();
         }
         assert_eq!(KeptRead::new(PADDR, &[0; 17]), None);
