@@ -87,9 +87,12 @@ impl Machine {
     fn run_alone(&mut self, until: u64) {
         while self.now < until {
             self.core.run_alone(&self.shared, Cycle(until), self.epoch);
-            let parked = matches!(self.core.status(), Status::Parked(_));
-            self.now = if parked { until } else { self.core.cycle().0 };
+            // What was stored takes effect at the end of its epoch, also if the core parked in it.
+            self.now = self.epoch.round_up(self.core.cycle()).0.max(self.now);
             self.commit();
+            if matches!(self.core.status(), Status::Parked(_)) {
+                self.now = until;
+            }
         }
     }
 
