@@ -4,7 +4,7 @@
 use sim_core::agent::PAGE_OBSERVED;
 use sim_core::{AgentId, Context, CoreId, Cycle, Event, Observer, Request, Stamp, Store, Width};
 
-use riscv::{Core, Status};
+use riscv::Status;
 
 use crate::tile::Tile;
 use crate::watchers::is_pure_load;
@@ -74,9 +74,7 @@ impl<O: Observer> Tile<O> {
         self.now = end;
         if touched || stale || !settled {
             self.finish_cores(end);
-            // What changed matters only to who still waits for an answer.
-            let waits = |(_, core): (CoreId, &Core)| matches!(core.status(), Status::Waiting);
-            self.retry_requests &= self.cores.iter().any(waits);
+            self.retry_requests &= self.anybody_waits();
             if !self.debug_queue.is_empty() {
                 self.run_debug_queue();
             }
@@ -89,6 +87,11 @@ impl<O: Observer> Tile<O> {
                 }
             }
         }
+    }
+
+    /// Whether a core waits for an answer: what changes matters to nobody else.
+    pub(crate) fn anybody_waits(&self) -> bool {
+        self.cores.iter().any(|(_, core)| matches!(core.status(), Status::Waiting))
     }
 
     fn take_posted(&mut self) -> Posted {

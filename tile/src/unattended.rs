@@ -204,7 +204,7 @@ impl<O: Observer> Tile<O> {
     #[inline]
     fn note_reached(&mut self, next: Cycle) {
         self.devices_steady_since = next;
-        self.retry_requests = self.device_change;
+        self.retry_requests = self.device_change && self.anybody_waits();
         self.credits_stale = true;
     }
 
