@@ -278,11 +278,22 @@ impl<O: Observer> Tile<O> {
             return;
         }
         self.credits_stale = false;
-        for thread in ThreadId::ALL {
-            let own = self.tensix.push_credit(thread, false);
-            self.cores[thread.core()].grant_push(0, own, self.now);
-            let brisc = self.tensix.push_credit(thread, true);
-            self.cores[CoreId::Brisc].grant_push(thread as u8, brisc, self.now);
+        CoreId::ALL.into_iter().for_each(|id| self.grant_push(id));
+    }
+
+    /// Tells a core how much room there is in the FIFOs that it can push into.
+    #[inline]
+    pub(crate) fn grant_push(&mut self, id: CoreId) {
+        let Self { cores, tensix, now, .. } = self;
+        match id.thread() {
+            Some(thread) => cores[id].grant_push(0, tensix.push_credit(thread, false), *now),
+            None if id == CoreId::Brisc => {
+                for thread in ThreadId::ALL {
+                    let room = tensix.push_credit(thread, true);
+                    cores[id].grant_push(thread as u8, room, *now);
+                }
+            }
+            None => {}
         }
     }
 }

@@ -14,9 +14,9 @@
 //! result is the same is tested against a tile somebody observes, where cores only wait here
 //! (`tile/tests/unattended.rs`).
 
-use riscv::{Core, Status};
+use riscv::Status;
 use sim_core::{Agent as _, CoreId, CoreSet, Cycle, Observer, Store, ThreadId};
-use tensix::{Coprocessor, Origin};
+use tensix::Origin;
 
 use crate::tile::Tile;
 
@@ -81,9 +81,8 @@ impl<O: Observer> Tile<O> {
     fn still_unattended(&mut self, before: Standing) -> Option<Standing> {
         let mut standing = Standing::NOBODY;
         for id in before.pushers.iter() {
-            let core = &mut self.cores[id];
-            grant(core, &self.tensix, self.now);
-            if !standing.add(id, core.status()) {
+            self.grant_push(id);
+            if !standing.add(id, self.cores[id].status()) {
                 return None;
             }
         }
@@ -219,19 +218,5 @@ impl<O: Observer> Tile<O> {
             blocked &= blocked - 1;
         }
         false
-    }
-}
-
-/// Tells a core how much room there is in the FIFOs that it can push into.
-#[inline]
-fn grant(core: &mut Core, tensix: &Coprocessor, now: Cycle) {
-    match core.id().thread() {
-        Some(thread) => core.grant_push(0, tensix.push_credit(thread, false), now),
-        None if core.id() == CoreId::Brisc => {
-            for thread in ThreadId::ALL {
-                core.grant_push(thread as u8, tensix.push_credit(thread, true), now);
-            }
-        }
-        None => {}
     }
 }

@@ -1,6 +1,8 @@
 //! The log of jumps (`Observer::jumps`) has the jumps that the log of instructions has, whether a
 //! core is alone or not, and asking for either changes nothing in the machine.
 
+mod bare;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -9,14 +11,6 @@ use isa::word::{JAL, JALR, opcode};
 use sim_core::engine::EngineKind;
 use sim_core::{CoreId, Cycle, Event, Jump, JumpKind, Observer, Retire, Stamp};
 use tile::{Stop, Tile, TileConfig};
-
-/// SOFT_RESET_0 without any core in reset but those whose bits are set
-/// `[isa-bh: TensixTile/SoftReset.md]`.
-const SOFT_RESET_0: u32 = 0xFFB1_21B0;
-const ALL_HELD: u32 = 0x4_7800;
-const RESET_BITS: [u32; CoreId::COUNT] = [1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 18];
-/// Where the cores start when no reset PC is overridden `[spec: boot-and-sync 1.3]`.
-const ENTRIES: [u32; CoreId::COUNT] = [0, 0x6000, 0xA000, 0xE000, 0x12000];
 
 /// `(core, cycle, pc)`, and where it leads.
 type Seen = (CoreId, u64, u32, u32);
@@ -90,14 +84,11 @@ fn run(cores: &[CoreId], by_instruction: bool) -> (Vec<Seen>, Vec<JumpKind>, Mac
     let watcher = Watcher { by_instruction, ..Watcher::default() };
     let config = TileConfig { engine: EngineKind::Inline, parking: false, ..TileConfig::default() };
     let mut tile = Tile::new(config, watcher.clone()).expect("no threads to start");
-    let mut held = ALL_HELD;
-    for &core in cores {
-        let rounds = 700 + 3 * core as i32;
-        let bytes: Vec<u8> = program(rounds).iter().flat_map(|word| word.to_le_bytes()).collect();
-        tile.host_write(ENTRIES[core.index()], &bytes).expect("L1 is mapped");
-        held &= !RESET_BITS[core.index()];
-    }
-    tile.host_write_word(SOFT_RESET_0, held).expect("the register is mapped");
+    let programs = CoreId::ALL.map(|core| match cores.contains(&core) {
+        true => program(700 + 3 * core as i32),
+        false => Vec::new(),
+    });
+    bare::start(&mut tile, &programs);
     assert!(matches!(tile.run(Cycle(40_000), None), Stop::Limit));
     // The last one's target is not executed any more.
     let mut jumps = watcher.jumps.take();

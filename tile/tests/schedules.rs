@@ -4,16 +4,14 @@
 #[path = "../../riscv/tests/programs/mod.rs"]
 mod programs;
 
+mod bare;
+
 use isa::asm::lui;
 use proptest::prelude::*;
 use sim_core::engine::EngineKind;
 use sim_core::{CoreId, Cycle, EpochLength, Event, NullObserver, Observer, Stamp, Width};
 use tile::{Stop, Tile, TileConfig};
 
-/// SOFT_RESET_0 and its value without any core in reset `[isa-bh: TensixTile/SoftReset.md]`.
-const SOFT_RESET_0: u32 = 0xFFB1_21B0;
-/// Where the cores start when no reset PC is overridden `[spec: boot-and-sync 1.3]`.
-const ENTRIES: [u32; CoreId::COUNT] = [0, 0x6000, 0xA000, 0xE000, 0x12000];
 const DATA: u32 = 0x2_0000;
 /// Words before a program that set its base registers.
 const PROLOGUE_WORDS: u32 = 3;
@@ -39,20 +37,16 @@ impl Observer for Watcher {
 /// A tile whose cores execute these words; an empty program stays in reset.
 fn tile<O: Observer>(programs: &[Vec<u32>], config: TileConfig, observer: O) -> Tile<O> {
     let mut tile = Tile::new(config, observer).expect("the host can start threads");
-    let mut held = 0x4_7800;
-    for (core, words) in programs.iter().enumerate().filter(|(_, words)| !words.is_empty()) {
-        let code = ENTRIES[core] + PROLOGUE_WORDS * 4;
-        let mut all = vec![
+    let whole = |(core, words): (usize, &Vec<u32>)| {
+        let code = bare::ENTRIES[core] + PROLOGUE_WORDS * 4;
+        let prologue = vec![
             lui(u32::from(programs::DATA_REGISTER), DATA),
             lui(u32::from(programs::LOCAL_REGISTER), 0xFFB0_0000),
             lui(u32::from(programs::CODE_REGISTER), code),
         ];
-        all.extend(words);
-        let bytes: Vec<u8> = all.iter().flat_map(|word| word.to_le_bytes()).collect();
-        tile.host_write(ENTRIES[core], &bytes).expect("L1 is mapped");
-        held &= ![1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 18][core];
-    }
-    tile.host_write_word(SOFT_RESET_0, held).expect("the register is mapped");
+        if words.is_empty() { Vec::new() } else { [prologue, words.clone()].concat() }
+    };
+    bare::start(&mut tile, &programs.iter().enumerate().map(whole).collect::<Vec<_>>());
     tile
 }
 

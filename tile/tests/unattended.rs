@@ -2,6 +2,8 @@
 //! mistake as epochs that are committed one by one. A tile that somebody observes commits each
 //! epoch in which a core executes; one that nobody observes does not.
 
+mod bare;
+
 use isa::asm::{addi, bne, j, li, lui, store};
 use isa::encode;
 use isa::rv32::ttinsn_code;
@@ -10,12 +12,6 @@ use sim_core::engine::EngineKind;
 use sim_core::{CoreId, Cycle, EpochLength, NullObserver, Observer};
 use tile::{Stop, Tile, TileConfig};
 
-/// SOFT_RESET_0 and its value without any core in reset `[isa-bh: TensixTile/SoftReset.md]`.
-const SOFT_RESET_0: u32 = 0xFFB1_21B0;
-const ALL_HELD: u32 = 0x4_7800;
-const RESET_BITS: [u32; CoreId::COUNT] = [1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 18];
-/// Where the cores start when no reset PC is overridden `[spec: boot-and-sync 1.3]`.
-const ENTRIES: [u32; CoreId::COUNT] = [0, 0x6000, 0xA000, 0xE000, 0x12000];
 /// Registers with addresses: data in L1, the core's own instruction FIFO.
 const DATA: (u32, u32) = (4, 0x2_0000);
 const PUSHES: (u32, u32) = (5, 0xFFE4_0000);
@@ -127,13 +123,7 @@ fn programs() -> impl Strategy<Value = Vec<Vec<u32>>> {
 /// Everything that can be told of a run: mistakes, cycle and state, at several points of it.
 fn outcome<O: Observer>(programs: &[Vec<u32>], config: TileConfig, observer: O) -> Vec<String> {
     let mut tile = Tile::new(config, observer).expect("no threads to start");
-    let mut held = ALL_HELD;
-    for (core, words) in programs.iter().enumerate().filter(|(_, words)| !words.is_empty()) {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        tile.host_write(ENTRIES[core], &bytes).expect("L1 is mapped");
-        held &= !RESET_BITS[core];
-    }
-    tile.host_write_word(SOFT_RESET_0, held).expect("the register is mapped");
+    bare::start(&mut tile, programs);
     let mut seen = Vec::new();
     for limit in [96, 400, 1000, 1048, 4000] {
         loop {

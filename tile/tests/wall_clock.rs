@@ -2,17 +2,13 @@
 //! Whether they are must not show: random waits, in all ways software compares times, alone and
 //! beside each other, around the moments at which the clock's words wrap.
 
+mod bare;
+
 use isa::asm::{addi, branch, j, lui, lw, r, store};
 use proptest::prelude::*;
 use sim_core::{CoreId, Cycle, EpochLength, NullObserver, Observer};
 use tile::{Stop, Tile, TileConfig};
 
-/// SOFT_RESET_0 and its value with all cores in reset `[isa-bh: TensixTile/SoftReset.md]`.
-const SOFT_RESET_0: u32 = 0xFFB1_21B0;
-const ALL_HELD: u32 = 0x4_7800;
-const RESET_BITS: [u32; CoreId::COUNT] = [1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 18];
-/// Where the cores start when no reset PC is overridden `[spec: boot-and-sync 1.3]`.
-const ENTRIES: [u32; CoreId::COUNT] = [0, 0x6000, 0xA000, 0xE000, 0x12000];
 /// Data in L1, the stack in local data RAM, and the block with the wall clock: registers that hold the
 /// addresses, and those.
 const DATA: (u32, u32) = (4, 0x2_0000);
@@ -185,13 +181,7 @@ fn tile<O: Observer>(
 ) -> Tile<O> {
     let mut tile = Tile::new(config, observer).expect("no threads to start");
     tile.pass_time(Cycle(start));
-    let mut held = ALL_HELD;
-    for (core, words) in programs.iter().enumerate().filter(|(_, words)| !words.is_empty()) {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        tile.host_write(ENTRIES[core], &bytes).expect("L1 is mapped");
-        held &= !RESET_BITS[core];
-    }
-    tile.host_write_word(SOFT_RESET_0, held).expect("the register is mapped");
+    bare::start(&mut tile, programs);
     tile
 }
 

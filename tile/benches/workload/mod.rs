@@ -1,17 +1,14 @@
 //! Loops for measuring a tile's speed, shared by the criterion benchmarks and the
 //! `throughput` example.
 
+#[path = "../../tests/bare/mod.rs"]
+mod bare;
+
 use isa::asm::{addi, bne, i, j, lui, lw, r, sw};
 use sim_core::engine::EngineKind;
-use sim_core::{CoreId, Cycle, NullObserver, Observer};
+use sim_core::{Cycle, NullObserver, Observer};
 use tile::{Tile, TileConfig};
 
-/// SOFT_RESET_0 and the reset bit of each core, in `CoreId::ALL` order
-/// `[isa-bh: TensixTile/SoftReset.md]`.
-const SOFT_RESET_0: u32 = 0xFFB1_21B0;
-const RESET_BITS: [u32; CoreId::COUNT] = [1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 18];
-/// Where the cores start when no reset PC is overridden `[spec: boot-and-sync 1.3]`.
-const ENTRIES: [u32; CoreId::COUNT] = [0, 0x6000, 0xA000, 0xE000, 0x12000];
 /// Data of core *i* begins at `DATA + i * DATA_STRIDE`.
 const DATA: u32 = 0x4_0000;
 const DATA_STRIDE: u32 = 0x1_0000;
@@ -101,14 +98,8 @@ pub(crate) fn watched<O: Observer>(
     observer: O,
 ) -> Tile<O> {
     let mut tile = Tile::new(config, observer).expect("the host can start threads");
-    let mut held = RESET_BITS.iter().fold(0, |all, bit| all | bit);
-    for core in 0..busy {
-        let code = words(body, DATA + core as u32 * DATA_STRIDE);
-        let bytes: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
-        tile.host_write(ENTRIES[core], &bytes).expect("L1 is mapped");
-        held &= !RESET_BITS[core];
-    }
-    tile.host_write_word(SOFT_RESET_0, held).expect("the register is mapped");
+    let program = |core| words(body, DATA + core as u32 * DATA_STRIDE);
+    bare::start(&mut tile, &(0..busy).map(program).collect::<Vec<_>>());
     tile
 }
 

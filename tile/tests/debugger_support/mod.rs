@@ -4,6 +4,12 @@
 
 #![allow(dead_code, reason = "every test file uses a part")]
 
+#[path = "../bare/mod.rs"]
+mod bare;
+
+pub(crate) use bare::ENTRIES;
+use bare::{RESET_BITS, start};
+use memory_map::reg::tile_control::SOFT_RESET_0;
 use sim_core::engine::EngineKind;
 use sim_core::{CoreId, NullObserver, Observer};
 use tile::{Stop, Tile, TileConfig};
@@ -14,7 +20,6 @@ const STATUS_0: u32 = 0xFFB1_2088;
 const STATUS_1: u32 = 0xFFB1_208C;
 const DBG_BUS_CTRL: u32 = 0xFFB1_2054;
 const DBG_RD_DATA: u32 = 0xFFB1_205C;
-const SOFT_RESET_0: u32 = 0xFFB1_21B0;
 
 /// Status bits.
 pub(crate) const HALTED: u32 = 0x1;
@@ -27,11 +32,6 @@ pub(crate) const HIT_0: u32 = 0x100;
 
 const DEBUG_MODE: u32 = 0x8000_0000;
 
-/// Where the cores start when no reset PC is overridden `[spec: boot-and-sync 1.3]`.
-pub(crate) const ENTRIES: [u32; CoreId::COUNT] = [0, 0x6000, 0xA000, 0xE000, 0x12000];
-/// Reset bit of each core `[isa-bh: TensixTile/SoftReset.md]`.
-const RESET_BITS: [u32; CoreId::COUNT] = [1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 18];
-
 pub(crate) fn config(engine: EngineKind) -> TileConfig {
     TileConfig { engine, debugger: true, ..TileConfig::default() }
 }
@@ -43,13 +43,7 @@ pub(crate) fn tile<O: Observer>(
     observer: O,
 ) -> Tile<O> {
     let mut tile = Tile::new(config, observer).expect("the host can start threads");
-    let mut held = 0x4_7800;
-    for (core, words) in programs.iter().enumerate().filter(|(_, words)| !words.is_empty()) {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        tile.host_write(ENTRIES[core], &bytes).expect("L1 is mapped");
-        held &= !RESET_BITS[core];
-    }
-    tile.host_write_word(SOFT_RESET_0, held).expect("the register is mapped");
+    start(&mut tile, &programs);
     tile
 }
 

@@ -1,0 +1,24 @@
+//! Cores that execute given words straight out of reset, without firmware.
+
+use memory_map::reg::tile_control::SOFT_RESET_0;
+use sim_core::{CoreId, Observer};
+use tile::Tile;
+
+/// The bits of SOFT_RESET_0 that hold the cores `[isa-bh: TensixTile/SoftReset.md]`.
+pub(crate) const RESET_BITS: [u32; CoreId::COUNT] = [1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 18];
+/// Where the cores start when no reset PC is overridden `[spec: boot-and-sync 1.3]`.
+pub(crate) const ENTRIES: [u32; CoreId::COUNT] = [0, 0x6000, 0xA000, 0xE000, 0x12000];
+
+/// Has the cores execute these programs, by [`CoreId::ALL`]; one with an empty program, or without one,
+/// stays in reset.
+pub(crate) fn start<O: Observer>(tile: &mut Tile<O>, programs: &[impl AsRef<[u32]>]) {
+    let mut held = RESET_BITS.iter().fold(0, |all, bit| all | bit);
+    for (core, words) in programs.iter().map(AsRef::as_ref).enumerate() {
+        if !words.is_empty() {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            tile.host_write(ENTRIES[core], &bytes).expect("L1 is mapped");
+            held &= !RESET_BITS[core];
+        }
+    }
+    tile.host_write_word(SOFT_RESET_0, held).expect("the register is mapped");
+}
