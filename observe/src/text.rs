@@ -1,7 +1,7 @@
 //! Text put together piece by piece in a buffer that is used again.
 //!
-//! A watched run puts every event into words, so numbers are written here by hand: the standard
-//! library's formatting costs several times as much per number.
+//! A watched run puts every event into words: the standard library's formatting costs several times as
+//! much per number as what is used here.
 
 /// Puts pieces at the end of a text: `put!(out; "depth ", Dec(depth))`.
 macro_rules! put {
@@ -36,7 +36,7 @@ pub(crate) struct Dec<T>(pub(crate) T);
 
 impl<T: Into<u64>> Piece for Dec<T> {
     fn put(self, out: &mut String) {
-        decimal(self.0.into(), out);
+        out.push_str(itoa::Buffer::new().format(self.0.into()));
     }
 }
 
@@ -115,30 +115,6 @@ fn escaped(c: char, out: &mut String) {
         }
         c => out.push(c),
     }
-}
-
-/// The numbers below a hundred, two digits each.
-const PAIRS: &[u8; 200] = b"00010203040506070809101112131415161718192021222324252627282930313233343536373839\
-                            40414243444546474849505152535455565758596061626364656667686970717273747576777879\
-                            8081828384858687888990919293949596979899";
-
-fn decimal(mut value: u64, out: &mut String) {
-    if value < 10 {
-        return out.push(char::from(b'0' + value as u8));
-    }
-    // 20 digits are the most that 64 bits have.
-    let (mut text, mut at) = ([0; 20], 20);
-    while value >= 10 {
-        let pair = (value % 100) as usize * 2;
-        value /= 100;
-        at -= 2;
-        text[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
-    }
-    if value > 0 {
-        at -= 1;
-        text[at] = b'0' + value as u8;
-    }
-    out.push_str(std::str::from_utf8(&text[at..]).unwrap_or_default());
 }
 
 fn hexadecimal(mut value: u64, out: &mut String) {
