@@ -72,51 +72,15 @@ pub(super) fn with_known(mode: u32, work: impl FnOnce(u32)) {
 /// Another one for modes of whole words.
 macro_rules! with_half_mode {
     ($mode:expr, $known:ident => $work:expr, else $other:expr) => {
+        with_half_mode!(@ $mode, $known, $work, $other, FP16 BF16 INT8 UINT16 HI16 INT16 LO16 ZERO
+            INT8_COMP LO16_ONLY HI16_ONLY)
+    };
+    (@ $mode:expr, $known:ident, $work:expr, $other:expr, $($name:ident)+) => {
         match $mode {
-            mode::FP16 => {
-                const $known: u32 = mode::FP16;
+            $(mode::$name => {
+                const $known: u32 = mode::$name;
                 $work
-            }
-            mode::BF16 => {
-                const $known: u32 = mode::BF16;
-                $work
-            }
-            mode::INT8 => {
-                const $known: u32 = mode::INT8;
-                $work
-            }
-            mode::UINT16 => {
-                const $known: u32 = mode::UINT16;
-                $work
-            }
-            mode::HI16 => {
-                const $known: u32 = mode::HI16;
-                $work
-            }
-            mode::INT16 => {
-                const $known: u32 = mode::INT16;
-                $work
-            }
-            mode::LO16 => {
-                const $known: u32 = mode::LO16;
-                $work
-            }
-            mode::ZERO => {
-                const $known: u32 = mode::ZERO;
-                $work
-            }
-            mode::INT8_COMP => {
-                const $known: u32 = mode::INT8_COMP;
-                $work
-            }
-            mode::LO16_ONLY => {
-                const $known: u32 = mode::LO16_ONLY;
-                $work
-            }
-            mode::HI16_ONLY => {
-                const $known: u32 = mode::HI16_ONLY;
-                $work
-            }
+            })+
             _ => $other,
         }
     };
