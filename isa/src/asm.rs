@@ -5,7 +5,7 @@
 //! Not here: Tensix instructions ([`crate::encode`]) and a table of all instructions
 //! ([`crate::rv32`]).
 //!
-//! Source: `[riscv-unprivileged: RV32I base instruction formats, immediate variants]`.
+//! Source: `[riscv: RV32I base instruction formats, immediate variants]`.
 
 /// I-type: loads, immediate arithmetic, `jalr`.
 #[must_use]

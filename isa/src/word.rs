@@ -3,7 +3,7 @@
 //! Register numbers are 0 to 31, immediates are sign-extended and in bytes. A field is whatever
 //! stands in its bits: whether the instruction has it, its opcode says.
 //!
-//! Source: `[riscv-unprivileged: RV32I base instruction formats, immediate variants]`.
+//! Source: `[riscv: RV32I base instruction formats, immediate variants]`.
 
 /// Major opcode of `lb` to `lhu`.
 pub const LOAD: u32 = 0x03;

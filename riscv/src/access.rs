@@ -58,7 +58,7 @@ impl Core {
             Pending::Integer { rd, signed } => {
                 self.x[usize::from(rd & 63)] = if signed { extend(value, width) } else { value };
             }
-            // Narrower values are boxed in ones [riscv-unprivileged: F, NaN boxing].
+            // Narrower values are boxed in ones [riscv: F, NaN boxing].
             Pending::Float { rd, half } => {
                 self.f[usize::from(rd & 31)] = if half { 0xFFFF_0000 | value } else { value };
             }

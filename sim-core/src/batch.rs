@@ -132,7 +132,7 @@ pub struct Retire {
 }
 
 /// What a jump is for, by the registers that the calling convention has for return addresses
-/// (`ra`, `t0`) `[riscv-spec: 2.5, table 3]`.
+/// (`ra`, `t0`) `[riscv: RV32I, return-address stack hints]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JumpKind {
     /// It links.

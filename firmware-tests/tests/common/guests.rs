@@ -100,7 +100,7 @@ pub(crate) fn access_programs() -> impl Strategy<Value = Vec<Vec<u32>>> {
 
 /// A word of some instruction of the cores, valid or not.
 fn shaped_instruction() -> impl Strategy<Value = u32> {
-    // Major opcodes of RV32IMAF with Zicsr [riscv-unprivileged: opcode map].
+    // Major opcodes of RV32IMAF with Zicsr [riscv: opcode map].
     let opcodes = vec![
         0x03_u32, 0x07, 0x0F, 0x13, 0x17, 0x23, 0x27, 0x2F, 0x33, 0x37, 0x43, 0x47, 0x4B, 0x4F,
         0x53, 0x63, 0x67, 0x6F, 0x73,

@@ -28,7 +28,7 @@ use crate::names::Names;
 const ARGUMENT_BYTES: u32 = 341 * 4;
 /// Instructions of the longest loop that a core is parked in, with room to spare.
 const FORGOTTEN: usize = 1100;
-/// `x2` `[riscv-unprivileged: 25]`.
+/// `x2` `[riscv: 25]`.
 const STACK_POINTER: u32 = 2;
 
 /// Arguments of a kernel in L1.
@@ -227,7 +227,7 @@ impl<N: Names> Accesses<N> {
 }
 
 /// The address that a load reads, if its word is one: `lb` to `lhu`
-/// `[riscv-unprivileged: 2.6]`.
+/// `[riscv: 2.6]`.
 fn load_address(word: u32, registers: &Registers) -> Option<u32> {
     if opcode(word) != LOAD {
         return None;

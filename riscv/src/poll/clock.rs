@@ -9,10 +9,13 @@
 //!
 //! It errs on the side of fewer rounds: values that are not followed must not decide anything, and no
 //! register that changes may be handed from one round to the next.
+//!
+//! What the words of the clock show: `[isa-wh: TensixTile/DebugTimestamper.md]`.
 
 use memory_map::reg::tile_control;
 use sim_core::Width;
 
+use super::REGISTERS;
 use crate::op::{Kind, Op, SINK};
 
 /// What a word of the wall clock shows in a cycle; `None`: that is no word of it.
@@ -54,7 +57,7 @@ type Course = (u32, Trend);
 
 /// The courses of all registers through one round.
 pub(super) struct ClockFlow {
-    trends: [Trend; SINK as usize + 1],
+    trends: [Trend; REGISTERS],
     /// Registers that were read before they were written, and those that were written; bit *r* is `x`*r*.
     handed_on: u32,
     written: u32,
@@ -64,12 +67,7 @@ pub(super) struct ClockFlow {
 
 impl ClockFlow {
     pub(super) fn new() -> Self {
-        Self {
-            trends: [Trend::Fixed; SINK as usize + 1],
-            handed_on: 0,
-            written: 0,
-            steady: u64::MAX,
-        }
+        Self { trends: [Trend::Fixed; REGISTERS], handed_on: 0, written: 0, steady: u64::MAX }
     }
 
     /// Goes past an instruction that is about to be executed in that cycle. `false`: what it does may

@@ -1,7 +1,7 @@
 //! Random small programs: arithmetic, loads and stores of every width to L1 and local RAM,
 //! branches, counters, and stores into the program itself.
 //!
-//! Encodings: `[riscv-unprivileged: RV32I base instruction formats, M extension, Zicsr]`.
+//! Encodings: `[riscv: RV32I base instruction formats, M extension, Zicsr]`.
 
 #![allow(dead_code, reason = "every test crate uses a part of it")]
 

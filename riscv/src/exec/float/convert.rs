@@ -24,7 +24,7 @@ const fn shift_rounded(significand: u64, by: u32, rounding: Rounding) -> (u64, b
 }
 
 /// Rounds `significand * 2^exponent`, which is not zero, to a magnitude of `format`, with
-/// denormals; underflow is detected after rounding `[riscv-unprivileged: F, fflags]`.
+/// denormals; underflow is detected after rounding `[riscv: F, fflags]`.
 fn round_to(format: Format, rounding: Rounding, exponent: i32, significand: u64) -> FloatResult {
     let surplus = significand.ilog2() as i32 - format.mantissa_bits as i32;
     let biased = exponent + surplus + format.mantissa_bits as i32 + format.bias();

@@ -65,7 +65,7 @@ impl Format {
     }
 
     /// The positive quiet NaN without payload, the only NaN that arithmetic returns
-    /// `[spec: numerics 6]` `[riscv-unprivileged: F, NaN generation]`.
+    /// `[spec: numerics 6]` `[riscv: F, NaN generation]`.
     pub(super) const fn canonical_nan(self) -> u32 {
         self.infinity() | 1 << (self.mantissa_bits - 1)
     }
@@ -121,7 +121,7 @@ impl Format {
 
     /// Takes a value out of a 32-bit register. A narrow value that is not boxed in ones reads as
     /// the canonical NaN, as the standard asks; whether the hardware checks the box is not
-    /// published `[riscv-unprivileged: F, NaN boxing]` `[unknown: U-067]`.
+    /// published `[riscv: F, NaN boxing]` `[unknown: U-067]`.
     pub(super) const fn unboxed(self, register: u32) -> u32 {
         if register | self.mask() == u32::MAX {
             register & self.mask()

@@ -91,7 +91,7 @@ impl FloatMode {
 #[must_use]
 pub fn execute(op: FloatOp, a: u32, b: u32, c: u32, mode: FloatMode) -> FloatResult {
     let (format, rounding) = mode.format(op);
-    // Moves copy bits, boxed or not [riscv-unprivileged: F, NaN boxing].
+    // Moves copy bits, boxed or not [riscv: F, NaN boxing].
     let raw = op.reads_integer() || matches!(op, FloatOp::FcvtHS | FloatOp::FmvXH);
     let x = if raw { a } else { format.unboxed(a) };
     let mut result = compute(op, format, rounding, [x, format.unboxed(b), format.unboxed(c)]);

@@ -4,7 +4,7 @@
 //! `[isa-bh: TensixTile/BabyRISCV/InstructionSet.md]`, and everything of D and Q. Loads and
 //! stores belong to the load/store unit.
 //!
-//! Sources: encodings `[riscv-unprivileged: F, Zfh]`; presence
+//! Sources: encodings `[riscv: F, Zfh]`; presence
 //! `[isa-bh: TensixTile/BabyRISCV/InstructionSet.md]` `[spec: numerics 6]`.
 
 /// `rd, rs1, rs2` with a rounding mode: funct7 and opcode are fixed.
