@@ -9,7 +9,7 @@ use isa::encode;
 use isa::rv32::ttinsn_code;
 use proptest::prelude::*;
 use sim_core::engine::EngineKind;
-use sim_core::{CoreId, Cycle, EpochLength, NullObserver, Observer};
+use sim_core::{Cycle, EpochLength, NullObserver, Observer};
 use tile::{Stop, Tile, TileConfig};
 
 /// Registers with addresses: data in L1, the core's own instruction FIFO.
