@@ -342,9 +342,17 @@ impl Core {
         true
     }
 
-    /// A store changed the word at `addr`, from which this core may hold decoded code.
-    pub fn invalidate_code(&mut self, addr: u32) {
-        self.icache.invalidate_word(addr);
+    /// Whether the core has decoded one of the words that hold `bytes` bytes from `addr` on, since it
+    /// last changed.
+    #[inline]
+    #[must_use]
+    pub fn holds_code(&self, addr: u32, bytes: u32) -> bool {
+        self.icache.holds(addr, bytes)
+    }
+
+    /// Those words change.
+    pub fn invalidate_code(&mut self, addr: u32, bytes: u32) {
+        self.icache.invalidate(addr, bytes);
     }
 
     /// The instruction-cache-invalidate register was written for this core.

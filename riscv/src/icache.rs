@@ -1,19 +1,19 @@
 //! Decoded instructions, one table per core.
 //!
-//! A page of 4 KiB of L1 is decoded word by word as it is executed. In the coherent model a store
-//! to a decoded word puts it back to [`Op::UNDECODED`] at commit; in the stale model only the
-//! invalidate register does, as in hardware
-//! `[isa-wh: TensixTile/BabyRISCV/InstructionCache.md]`, and executing an outdated word is
-//! diagnosed.
+//! A page of 2 KiB of L1 is decoded as it is executed, some words ahead ([`crate::stretch`]). In the
+//! coherent model a store to a decoded word puts it back to [`Op::UNDECODED`] at commit; in the stale
+//! model only the invalidate register does, as in hardware
+//! `[isa-wh: TensixTile/BabyRISCV/InstructionCache.md]`, and executing an outdated word is diagnosed.
 
 use sim_core::l1::L1_BYTES;
 
-use crate::op::Op;
+use crate::op::{Kind, Op};
 
 /// How instruction fetch sees stores to code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum IcacheModel {
-    /// Every fetch sees L1 as of the start of the epoch.
+    /// Every fetch sees L1 as of the start of the epoch. A core's own store of the epoch is seen only
+    /// in words that were not decoded before: of code it goes to, but not of what lies just ahead.
     #[default]
     Coherent,
     /// Fetches see the word as it was when first executed after the last invalidate; executing
@@ -26,38 +26,27 @@ pub(crate) const CODE_PAGE_BYTES: u32 = 2048;
 /// Ops per page.
 const WORDS: usize = (CODE_PAGE_BYTES / 4) as usize;
 const PAGES: usize = (L1_BYTES / CODE_PAGE_BYTES) as usize;
-/// Twice the ops, so that an index can be masked and the op behind the last one is there to say
-/// that the page ends.
-const SLOTS: usize = 2 * WORDS;
 
 /// Decoded words of one page.
 #[derive(Clone, Debug)]
-pub(crate) struct Page([Op; SLOTS]);
+pub(crate) struct Page([Op; WORDS]);
 
 impl Page {
     /// Apart, because it builds the page on the stack.
     #[cold]
     #[inline(never)]
     fn empty() -> Box<Self> {
-        let mut page = Box::new(Self([Op::PAGE_END; SLOTS]));
-        page.clear();
-        page
+        Box::new(Self([Op::UNDECODED; WORDS]))
     }
 
     fn clear(&mut self) {
-        self.0[..WORDS].fill(Op::UNDECODED);
+        self.0.fill(Op::UNDECODED);
     }
 
     /// The op with that index; [`Op::PAGE_END`] behind the last.
     #[inline]
     pub(crate) fn op(&self, index: usize) -> Op {
-        self.0[index % SLOTS]
-    }
-
-    pub(crate) fn set(&mut self, index: usize, op: Op) {
-        if index < WORDS {
-            self.0[index] = op;
-        }
+        self.0.get(index).copied().unwrap_or(Op::PAGE_END)
     }
 }
 
@@ -77,6 +66,16 @@ pub(crate) const fn same_page(a: u32, b: u32) -> bool {
 
 const fn slot(pc: u32) -> usize {
     (pc / 4) as usize % WORDS
+}
+
+/// The words that hold `bytes` bytes from `addr` on, page by page: where they begin and how many.
+fn pieces(addr: u32, bytes: u32) -> impl Iterator<Item = (u32, usize)> {
+    let (mut at, end) = (addr & !3, addr.saturating_add(bytes));
+    std::iter::from_fn(move || {
+        let from = at;
+        at = end.min((at | (CODE_PAGE_BYTES - 1)).saturating_add(1));
+        (from < end).then(|| (from, (at - from).div_ceil(4) as usize))
+    })
 }
 
 impl Icache {
@@ -114,13 +113,24 @@ impl Icache {
         self.page(pc).map(|page| page.op(slot(pc)))
     }
 
-    /// Remembers that `word` at `pc`, whose page is open, means `op`.
-    pub(crate) fn set(&mut self, pc: u32, op: Op, word: u32) {
-        let number = (pc / CODE_PAGE_BYTES) as usize;
-        if let Some(Some(page)) = self.pages.get_mut(number) {
-            page.set(slot(pc), op);
+    /// How many words from `pc` on, of its page and `most` at most, have not been decoded.
+    pub(crate) fn undecoded(&self, pc: u32, most: usize) -> usize {
+        let ops = self.page(pc).and_then(|page| page.0.get(slot(pc)..)).unwrap_or_default();
+        ops.iter().take(most).take_while(|op| op.kind == Kind::Undecoded).count()
+    }
+
+    /// Remembers what the words from `pc` on mean, which are of one page that is open.
+    pub(crate) fn set(&mut self, pc: u32, ops: &[Op]) {
+        if let Some(Some(page)) = self.pages.get_mut((pc / CODE_PAGE_BYTES) as usize) {
+            for (place, op) in page.0.iter_mut().skip(slot(pc)).zip(ops) {
+                *place = *op;
+            }
         }
-        if let Some(words) = self.words.get_mut(number) {
+    }
+
+    /// In the stale model: remembers which word was decoded at `pc`.
+    pub(crate) fn set_word(&mut self, pc: u32, word: u32) {
+        if let Some(words) = self.words.get_mut((pc / CODE_PAGE_BYTES) as usize) {
             words.get_or_insert_with(|| Box::new([0; WORDS]))[slot(pc)] = word;
         }
     }
@@ -131,12 +141,22 @@ impl Icache {
         Some(words[slot(pc)])
     }
 
-    /// A store changed the word at `addr`.
-    pub(crate) fn invalidate_word(&mut self, addr: u32) {
-        if self.model == IcacheModel::Coherent
-            && let Some(Some(page)) = self.pages.get_mut((addr / CODE_PAGE_BYTES) as usize)
-        {
-            page.set(slot(addr), Op::UNDECODED);
+    /// Whether one of the words that hold `bytes` bytes from `addr` on has been decoded.
+    pub(crate) fn holds(&self, addr: u32, bytes: u32) -> bool {
+        pieces(addr, bytes).any(|(at, words)| {
+            let ops = self.page(at).map_or(&[][..], |page| &page.0[slot(at)..][..words]);
+            ops.iter().any(|op| op.kind != Kind::Undecoded)
+        })
+    }
+
+    /// Those words have changed.
+    pub(crate) fn invalidate(&mut self, addr: u32, bytes: u32) {
+        if self.model == IcacheModel::Coherent {
+            for (at, words) in pieces(addr, bytes) {
+                if let Some(Some(page)) = self.pages.get_mut((at / CODE_PAGE_BYTES) as usize) {
+                    page.0[slot(at)..][..words].fill(Op::UNDECODED);
+                }
+            }
         }
     }
 
@@ -147,5 +167,33 @@ impl Icache {
                 page.clear();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_hold_all_bytes_and_no_more() {
+        let all = |addr, bytes| pieces(addr, bytes).collect::<Vec<_>>();
+        assert_eq!(all(0x7FF, 1), [(0x7FC, 1)]);
+        assert_eq!(all(0x7FE, 4), [(0x7FC, 1), (0x800, 1)]);
+        assert_eq!(all(0x400, 0x1001), [(0x400, 0x100), (0x800, 0x200), (0x1000, 0x101)]);
+        assert_eq!(all(0x400, 0), []);
+    }
+
+    #[test]
+    fn what_is_invalidated_is_no_longer_held() {
+        let mut icache = Icache::new(IcacheModel::Coherent);
+        assert!(!icache.holds(0x7F8, 16));
+        for pc in [0x7FC, 0x804] {
+            icache.open(pc);
+            icache.set(pc, &[Op::PAGE_END]);
+        }
+        assert!(icache.holds(0x7F0, 13) && !icache.holds(0x7F0, 12));
+        assert!(!icache.holds(0x800, 4) && icache.holds(0x807, 1));
+        icache.invalidate(0x7FF, 6);
+        assert!(!icache.holds(0x7FC, 4) && !icache.holds(0x800, 8));
     }
 }

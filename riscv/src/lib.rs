@@ -36,6 +36,7 @@ pub mod park;
 mod poll;
 mod rare;
 mod run;
+mod stretch;
 mod timed;
 mod wake;
 

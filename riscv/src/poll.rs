@@ -70,11 +70,15 @@ const fn marked(op: Op, calls: bool) -> Option<Op> {
     Some(Op { kind: Kind::Poll, rd, ..op })
 }
 
+/// Whether `op`, which belongs to `pc`, closes a loop short enough to be looked at.
+pub(crate) const fn may_close(op: Op, pc: u32) -> bool {
+    marked(op, false).is_some() && pc.wrapping_sub(op.imm) <= 4 * MAX_BODY && op.imm & 3 == 0
+}
+
 /// `op`, which belongs to `pc`; marked if it closes a polling loop. `fetch` gives the decoded
 /// instruction at an address of L1.
 pub(crate) fn mark(op: Op, pc: u32, fetch: impl Fn(u32) -> Op) -> Op {
-    let back = pc.wrapping_sub(op.imm);
-    if marked(op, false).is_none() || back > 4 * MAX_BODY || op.imm & 3 != 0 {
+    if !may_close(op, pc) {
         return op;
     }
     let (mut flow, mut at, mut returns, mut called) = (Flow::new(), op.imm, Vec::new(), false);

@@ -9,7 +9,6 @@ use sim_core::l1::{L1_BYTES, PAGE_BYTES};
 use sim_core::{Category, Cycle, Jump, JumpKind, L1, Retire, Shared, Width};
 
 use crate::core::{Core, LOCAL_BASE, Pending, Status};
-use crate::decode::decode;
 use crate::dispatch::dispatch;
 use crate::exec::{bits, muldiv};
 use crate::fast::{Alone, Exit, Posted};
@@ -83,7 +82,7 @@ impl Core {
             };
             match exit {
                 Exit::Done => {}
-                Exit::Careful => self.careful(&mut slice, 1),
+                Exit::Careful => self.attend(&mut slice),
                 Exit::NoPage => {
                     self.open_page(shared);
                 }
@@ -93,8 +92,24 @@ impl Core {
 
     /// The same where the fast loop has just met something that is not for it.
     pub(crate) fn run_slice_carefully(&mut self, mut slice: Slice<'_>) {
-        self.careful(&mut slice, 1);
+        self.attend(&mut slice);
         self.run_slice(slice);
+    }
+
+    /// Deals with the instruction at which the fast loop stopped: decodes it, or else executes it.
+    fn attend(&mut self, slice: &mut Slice<'_>) {
+        if !self.decode_next(slice.shared) {
+            self.careful(slice, 1);
+        }
+    }
+
+    /// Decodes the instruction at the pc, whose page is open. `false`: it is decoded.
+    pub(crate) fn decode_next(&mut self, shared: &Shared) -> bool {
+        let is_new = self.icache.op(self.pc).is_some_and(|op| op.kind == Kind::Undecoded);
+        if is_new {
+            self.decode_from(shared, self.pc);
+        }
+        is_new
     }
 
     /// The careful loop: at most that many cycles, and no longer than there is reason for care.
@@ -255,20 +270,8 @@ impl Core {
     pub(crate) fn decoded(&mut self, shared: &Shared, pc: u32) -> Op {
         match self.icache.op(pc) {
             Some(op) if op.kind != Kind::Undecoded => op,
-            _ => self.decode_at(shared, pc),
+            _ => self.decode_from(shared, pc),
         }
-    }
-
-    /// Decodes the word at `pc`.
-    #[cold]
-    fn decode_at(&mut self, shared: &Shared, pc: u32) -> Op {
-        let word = self.read_l1(shared, pc, Width::Word);
-        let mut op = decode(word, pc);
-        if self.prober.is_enabled() {
-            op = poll::mark(op, pc, |at| decode(self.read_l1(shared, at, Width::Word), at));
-        }
-        self.icache.set(pc, op, word);
-        op
     }
 
     /// In the stale model: whether the word at the pc is still the one that was decoded.

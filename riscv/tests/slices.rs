@@ -60,7 +60,7 @@ impl Machine {
     fn write(&mut self, addr: u32, value: u32, width: Width) {
         if self.shared.page_flags(addr) & !PAGE_OBSERVED != 0 {
             self.core.wake(&self.shared, Cycle(self.now));
-            self.core.invalidate_code(addr);
+            self.core.invalidate_code(addr, width.bytes());
         }
         self.shared.l1.write(addr, value, width);
         if !self.core.spin_holds(&self.shared.l1) {
@@ -207,32 +207,36 @@ fn instruction_counter_read_counts_what_retired_before_it() {
 
 #[test]
 fn store_ahead_into_own_code_is_executed_in_both_paths() {
-    // The word it overwrites was never decoded, so the new one is executed even in this epoch.
+    // The word it overwrites lies behind a jump and was never decoded, so the new one is executed
+    // even in this epoch.
     let patch = programs::i(0x13, 0, 6, 0, 77);
     let words = [
-        programs::store(2, u32::from(programs::PATCH_REGISTERS.start), 2, 12),
+        programs::store(2, u32::from(programs::PATCH_REGISTERS.start), 2, 16),
         programs::i(0x13, 0, 5, 5, 1),
+        programs::jal(0, 8),
         programs::i(0x13, 0, 5, 5, 1),
         programs::i(0x13, 0, 6, 0, 11),
         programs::jal(0, 0),
     ];
     for state in [alone(&words, &[patch], 8, true, 64), in_epochs(&words, &[patch], 8, true, 64)] {
-        assert_eq!((state.registers[5], state.registers[6]), (2, 77));
+        assert_eq!((state.registers[5], state.registers[6]), (1, 77));
     }
 }
 
 #[test]
-fn store_behind_into_own_code_is_executed_from_the_next_epoch_on() {
-    // Word 1 is overwritten in cycle 2 of epoch 0 and executed again in cycle 4, still as it was
-    // when the epoch began, and in cycle 8.
+fn store_into_decoded_code_is_executed_from_the_next_epoch_on() {
+    // The word after the store or before it is overwritten in the first round of four cycles. The
+    // second, of the same epoch, executes what was there when the epoch began, and so does the first:
+    // words behind one that is executed are decoded along with it.
     let patch = programs::i(0x13, 0, 6, 6, 64);
-    let words = [
-        programs::i(0x13, 0, 5, 5, 1),
-        programs::i(0x13, 0, 6, 6, 1),
-        programs::store(2, u32::from(programs::PATCH_REGISTERS.start), 2, 4),
-        programs::jal(0, -12),
-    ];
-    for state in [alone(&words, &[patch], 8, true, 16), in_epochs(&words, &[patch], 8, true, 16)] {
-        assert_eq!((state.registers[5], state.registers[6]), (4, 2 + 2 * 64));
+    let store = |offset| programs::store(2, u32::from(programs::PATCH_REGISTERS.start), 2, offset);
+    let (round, patched) = (programs::i(0x13, 0, 5, 5, 1), programs::i(0x13, 0, 6, 6, 1));
+    let back = programs::jal(0, -12);
+    for words in [[round, patched, store(4), back], [round, store(8), patched, back]] {
+        for state in
+            [alone(&words, &[patch], 8, true, 16), in_epochs(&words, &[patch], 8, true, 16)]
+        {
+            assert_eq!((state.registers[5], state.registers[6]), (4, 2 + 2 * 64));
+        }
     }
 }

@@ -7,6 +7,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use zero_pages::ZeroWords;
+
 use crate::batch::Width;
 
 /// Bytes of L1 in a Blackhole tile.
@@ -21,7 +23,7 @@ pub(crate) const WORDS: usize = (L1_BYTES / 4) as usize;
 
 /// The shared scratchpad RAM. Addresses are byte offsets from its start.
 pub struct L1 {
-    words: Box<[AtomicU32; WORDS]>,
+    words: ZeroWords<WORDS>,
 }
 
 impl std::fmt::Debug for L1 {
@@ -40,9 +42,7 @@ impl L1 {
     /// L1 filled with zeroes.
     #[must_use]
     pub fn new() -> Self {
-        // Zero pages straight from the host: a chip has 140 of these, and most stay empty.
-        let words = bytemuck::zeroed_slice_box::<AtomicU32>(WORDS);
-        Self { words: words.try_into().expect("that many were asked for") }
+        Self { words: ZeroWords::new() }
     }
 
     /// Whether `bytes` bytes from `addr` on lie inside.
@@ -96,6 +96,16 @@ impl L1 {
         };
         for (i, word) in words.iter().enumerate() {
             visit(i, word.load(Relaxed));
+        }
+    }
+
+    /// Copies consecutive words out, from the aligned one that holds byte `addr` on. What would lie
+    /// beyond the end stays as it is.
+    #[inline]
+    pub fn read_words(&self, addr: u32, into: &mut [u32]) {
+        let words = self.words.get((addr >> 2) as usize..).unwrap_or_default();
+        for (value, word) in into.iter_mut().zip(words) {
+            *value = word.load(Relaxed);
         }
     }
 

@@ -281,15 +281,20 @@ impl<O: Observer> Tile<O> {
             if self.tensix.watched_l1().is_some() {
                 self.tensix.wake();
             }
-            cycle = if self.tensix.is_asleep() {
-                cycle + 1
-            } else {
-                let until = self.next_deed(&posted, &next, cycle + 1, end);
+            let until = self.next_deed(&posted, &next, cycle + 1, end);
+            let mut done = cycle + 1;
+            if !self.tensix.is_asleep() {
                 changed = true;
-                self.run_tensix(cycle, until).0
-            };
+                (done, _) = self.run_tensix(cycle, until);
+            }
             if changed {
-                self.devices_steady_since = cycle;
+                self.devices_steady_since = done;
+            }
+            cycle = done;
+            if self.tensix.is_asleep() && until > done {
+                // Nobody does anything in the cycles between.
+                self.device_change = false;
+                cycle = until;
             }
         }
         self.retry_requests = self.device_change;
@@ -415,20 +420,21 @@ impl<O: Observer> Tile<O> {
     pub(crate) fn write_l1(&mut self, addr: u32, value: u32, width: Width, end: Cycle) -> bool {
         let flags = self.shared.page_flags(addr);
         if flags & !PAGE_OBSERVED != 0 {
-            self.code_changed(addr, flags, end);
+            self.code_changes(addr, width.bytes(), flags, end);
         }
         self.shared.l1.write(addr, value, width);
         self.watch_hit |= self.shared.maybe_watched(addr);
         flags & PAGE_OBSERVED != 0
     }
 
+    /// So many bytes from `addr` on, in pages with these flags, are about to change.
     #[cold]
-    fn code_changed(&mut self, addr: u32, holders: u8, end: Cycle) {
+    pub(crate) fn code_changes(&mut self, addr: u32, bytes: u32, flags: u8, end: Cycle) {
         for id in CoreId::ALL {
-            if holders >> id as u8 & 1 == 1 {
+            if flags >> id as u8 & 1 == 1 && self.cores[id].holds_code(addr, bytes) {
                 // What it did until now it did with the old code.
                 self.wake_core(id, end);
-                self.cores[id].invalidate_code(addr);
+                self.cores[id].invalidate_code(addr, bytes);
             }
         }
     }

@@ -13,6 +13,7 @@ use devices::{
     DeviceFault, HostSink, InFlight, MemoryPort, NocPacket, NocTiming, PacketKind, Stage,
 };
 use memory_map::View;
+use sim_core::agent::PAGE_OBSERVED;
 use sim_core::l1::{L1_BYTES, PAGE_BYTES};
 use sim_core::{
     AgentId, Category, Context, CoreId, Cycle, Event, L1, Observer, StateHasher, Width,
@@ -408,21 +409,25 @@ impl<O: Observer> Tile<O> {
         while !rest.is_empty() {
             let left = (PAGE_BYTES - at % PAGE_BYTES) as usize;
             let (piece, others) = rest.split_at(left.min(rest.len()));
-            if self.shared.page_flags(at) == 0 {
-                // Nobody holds code from this page, and nobody wants to hear of stores to it.
+            let flags = self.shared.page_flags(at);
+            if O::ENABLED && flags & PAGE_OBSERVED != 0 && asker.agent != AgentId::Host {
+                // Somebody wants to hear of each store.
+                self.write_l1_words(asker, at, piece);
+            } else {
+                if flags & !PAGE_OBSERVED != 0 {
+                    self.code_changes(at, piece.len() as u32, flags, asker.end);
+                }
                 match self.own_l1(piece.len()) {
                     Some(l1) => l1.write_block(at, piece),
                     None => self.shared.l1.write_bytes(at, piece),
                 }
                 self.watch_hit |= self.shared.watches_any(at, piece.len());
-            } else {
-                self.write_l1_words(asker, at, piece);
             }
             (at, rest) = (at + piece.len() as u32, others);
         }
     }
 
-    /// The same word by word.
+    /// The same word by word, in an observed page.
     fn write_l1_words(&mut self, asker: Asker, addr: u32, bytes: &[u8]) {
         let (mut at, mut rest) = (addr, bytes);
         while !rest.is_empty() {
@@ -432,12 +437,8 @@ impl<O: Observer> Tile<O> {
             } else {
                 (u32::from(rest[0]), Width::Byte)
             };
-            let observed = self.write_l1(at, value, width, asker.end);
-            // What the host writes is one event already.
-            if O::ENABLED && observed && asker.agent != AgentId::Host {
-                let event = Event::L1Store { addr: at, value, width };
-                self.observer.event(asker.stamp(), &event);
-            }
+            self.write_l1(at, value, width, asker.end);
+            self.observer.event(asker.stamp(), &Event::L1Store { addr: at, value, width });
             (at, rest) = (at + width.bytes(), &rest[width.bytes() as usize..]);
         }
     }

@@ -83,7 +83,7 @@ fn soft_reset_lets_a_stopped_core_run_again() {
     reset(&mut tile, CoreId::Trisc1, true);
     let bytes: Vec<u8> =
         counting(DATA + 0x1000).iter().flat_map(|word| word.to_le_bytes()).collect();
-    tile.host_write(ENTRIES[2], &bytes).expect("L1 is mapped");
+    tile.host_write(bare::ENTRIES[2], &bytes).expect("L1 is mapped");
     reset(&mut tile, CoreId::Trisc1, false);
     assert_eq!(mistakes(&mut tile, 2000), []);
     assert!(tile.l1().word(DATA + 0x1000) > 100);

@@ -9,7 +9,7 @@ mod bare;
 use isa::asm::lui;
 use proptest::prelude::*;
 use sim_core::engine::EngineKind;
-use sim_core::{CoreId, Cycle, EpochLength, Event, NullObserver, Observer, Stamp, Width};
+use sim_core::{Cycle, EpochLength, Event, NullObserver, Observer, Stamp, Width};
 use tile::{Stop, Tile, TileConfig};
 
 const DATA: u32 = 0x2_0000;

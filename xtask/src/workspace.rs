@@ -9,8 +9,8 @@ use toml::{Table, Value};
 use crate::Findings;
 use crate::files::Tree;
 
-/// The crates at the C boundary and `vectorise`.
-const BOUNDARY: &[&str] = &["hostlib", "ffi", "recorder", "vectorise"];
+/// The crates at the C boundary, `vectorise` and `zero-pages`.
+const BOUNDARY: &[&str] = &["hostlib", "ffi", "recorder", "vectorise", "zero-pages"];
 
 pub(crate) fn check(tree: &Tree) -> Findings {
     let parse =

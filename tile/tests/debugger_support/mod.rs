@@ -5,9 +5,8 @@
 #![allow(dead_code, reason = "every test file uses a part")]
 
 #[path = "../bare/mod.rs"]
-mod bare;
+pub(crate) mod bare;
 
-pub(crate) use bare::ENTRIES;
 use bare::{RESET_BITS, start};
 use memory_map::reg::tile_control::SOFT_RESET_0;
 use sim_core::engine::EngineKind;
