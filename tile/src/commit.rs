@@ -1,7 +1,6 @@
 //! The commit phase: everything the cores did takes effect, in `(cycle, agent)` order,
 //! interleaved with the coprocessor and the NoC.
 
-use sim_core::agent::PAGE_OBSERVED;
 use sim_core::{AgentId, Context, CoreId, Cycle, Event, Observer, Request, Stamp, Store, Width};
 
 use riscv::Status;
@@ -411,31 +410,6 @@ impl<O: Observer> Tile<O> {
         if self.write_l1(store.addr, store.value, store.width, end) {
             let Store { cycle, addr, value, pc, width } = *store;
             self.emit(cycle, AgentId::Core(id), pc, || Event::L1Store { addr, value, width });
-        }
-    }
-
-    /// The one way into L1 outside a lone runner: keeps decoded code and watches right. Returns
-    /// whether the page is observed.
-    #[inline]
-    pub(crate) fn write_l1(&mut self, addr: u32, value: u32, width: Width, end: Cycle) -> bool {
-        let flags = self.shared.page_flags(addr);
-        if flags & !PAGE_OBSERVED != 0 {
-            self.code_changes(addr, width.bytes(), flags, end);
-        }
-        self.shared.l1.write(addr, value, width);
-        self.watch_hit |= self.shared.maybe_watched(addr);
-        flags & PAGE_OBSERVED != 0
-    }
-
-    /// So many bytes from `addr` on, in pages with these flags, are about to change.
-    #[cold]
-    pub(crate) fn code_changes(&mut self, addr: u32, bytes: u32, flags: u8, end: Cycle) {
-        for id in CoreId::ALL {
-            if flags >> id as u8 & 1 == 1 && self.cores[id].holds_code(addr, bytes) {
-                // What it did until now it did with the old code.
-                self.wake_core(id, end);
-                self.cores[id].invalidate_code(addr, bytes);
-            }
         }
     }
 

@@ -6,15 +6,13 @@
 //! receiver acts, computed by the sender, so nothing depends on when the host moves them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use devices::niu::Coordinate;
 use devices::{
     DeviceFault, HostSink, InFlight, MemoryPort, NocPacket, NocTiming, PacketKind, Stage,
 };
 use memory_map::View;
-use sim_core::agent::PAGE_OBSERVED;
-use sim_core::l1::{L1_BYTES, PAGE_BYTES};
+use sim_core::l1::L1_BYTES;
 use sim_core::{
     AgentId, Category, Context, CoreId, Cycle, Event, L1, Observer, StateHasher, Width,
 };
@@ -383,64 +381,6 @@ impl<O: Observer> Tile<O> {
             at += 4;
         }
         Ok(())
-    }
-
-    /// Reads L1 for something other than a core.
-    pub(crate) fn read_l1_block(&mut self, addr: u32, bytes: &mut [u8]) {
-        match self.own_l1(bytes.len()) {
-            Some(l1) => l1.read_block(addr, bytes),
-            None => self.shared.l1.read_bytes(addr, bytes),
-        }
-    }
-
-    /// L1 to itself for a block of that many bytes, if that is worth while and no thread of an engine
-    /// shares it.
-    fn own_l1(&mut self, bytes: usize) -> Option<&mut L1> {
-        const WORTH_ASKING: usize = 64;
-        if bytes < WORTH_ASKING {
-            return None;
-        }
-        Arc::get_mut(&mut self.shared).map(|shared| &mut shared.l1)
-    }
-
-    /// Writes L1 by something other than a core.
-    fn write_l1_block(&mut self, asker: Asker, addr: u32, bytes: &[u8]) {
-        let (mut at, mut rest) = (addr, bytes);
-        while !rest.is_empty() {
-            let left = (PAGE_BYTES - at % PAGE_BYTES) as usize;
-            let (piece, others) = rest.split_at(left.min(rest.len()));
-            let flags = self.shared.page_flags(at);
-            if O::ENABLED && flags & PAGE_OBSERVED != 0 && asker.agent != AgentId::Host {
-                // Somebody wants to hear of each store.
-                self.write_l1_words(asker, at, piece);
-            } else {
-                if flags & !PAGE_OBSERVED != 0 {
-                    self.code_changes(at, piece.len() as u32, flags, asker.end);
-                }
-                match self.own_l1(piece.len()) {
-                    Some(l1) => l1.write_block(at, piece),
-                    None => self.shared.l1.write_bytes(at, piece),
-                }
-                self.watch_hit |= self.shared.watches_any(at, piece.len());
-            }
-            (at, rest) = (at + piece.len() as u32, others);
-        }
-    }
-
-    /// The same word by word, in an observed page.
-    fn write_l1_words(&mut self, asker: Asker, addr: u32, bytes: &[u8]) {
-        let (mut at, mut rest) = (addr, bytes);
-        while !rest.is_empty() {
-            let (value, width) = if at & 3 == 0 && rest.len() >= 4 {
-                let word = u32::from_le_bytes([rest[0], rest[1], rest[2], rest[3]]);
-                (word, Width::Word)
-            } else {
-                (u32::from(rest[0]), Width::Byte)
-            };
-            self.write_l1(at, value, width, asker.end);
-            self.observer.event(asker.stamp(), &Event::L1Store { addr: at, value, width });
-            (at, rest) = (at + width.bytes(), &rest[width.bytes() as usize..]);
-        }
     }
 }
 

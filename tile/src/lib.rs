@@ -20,6 +20,7 @@ mod epoch;
 mod fabric;
 mod faults;
 mod host;
+mod l1_access;
 mod loads;
 mod quiesce;
 mod registers;

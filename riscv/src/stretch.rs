@@ -1,0 +1,175 @@
+//! Stretches of code that are decoded at a time.
+//!
+//! Nearly all instructions of a firmware that starts are executed once, so what will probably be
+//! executed next is decoded along with a word that is new. And each of 140 tiles executes the same
+//! firmware: what a stretch of words meant is remembered, and the next tile only compares the words.
+
+use std::cell::RefCell;
+
+use sim_core::{Shared, Width};
+
+use crate::core::Core;
+use crate::decode::decode;
+use crate::icache::IcacheModel;
+use crate::op::{Kind, Op};
+use crate::poll;
+
+/// Most words that are decoded at a time.
+const STRETCH: usize = 16;
+/// Places for stretches that are remembered, a power of two; five firmwares and kernels have some 500.
+const REMEMBERED: usize = 4096;
+
+/// Words from an address on, and what they mean.
+#[derive(Clone, Copy)]
+struct Stretch {
+    pc: u32,
+    count: usize,
+    words: [u32; STRETCH],
+    ops: [Op; STRETCH],
+    /// Which of them may close a polling loop, which depends on words that are not in the stretch.
+    may_close: u32,
+}
+
+impl Stretch {
+    const EMPTY: Self =
+        Self { pc: 0, count: 0, words: [0; STRETCH], ops: [Op::UNDECODED; STRETCH], may_close: 0 };
+
+    /// Decodes words from `pc` on, up to where execution certainly goes elsewhere.
+    fn of(pc: u32, words: &[u32]) -> Self {
+        let mut stretch = Self { pc, ..Self::EMPTY };
+        for (&word, at) in words.iter().zip((pc..).step_by(4)) {
+            let (op, number) = (decode(word, at), stretch.count);
+            (stretch.words[number], stretch.ops[number]) = (word, op);
+            stretch.may_close |= u32::from(poll::may_close(op, at)) << number;
+            stretch.count += 1;
+            if leads_away(op) {
+                break;
+            }
+        }
+        stretch
+    }
+
+    /// What the words from `pc` on mean; of some of them, if that is all that is known.
+    fn recall(&self, pc: u32, words: &[u32]) -> Option<usize> {
+        let count = self.count.min(words.len());
+        (self.pc == pc && count > 0 && self.words[..count] == words[..count]).then_some(count)
+    }
+}
+
+/// Whether what lies behind the instruction is not executed next, or is no code.
+const fn leads_away(op: Op) -> bool {
+    matches!(op.kind, Kind::Jal | Kind::Jalr | Kind::Illegal | Kind::Ebreak | Kind::Trap)
+}
+
+thread_local! {
+    /// What this host thread decoded of late.
+    static KNOWN: RefCell<Vec<Option<Box<Stretch>>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Shows what the words from `pc` on mean, as many as are looked at together.
+fn with_stretch<R>(pc: u32, words: &[u32], work: impl FnOnce(&Stretch, usize) -> R) -> R {
+    KNOWN.with_borrow_mut(|known| {
+        if known.is_empty() {
+            known.resize_with(REMEMBERED, || None);
+        }
+        // Fibonacci hashing: firmwares begin at round addresses.
+        let place = (pc >> 2).wrapping_mul(0x9E37_79B1) >> (32 - REMEMBERED.ilog2());
+        let stretch = known[place as usize].get_or_insert_with(|| Box::new(Stretch::EMPTY));
+        let count = stretch.recall(pc, words).unwrap_or_else(|| {
+            **stretch = Stretch::of(pc, words);
+            stretch.count
+        });
+        work(stretch, count)
+    })
+}
+
+impl Core {
+    /// Decodes the word at `pc` and what will probably be executed behind it.
+    ///
+    /// Those words are as good as decoded when they are executed: a store to one of them puts it
+    /// back. In the stale model, though, it matters when a word is looked at.
+    #[cold]
+    pub(crate) fn decode_from(&mut self, shared: &Shared, pc: u32) -> Op {
+        let is_stale = self.icache.model == IcacheModel::Stale;
+        let most = self.icache.undecoded(pc, if is_stale { 1 } else { STRETCH }).max(1);
+        let mut words = [0; STRETCH];
+        shared.l1.read_words(pc, &mut words[..most]);
+        if self.stored_words != 0 {
+            for (word, at) in words[..most].iter_mut().zip((pc..).step_by(4)) {
+                *word = self.read_l1(shared, at, Width::Word);
+            }
+        }
+        if is_stale {
+            self.icache.set_word(pc, words[0]);
+        }
+        with_stretch(pc, &words[..most], |stretch, count| {
+            let mut first = stretch.ops[0];
+            self.icache.set(pc, &stretch.ops[..count]);
+            let mut left = if self.prober.is_enabled() { stretch.may_close } else { 0 };
+            left &= u32::MAX >> (32 - count);
+            while left != 0 {
+                let number = left.trailing_zeros();
+                left &= left - 1;
+                let at = pc.wrapping_add(4 * number);
+                let fetch = |at| decode(self.read_l1(shared, at, Width::Word), at);
+                let op = poll::mark(stretch.ops[number as usize], at, fetch);
+                self.icache.set(at, &[op]);
+                if number == 0 {
+                    first = op;
+                }
+            }
+            first
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use isa::asm::{addi, beq, j, jal, lui, sw};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What so many words mean, one by one.
+    fn decoded(pc: u32, words: &[u32]) -> Vec<Op> {
+        words.iter().zip((pc..).step_by(4)).map(|(&word, at)| decode(word, at)).collect()
+    }
+
+    fn ops(pc: u32, words: &[u32]) -> Vec<Op> {
+        with_stretch(pc, words, |stretch, count| stretch.ops[..count].to_vec())
+    }
+
+    #[test]
+    fn a_stretch_ends_where_execution_goes_elsewhere() {
+        let words = [addi(1, 1, 1), beq(1, 0, 8), jal(1, 64), addi(1, 1, 1)];
+        assert_eq!(ops(0x400, &words), decoded(0x400, &words[..3]));
+        // Known already, of which less may be looked at now.
+        assert_eq!(ops(0x400, &words[..2]), decoded(0x400, &words[..2]));
+        let changed = [words[0], addi(2, 2, 2), words[2], words[3]];
+        assert_eq!(ops(0x400, &changed), decoded(0x400, &changed[..3]));
+    }
+
+    proptest! {
+        /// Whatever was decoded before, at this or another place.
+        #[test]
+        fn words_mean_what_they_mean_one_by_one(looks in prop::collection::vec(
+            (
+                prop::sample::select(vec![0_u32, 0x40, 0x1040, 0x16_FFC0]),
+                prop::collection::vec(
+                    prop::sample::select(vec![
+                        0, 0xFFFF_FFFF, 0x17, 0x2063, addi(1, 2, 3), lui(4, 0x5000), sw(1, 2, 3),
+                        beq(1, 2, -8), j(-4), 0x0000_1517,
+                    ]),
+                    1..=STRETCH,
+                ),
+            ),
+            1..40,
+        )) {
+            for (pc, words) in looks {
+                let (known, plain) = (ops(pc, &words), decoded(pc, &words));
+                prop_assert!(!known.is_empty());
+                prop_assert_eq!(&known[..], &plain[..known.len()]);
+            }
+        }
+    }
+}
