@@ -5,7 +5,8 @@
 //! careful loop executes that one instruction.
 //!
 //! One counter serves as clock and program counter: `index` walks the page, and `end` is where it
-//! would be when the time is up. A jump moves both.
+//! would be when the time is up. A jump moves both. The loop looks up at `stop`, the end of the page or
+//! of the time, whichever comes first.
 
 use std::marker::PhantomData;
 
@@ -16,7 +17,7 @@ use crate::ahead::{Undo, block_bit};
 use crate::core::{Core, LOCAL_BASE};
 use crate::dispatch::dispatch;
 use crate::exec::{bits, extend, muldiv};
-use crate::icache::CODE_PAGE_BYTES;
+use crate::icache::{CODE_PAGE_BYTES, PAGE_OPS};
 use crate::op::Kind;
 
 /// What becomes of stores to L1, and whether anything can be taken back.
@@ -94,6 +95,7 @@ impl Core {
         let mut base = self.pc & !(CODE_PAGE_BYTES - 1);
         let mut index = (self.pc.wrapping_sub(base) >> 2) as usize;
         let mut end = index + (until - self.cycle) as usize;
+        let mut stop = end.min(PAGE_OPS);
 
         macro_rules! x {
             ($index:expr) => {
@@ -112,11 +114,13 @@ impl Core {
                 if offset & !(CODE_PAGE_BYTES - 4) == 0 {
                     index = (offset >> 2) as usize;
                     end = index + left;
+                    stop = end.min(PAGE_OPS);
                 } else if let Some(next) = icache.page(target) {
                     page = next;
                     base = target & !(CODE_PAGE_BYTES - 1);
                     index = (target.wrapping_sub(base) >> 2) as usize;
                     end = index + left;
+                    stop = end.min(PAGE_OPS);
                 } else {
                     (base, index, end) = (target, 0, left);
                     break Exit::NoPage;
@@ -192,8 +196,12 @@ impl Core {
         }
 
         let exit = loop {
-            if index >= end {
-                break Exit::Done;
+            if index >= stop {
+                if index >= end {
+                    break Exit::Done;
+                }
+                // The next page.
+                go_to!(pc!(), end - index);
             }
             let op = page.op(index);
             macro_rules! taken {
@@ -202,7 +210,6 @@ impl Core {
                 };
             }
             dispatch!(op, x, taken, {
-                Kind::PageEnd => go_to!(pc!(), end - index),
                 Kind::Jal => {
                     log!(JumpKind::of(op.rd, None), op.imm);
                     x!(op.rd) = pc!().wrapping_add(4);

@@ -7,8 +7,6 @@
 pub enum Kind {
     /// The word at this address has not been decoded since it last changed.
     Undecoded,
-    /// Behind the last word of a page of decoded instructions.
-    PageEnd,
     /// No instruction of these cores; `imm` is the word.
     Illegal,
     /// A backward jump that closes a polling loop: `rd` says which jump it is.
@@ -124,8 +122,6 @@ pub const SINK: u8 = 32;
 pub const REGISTER_SLOTS: usize = 256;
 
 impl Op {
-    /// See [`Kind::PageEnd`].
-    pub const PAGE_END: Self = Self { kind: Kind::PageEnd, ..Self::UNDECODED };
     /// See [`Kind::Undecoded`].
     pub const UNDECODED: Self = Self { kind: Kind::Undecoded, rd: SINK, rs1: 0, rs2: 0, imm: 0 };
 }
