@@ -287,6 +287,12 @@ impl CoreSet {
 
     /// Members in effect order.
     pub fn iter(self) -> impl Iterator<Item = CoreId> {
-        CoreId::ALL.into_iter().filter(move |&core| self.contains(core))
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            // Beyond the last core if there are none left.
+            let next = CoreId::ALL.get(left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some(*next)
+        })
     }
 }

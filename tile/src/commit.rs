@@ -1,7 +1,9 @@
 //! The commit phase: everything the cores did takes effect, in `(cycle, agent)` order,
 //! interleaved with the coprocessor and the NoC.
 
-use sim_core::{AgentId, Context, CoreId, Cycle, Event, Observer, Request, Stamp, Store, Width};
+use sim_core::{
+    AgentId, Context, CoreId, CoreSet, Cycle, Event, Observer, Request, Stamp, Store, Width,
+};
 
 use riscv::Status;
 
@@ -255,6 +257,7 @@ impl<O: Observer> Tile<O> {
     /// Something else happened: cycle by cycle.
     fn commit_cycles(&mut self, start: Cycle, end: Cycle) {
         self.refresh_watches();
+        let acting = self.acting();
         let posted = self.take_posted();
         let mut next = [0; CoreId::COUNT];
         let mut cycle = start;
@@ -262,7 +265,7 @@ impl<O: Observer> Tile<O> {
             self.device_change = false;
             self.deliver_noc(cycle, end);
             let mut changed = self.device_change;
-            for id in CoreId::ALL {
+            for id in acting.iter() {
                 let stores = &posted[id.index()];
                 while let Some(store) = stores.get(next[id.index()])
                     && store.cycle <= cycle
@@ -280,7 +283,7 @@ impl<O: Observer> Tile<O> {
             if self.tensix.watched_l1().is_some() {
                 self.tensix.wake();
             }
-            let until = self.next_deed(&posted, &next, cycle + 1, end);
+            let until = self.next_deed(acting, &posted, &next, cycle + 1, end);
             let mut done = cycle + 1;
             if !self.tensix.is_asleep() {
                 changed = true;
@@ -305,9 +308,21 @@ impl<O: Observer> Tile<O> {
         }
     }
 
+    /// The cores that stored something or ask for something.
+    fn acting(&self) -> CoreSet {
+        let mut acting = CoreSet::EMPTY;
+        for (id, core) in self.cores.iter() {
+            if !core.batch.stores.is_empty() || core.batch.request.is_some() {
+                acting.insert(id);
+            }
+        }
+        acting
+    }
+
     /// The first cycle, `soonest` or later, in which anybody but the coprocessor does something.
     fn next_deed(
         &self,
+        acting: CoreSet,
         posted: &Posted,
         next: &[usize; CoreId::COUNT],
         soonest: Cycle,
@@ -317,7 +332,7 @@ impl<O: Observer> Tile<O> {
             return soonest;
         }
         let mut deed = end;
-        for id in CoreId::ALL {
+        for id in acting.iter() {
             if let Some(store) = posted[id.index()].get(next[id.index()]) {
                 deed = deed.min(store.cycle);
             }
