@@ -23,7 +23,7 @@ impl Coprocessor {
     ) -> Result<(), DoorError> {
         let words = &mut self.threads[thread.index()].mop_config;
         *words.get_mut(index as usize).ok_or(DoorError::NoMopWord(index))? = value;
-        self.asleep = false;
+        self.wake();
         Ok(())
     }
 
@@ -37,7 +37,7 @@ impl Coprocessor {
     /// Writes general purpose register `index` (modulo 64) of `thread`.
     pub fn write_gpr(&mut self, thread: ThreadId, index: u32, value: u32) {
         self.backend.scalar.gprs[thread.index()][index as usize % GPRS] = value;
-        self.asleep = false;
+        self.wake();
     }
 
     /// Word `word` (byte offset / 4) of the configuration window; `None` beyond its end.
@@ -158,9 +158,9 @@ impl Coprocessor {
         self.asleep
     }
 
-    /// Something outside changed that the coprocessor may look at.
+    /// Something outside changed that the coprocessor may look at. Without anything to do it does not.
     #[inline]
-    pub const fn wake(&mut self) {
-        self.asleep = false;
+    pub fn wake(&mut self) {
+        self.asleep &= self.active == 0 && !self.backend.acts_by_itself();
     }
 }
