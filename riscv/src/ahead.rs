@@ -86,11 +86,9 @@ impl Core {
     /// Goes ahead to `until` as if alone, or to the first instruction that does more than compute,
     /// load and store. Gives how far it came.
     pub fn run_ahead(&mut self, shared: &Shared, until: Cycle) -> Cycle {
-        // Otherwise why it returned does not matter: whatever it was, it is not for a trial. What it
-        // decodes stays: nobody goes on in a trial who stores to a page that holds code.
-        while self.fast::<fast::Ahead>(shared, until.0) == fast::Exit::Careful
-            && self.decode_next(shared)
-        {}
+        // Why it returned does not matter: whatever it was, it is not for a trial. Nor is code that was
+        // not decoded: that could not be taken back.
+        self.fast::<fast::Ahead>(shared, until.0);
         Cycle(self.cycle)
     }
 

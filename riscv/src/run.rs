@@ -98,18 +98,11 @@ impl Core {
 
     /// Deals with the instruction at which the fast loop stopped: decodes it, or else executes it.
     fn attend(&mut self, slice: &mut Slice<'_>) {
-        if !self.decode_next(slice.shared) {
+        if self.icache.op(self.pc).is_some_and(|op| op.kind == Kind::Undecoded) {
+            self.decode_from(slice.shared, self.pc);
+        } else {
             self.careful(slice, 1);
         }
-    }
-
-    /// Decodes the instruction at the pc, whose page is open. `false`: it is decoded.
-    pub(crate) fn decode_next(&mut self, shared: &Shared) -> bool {
-        let is_new = self.icache.op(self.pc).is_some_and(|op| op.kind == Kind::Undecoded);
-        if is_new {
-            self.decode_from(shared, self.pc);
-        }
-        is_new
     }
 
     /// The careful loop: at most that many cycles, and no longer than there is reason for care.
@@ -133,6 +126,10 @@ impl Core {
             return false;
         }
         let pc = self.pc;
+        // A round that is only tried out leaves no trace, decoded words included.
+        if slice.foreseen.is_some() && self.icache.undecoded(pc, 1) != 0 {
+            return false;
+        }
         let mut op = self.decoded(slice.shared, pc);
         let mut polls = None;
         if op.kind == Kind::Poll {
