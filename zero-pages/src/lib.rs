@@ -1,11 +1,10 @@
 //! Zeroed words that cost the host nothing until they are touched.
 //!
-//! A chip has 140 L1s of 1.5 MiB, and a program touches a tenth of them. An allocator gives zeroed
-//! memory by handing out what it has and overwriting it: glibc's does so for all sizes up to the
-//! largest that the process has freed, at most 32 MiB, so that opening a chip in a process that had
-//! released a large buffer before wrote 210 MB and made 54,000 pages resident. [`ZeroWords`] takes its
-//! memory from the operating system, whose pages are zero when they are first touched, and gives it
-//! back when it is dropped. Record: `docs/decisions/0008-zeroed-memory.md`.
+//! A chip has 140 L1s of 1.5 MiB, and a program touches a tenth of them. An allocator may give zeroed
+//! memory by handing out what was freed before and overwriting it: glibc's does so for all sizes up
+//! to the largest that the process has freed, at most 32 MiB. [`ZeroWords`] takes its memory from the
+//! operating system, whose pages are zero when they are first touched, and gives it back when it is
+//! dropped. Record: `docs/decisions/0008-zeroed-memory.md`.
 
 use std::alloc::{Layout, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
