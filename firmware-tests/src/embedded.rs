@@ -4,7 +4,7 @@
 //! `[spec: boot-and-sync 1, 3, 7]`.
 
 use loader::firmware::FirmwareSet;
-use loader::image::{Image, ImageError};
+use symbols::image::{Image, ImageError};
 
 /// BRISC, entry 0x3AE0.
 pub const BRISC: &[u8] = include_bytes!("../programs/embedded/brisc.elf");

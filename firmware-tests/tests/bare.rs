@@ -10,9 +10,9 @@ use common::{
     case_paths, on, record,
 };
 use firmware_tests::cases::{self, BareCase, VerdictKind};
-use loader::image::Image;
 use sim_core::engine::EngineKind;
 use sim_core::{AgentId, CoreId, Cycle, GuestError, ThreadId, WaitReason, Width};
+use symbols::image::Image;
 use tensix::TimingModel;
 use tile::{Quiescence, Stop, Tile, TileConfig, Verdict};
 

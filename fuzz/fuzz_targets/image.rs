@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use loader::image::Image;
-use loader::mailbox_names::MailboxNames;
-use loader::symbols::Symbols;
+use symbols::image::Image;
+use symbols::mailbox_names::MailboxNames;
+use symbols::code::Symbols;
 
 fuzz_target!(|data: &[u8]| {
     match Image::parse_elf("fuzz.elf", data.into()) {

@@ -6,11 +6,9 @@
 
 use sim_core::CoreId;
 
-pub use memory_map::layout::{L1_BYTES, LOCAL_RAM_BASE};
+pub use memory_map::layout::{L1_BYTES, LOCAL_RAM_BASE, LOCAL_RAM_MAX_BYTES, in_l1, in_local_ram};
 pub use memory_map::mailbox::{MAILBOX_BASE, MAILBOX_BYTES};
 
-/// Bytes of the largest local data RAM (BRISC and NCRISC; the TRISCs have half).
-pub const LOCAL_RAM_MAX_BYTES: u32 = memory_map::layout::LOCAL_RAM_BYTES_DM;
 /// First byte of L1 that firmware leaves alone once it is up; the usual kernel-config base.
 pub const MAP_END: u32 = 0xA080;
 /// Bank-to-NoC tables, 0x800 bytes.
@@ -60,41 +58,5 @@ pub const fn key(core: CoreId) -> &'static str {
         CoreId::Trisc0 => "trisc0",
         CoreId::Trisc1 => "trisc1",
         CoreId::Trisc2 => "trisc2",
-    }
-}
-
-/// Whether `[address, address + size)` lies wholly in L1.
-#[must_use]
-pub const fn in_l1(address: u32, size: u32) -> bool {
-    address <= L1_BYTES && size <= L1_BYTES - address
-}
-
-/// Whether `[address, address + size)` lies wholly in the largest local RAM.
-#[must_use]
-pub const fn in_local_ram(address: u32, size: u32) -> bool {
-    address >= LOCAL_RAM_BASE
-        && address - LOCAL_RAM_BASE <= LOCAL_RAM_MAX_BYTES
-        && size <= LOCAL_RAM_MAX_BYTES - (address - LOCAL_RAM_BASE)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn range_check_at_the_end_of_l1_does_not_wrap() {
-        assert!(in_l1(L1_BYTES, 0));
-        assert!(in_l1(L1_BYTES - 1, 1));
-        assert!(!in_l1(L1_BYTES - 1, 2));
-        assert!(!in_l1(0xFFFF_FFFF, 2));
-        assert!(!in_l1(4, u32::MAX));
-    }
-
-    #[test]
-    fn range_check_at_the_end_of_local_ram_does_not_wrap() {
-        assert!(in_local_ram(0xFFB0_0000, 0x2000));
-        assert!(!in_local_ram(0xFFB0_0001, 0x2000));
-        assert!(!in_local_ram(0xFFAF_FFFF, 1));
-        assert!(!in_local_ram(0xFFFF_FFFF, u32::MAX));
     }
 }

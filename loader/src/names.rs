@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::firmware::FirmwareSet;
-use crate::image::Segment;
 use crate::plan::Kernel;
-use crate::symbols::{Frame, Symbols};
 use observe::{CodeName, Names};
 use sim_core::CoreId;
+use symbols::code::{Frame, Symbols};
+use symbols::image::Segment;
 
 /// Code names from DWARF: the firmware's, and those of the kernels launched last.
 #[derive(Debug)]

@@ -4,9 +4,9 @@
 mod common;
 
 use common::{Load, RET, elf};
-use loader::image::{Image, SymbolKind};
-use loader::symbols::Symbols;
 use proptest::prelude::*;
+use symbols::code::Symbols;
+use symbols::image::{Image, SymbolKind};
 
 fn parse(bytes: &[u8]) -> Result<Image, String> {
     Image::parse_elf("x.elf", bytes.into()).map_err(|error| error.to_string())
@@ -160,7 +160,7 @@ proptest! {
         }
         if let Ok(image) = parse(&bytes) {
             let entry = image.entry;
-            if let Some(names) = loader::mailbox_names::MailboxNames::from_image(&image) {
+            if let Some(names) = symbols::mailbox_names::MailboxNames::from_image(&image) {
                 for address in (0x60..0x600).step_by(3) {
                     let _ = names.name(address);
                 }

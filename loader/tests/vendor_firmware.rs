@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use loader::firmware::{BootImage, BootOptions, FirmwareSet, identify};
-use loader::mailbox_names::MailboxNames;
-use loader::symbols::Symbols;
 use sim_core::CoreId;
+use symbols::code::Symbols;
+use symbols::mailbox_names::MailboxNames;
 
 fn set(id: &str) -> Option<FirmwareSet> {
     let Some(root) = std::env::var_os("TILESCOPE_TEST_FIRMWARE") else {
@@ -57,7 +57,7 @@ fn vendor_brisc_mailbox_names_from_debug_information() {
     let table = MailboxNames::built_in();
     // The table leaves padding out; what it names must be what the compiler says. Outside the
     // handshake area and the tile's identity it is coarser: there the first name must agree.
-    let first = |field: Option<loader::mailbox_names::Field>| {
+    let first = |field: Option<symbols::mailbox_names::Field>| {
         field.map(|field| field.name.split(['.', '[']).next().map(str::to_owned))
     };
     let coarse: Vec<u32> = (0x60..0x34E0)

@@ -39,6 +39,23 @@ pub const fn local_ram_bytes(view: View) -> u32 {
     }
 }
 
+/// Bytes of the largest local data RAM (BRISC and NCRISC; the TRISCs have half).
+pub const LOCAL_RAM_MAX_BYTES: u32 = LOCAL_RAM_BYTES_DM;
+
+/// Whether `[address, address + size)` lies wholly in L1.
+#[must_use]
+pub const fn in_l1(address: u32, size: u32) -> bool {
+    address <= L1_BYTES && size <= L1_BYTES - address
+}
+
+/// Whether `[address, address + size)` lies wholly in the largest local RAM.
+#[must_use]
+pub const fn in_local_ram(address: u32, size: u32) -> bool {
+    address >= LOCAL_RAM_BASE
+        && address - LOCAL_RAM_BASE <= LOCAL_RAM_MAX_BYTES
+        && size <= LOCAL_RAM_MAX_BYTES - (address - LOCAL_RAM_BASE)
+}
+
 /// An area of L1 as the vendor firmware uses it.
 #[derive(Debug)]
 pub struct Area {
@@ -65,4 +82,26 @@ pub fn area(addr: u32) -> Option<&'static Area> {
 #[must_use]
 pub fn area_base(name: &str) -> Option<u32> {
     AREAS.iter().find(|a| a.name == name).map(|a| a.base)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn range_check_at_the_end_of_l1_does_not_wrap() {
+        assert!(in_l1(L1_BYTES, 0));
+        assert!(in_l1(L1_BYTES - 1, 1));
+        assert!(!in_l1(L1_BYTES - 1, 2));
+        assert!(!in_l1(0xFFFF_FFFF, 2));
+        assert!(!in_l1(4, u32::MAX));
+    }
+
+    #[test]
+    fn range_check_at_the_end_of_local_ram_does_not_wrap() {
+        assert!(in_local_ram(0xFFB0_0000, 0x2000));
+        assert!(!in_local_ram(0xFFB0_0001, 0x2000));
+        assert!(!in_local_ram(0xFFAF_FFFF, 1));
+        assert!(!in_local_ram(0xFFFF_FFFF, u32::MAX));
+    }
 }

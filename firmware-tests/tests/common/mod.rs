@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use firmware_tests::{embedded, programs_dir};
 use loader::firmware::{BootOptions, FirmwareSet};
-use loader::image::Image;
 use loader::plan::{Launch, LaunchPlan};
 use loader::session::{Outcome, Session};
 use sim_core::engine::EngineKind;
 use sim_core::{EpochLength, NullObserver, Observer};
+use symbols::image::Image;
 use tile::TileConfig;
 
 /// SOFT_RESET_0 `[isa-bh: TensixTile/SoftReset.md]`.

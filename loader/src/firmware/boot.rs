@@ -8,11 +8,11 @@
 use sim_core::CoreId;
 
 use super::{FirmwareError, FirmwareInfo, FirmwareSet, identify};
-use crate::image::{Image, Segment};
 use crate::layout::{
     BANK_TABLES, COLUMN_TABLE, JAL_REACH, LOCAL_RAM_BASE, MAILBOX_BASE, MAILBOX_BYTES, ROW_TABLE,
     data_image, in_l1,
 };
+use symbols::image::{Image, Segment};
 
 /// Go signal "initialise" `[hdr: hw/inc/hostdev/dev_msgs.h]`.
 const RUN_MSG_INIT: u8 = 0x40;

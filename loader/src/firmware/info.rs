@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sim_core::CoreId;
 
 use super::{FirmwareError, FirmwareSet};
-use crate::image::Image;
+use symbols::image::Image;
 
 /// First register of overlay stream 0; streams are 0x1000 apart
 /// `[hdr: hw/inc/internal/tt-1xx/blackhole/noc/noc_overlay_parameters.h]`.

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use sim_core::CoreId;
 
-use crate::image::{Image, ImageError};
 use crate::layout::{MESSAGE_ORDER, key, message_index};
+use symbols::image::{Image, ImageError};
 
 pub use boot::{BankTables, BootImage, BootOptions, Write, ZERO_UNTIL};
 pub use info::{FirmwareInfo, identify};

@@ -9,8 +9,8 @@ use sim_core::CoreId;
 use super::file::{RawBlock, RawCb, RawDispatch, RawEnable, RawKernel, RawLaunch, RawMode};
 use super::message::{Fields, encode};
 use super::{CircularBuffer, Expect, Kernel, Launch, Mode};
-use crate::image::{Image, read};
 use crate::layout::{L1_BYTES, MAP_END, MESSAGE_ORDER, in_l1, key, message_index};
+use symbols::image::{Image, read};
 
 /// Go signal "go" in the top byte of the go word `[spec: boot-and-sync 1.5]`.
 const GO: u32 = 0x80 << 24;

@@ -19,7 +19,7 @@ pub use observe::why::CircularBuffer;
 use sim_core::CoreId;
 
 use crate::firmware::Write;
-use crate::image::{Image, read};
+use symbols::image::{Image, read};
 
 pub use message::{GO_MESSAGE, LAUNCH_RD_PTR, MESSAGE_BYTES, launch_slot};
 

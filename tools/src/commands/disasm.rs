@@ -9,8 +9,8 @@ use clap::Args;
 
 use super::{looks_numeric, parse_u32};
 use crate::exit::Exit;
-use loader::image::{Image, Segment, SymbolKind};
-use loader::symbols::Symbols;
+use symbols::code::Symbols;
+use symbols::image::{Image, Segment, SymbolKind};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -15,7 +15,7 @@ use goblin::elf::program_header::{PF_W, PF_X, PT_LOAD};
 use goblin::elf::section_header::SHT_SYMTAB;
 use goblin::elf::{Elf, Header, ProgramHeader, SectionHeader, Symtab};
 
-use crate::layout::{LOCAL_RAM_BASE, in_l1, in_local_ram};
+use memory_map::layout::{LOCAL_RAM_BASE, in_l1, in_local_ram};
 
 /// `e_flags` bit of the RISC-V psABI: the file holds compressed instructions.
 const EF_RISCV_RVC: u32 = 1;
@@ -227,7 +227,10 @@ fn last_part(name: &str) -> String {
 }
 
 /// The bytes of a regular file of sensible size; `name` goes into error messages.
-pub(crate) fn read(path: &Path, name: &str) -> Result<Vec<u8>, ImageError> {
+///
+/// # Errors
+/// [`ImageError`] when it is no such file or cannot be read.
+pub fn read(path: &Path, name: &str) -> Result<Vec<u8>, ImageError> {
     let fail = |problem| ImageError { file: name.to_owned(), problem };
     let meta = std::fs::metadata(path).map_err(|error| fail(error.into()))?;
     if !meta.is_file() {
