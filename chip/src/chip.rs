@@ -6,14 +6,14 @@
 use devices::NocTiming;
 use devices::niu::Coordinate;
 use sim_core::l1::L1_BYTES;
-use sim_core::{Cycle, StateHasher};
+use sim_core::{Cycle, NullObserver, Observer, StateHasher};
 use tile::{AgentWait, HostWait, Quiescence};
 
 use crate::config::{ChipConfig, ClockStep};
 use crate::endpoint::{Endpoints, HostMemory};
 use crate::error::HostError;
 use crate::field::Field;
-use crate::grid::{Grid, Other, Place};
+use crate::grid::{Grid, Other, Place, TensixTile};
 use crate::pci::{NocPort as _, Pci};
 use crate::post::Post;
 use crate::report::Reports;
@@ -31,10 +31,10 @@ const DEBUGGER_CYCLES: u64 = 2048;
 
 /// One Blackhole chip behind a PCI Express interface.
 #[derive(Debug)]
-pub struct Chip {
+pub struct Chip<O: Observer = NullObserver> {
     pub(crate) config: ChipConfig,
     pub(crate) grid: Grid,
-    pub(crate) field: Field,
+    pub(crate) field: Field<O>,
     pub(crate) pci: Pci,
     pub(crate) endpoints: Endpoints,
     pub(crate) post: Post,
@@ -43,13 +43,29 @@ pub struct Chip {
     pub(crate) reports: Reports,
     /// The host has just asked the debug interface of some cores for something.
     pub(crate) debugged: bool,
+    /// The host has used the debug interface of some core: it may have placed an `ebreak`.
+    pub(crate) attended: bool,
 }
 
 impl Chip {
     /// A chip as its own firmware leaves it after power-on: all Tensix cores in reset.
     #[must_use]
     pub fn new(config: ChipConfig) -> Self {
+        Self::watched(config, |_| NullObserver)
+    }
+}
+
+impl<O: Observer + Send + 'static> Chip<O> {
+    /// A chip whose tiles are watched: `watch` makes the observer of a tile when it is first touched.
+    /// Who watches changes nothing.
+    #[must_use]
+    pub fn watched(
+        config: ChipConfig,
+        watch: impl Fn(TensixTile) -> O + Send + Sync + 'static,
+    ) -> Self {
         let grid = Grid::new(config.product, config.harvest());
+        let places: Vec<TensixTile> = grid.tensix().collect();
+        let watch = Box::new(move |number: u16| watch(places[usize::from(number)]));
         let tiles = grid
             .tensix()
             .map(|tile| {
@@ -58,7 +74,7 @@ impl Chip {
             })
             .collect();
         Self {
-            field: Field::new(tiles, config.threads),
+            field: Field::new(tiles, config.threads, watch),
             pci: Pci::new(),
             endpoints: Endpoints::new(&grid),
             post: Post::default(),
@@ -66,6 +82,7 @@ impl Chip {
             now: Cycle::ZERO,
             reports: Reports::default(),
             debugged: false,
+            attended: false,
             config,
             grid,
         }
@@ -126,6 +143,7 @@ impl Chip {
     /// or another core. Hardware has gone on meanwhile, and so does time here.
     fn let_debugger_see(&mut self) {
         if std::mem::take(&mut self.debugged) {
+            self.attended = true;
             self.advance(self.config.epoch.round_up(self.now + DEBUGGER_CYCLES));
         }
     }
@@ -228,6 +246,11 @@ impl Chip {
     /// Guest mistakes since last asked.
     pub fn take_reports(&mut self) -> Vec<String> {
         self.reports.take()
+    }
+
+    /// What happened since last asked that its host should know, and that is no mistake.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        self.reports.take_notes()
     }
 
     /// How often tiles were ahead of the others and had to come back because of a message.

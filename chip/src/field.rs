@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use sim_core::l1::{L1, L1_BYTES};
 use sim_core::sync::{Crew, Mutex};
-use sim_core::{Cycle, GuestError};
+use sim_core::{Cycle, GuestError, NullObserver, Observer};
 use tile::{Arrival, Tile, TileConfig};
 
 use crate::roster::Roster;
@@ -19,9 +19,9 @@ const WORTH_SHARING: usize = 8;
 const PIECES_PER_THREAD: usize = 4;
 
 /// A tile, if it has been touched, and the mistakes it made since last asked.
-#[derive(Debug, Default)]
-struct Slot {
-    tile: Option<Box<Tile>>,
+#[derive(Debug)]
+struct Slot<O: Observer> {
+    tile: Option<Box<Tile<O>>>,
     /// Of a tile that is not there yet: what the host has put into it.
     l1: Option<L1>,
     errors: Vec<GuestError>,
@@ -29,8 +29,8 @@ struct Slot {
 
 /// What the threads of the crew share.
 #[derive(Debug)]
-struct Common {
-    slots: Box<[Mutex<Slot>]>,
+struct Common<O: Observer> {
+    slots: Box<[Mutex<Slot<O>>]>,
     /// Numbers of the active tiles, ascending; the first `active_count` are valid.
     active: Box<[AtomicU16]>,
     active_count: AtomicU16,
@@ -46,18 +46,24 @@ struct Common {
     attention: Mutex<Vec<u16>>,
 }
 
-impl Slot {
-    /// The tile, made if need be.
-    fn tile(&mut self, config: &TileConfig) -> &mut Tile {
+impl<O: Observer> Default for Slot<O> {
+    fn default() -> Self {
+        Self { tile: None, l1: None, errors: Vec::new() }
+    }
+}
+
+impl<O: Observer> Slot<O> {
+    /// The tile, made if need be; `watch` gives its observer.
+    fn tile(&mut self, config: &TileConfig, watch: impl FnOnce() -> O) -> &mut Tile<O> {
         self.tile.get_or_insert_with(|| {
             let l1 = self.l1.take().unwrap_or_default();
-            let tile = Tile::with_l1(*config, sim_core::NullObserver, l1);
+            let tile = Tile::with_l1(*config, watch(), l1);
             Box::new(tile.expect("an inline tile starts no threads"))
         })
     }
 }
 
-impl Common {
+impl<O: Observer + Send + 'static> Common<O> {
     /// Advances the tiles of one piece.
     fn work(&self, piece: u16) {
         let limit = Cycle(self.limit.load(Ordering::Acquire));
@@ -86,7 +92,11 @@ impl Common {
                 slot.errors.push(*error);
             }
         }
-        if !slot.errors.is_empty() || tile.has_departures() || !tile.is_moving() {
+        if !slot.errors.is_empty()
+            || tile.has_departures()
+            || tile.has_ebreaks()
+            || !tile.is_moving()
+        {
             self.attention.lock().push(number);
         }
         tile.now()
@@ -98,19 +108,28 @@ fn is_in_l1(addr: u32, bytes: &[u8]) -> bool {
     u64::from(addr) + bytes.len() as u64 <= u64::from(L1_BYTES)
 }
 
+/// Makes the observer of the tile of a number.
+pub(crate) type Watch<O> = Box<dyn Fn(u16) -> O + Send + Sync>;
+
 /// The tiles.
-#[derive(Debug)]
-pub(crate) struct Field {
-    common: Arc<Common>,
+pub(crate) struct Field<O: Observer = NullObserver> {
+    common: Arc<Common<O>>,
+    watch: Watch<O>,
     crew: Option<Crew>,
     threads: usize,
     configs: Vec<TileConfig>,
     roster: Roster,
 }
 
-impl Field {
+impl<O: Observer> std::fmt::Debug for Field<O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Field").field("roster", &self.roster).finish_non_exhaustive()
+    }
+}
+
+impl<O: Observer + Send + 'static> Field<O> {
     /// No tile touched yet. `configs` has one entry per tile.
-    pub(crate) fn new(configs: Vec<TileConfig>, threads: usize) -> Self {
+    pub(crate) fn new(configs: Vec<TileConfig>, threads: usize, watch: Watch<O>) -> Self {
         let count = configs.len();
         let common = Common {
             slots: (0..count).map(|_| Mutex::default()).collect(),
@@ -124,6 +143,7 @@ impl Field {
         };
         Self {
             common: Arc::new(common),
+            watch,
             crew: None,
             threads: threads.max(1),
             configs,
@@ -152,10 +172,10 @@ impl Field {
         &mut self,
         number: u16,
         now: Cycle,
-        act: impl FnOnce(&mut Tile) -> R,
+        act: impl FnOnce(&mut Tile<O>) -> R,
     ) -> R {
         let slot = &mut *self.common.slots[usize::from(number)].lock();
-        let tile = slot.tile(&self.configs[usize::from(number)]);
+        let tile = slot.tile(&self.configs[usize::from(number)], || (self.watch)(number));
         if tile.now() < now {
             tile.pass_time(now);
         }
@@ -254,7 +274,7 @@ impl Field {
     /// the mistakes it made; those in which nothing can happen any more are left alone from now on.
     pub(crate) fn collect(
         &mut self,
-        mut collect: impl FnMut(u16, &mut Tile, &mut Vec<GuestError>),
+        mut collect: impl FnMut(u16, &mut Tile<O>, &mut Vec<GuestError>),
     ) {
         let mut numbers = std::mem::take(&mut *self.common.attention.lock());
         numbers.sort_unstable();
@@ -286,13 +306,13 @@ impl Field {
     }
 
     /// Does something with every tile that has been touched, in order.
-    pub(crate) fn for_each(&mut self, now: Cycle, mut act: impl FnMut(u16, &mut Tile)) {
+    pub(crate) fn for_each(&mut self, now: Cycle, mut act: impl FnMut(u16, &mut Tile<O>)) {
         for ((number, slot), config) in (0..).zip(&self.common.slots).zip(&self.configs) {
             let slot = &mut *slot.lock();
             if slot.tile.is_none() && slot.l1.is_none() {
                 continue;
             }
-            let tile = slot.tile(config);
+            let tile = slot.tile(config, || (self.watch)(number));
             if tile.now() < now {
                 tile.pass_time(now);
             }

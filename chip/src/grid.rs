@@ -133,6 +133,16 @@ pub struct TensixTile {
     pub logical: Coordinate,
 }
 
+impl TensixTile {
+    /// The coordinate by which the vendor's runtime counts workers: columns and rows of Tensix tiles, from 0.
+    #[must_use]
+    pub fn worker(self) -> (u8, u8) {
+        let column = TENSIX_COLUMNS.iter().position(|&x| x == self.logical.x);
+        let row = self.logical.y.saturating_sub(*TENSIX_ROWS.start());
+        (column.map_or(u8::MAX, |column| column as u8), row)
+    }
+}
+
 /// All places.
 #[derive(Clone, Debug)]
 pub struct Grid {
@@ -222,6 +232,13 @@ impl Grid {
     #[must_use]
     pub fn tensix(&self) -> impl ExactSizeIterator<Item = TensixTile> {
         self.tiles.iter().copied()
+    }
+
+    /// The coordinates of a tile; zeros for a number that no tile has.
+    #[must_use]
+    pub fn tile(&self, number: u16) -> TensixTile {
+        let none = TensixTile { physical: Coordinate::default(), logical: Coordinate::default() };
+        self.tiles.get(usize::from(number)).copied().unwrap_or(none)
     }
 
     /// The NoC 0 coordinate of a tile.

@@ -1,7 +1,7 @@
 //! Host accesses carried out on tiles and endpoints, between rounds.
 
 use devices::niu::Coordinate;
-use sim_core::Cycle;
+use sim_core::{Cycle, Observer};
 
 use crate::chip::Chip;
 use crate::endpoint::{Endpoints, Pcie};
@@ -11,9 +11,9 @@ use crate::grid::{Grid, Place};
 use crate::pci::{Iatu, NocPort, Pci};
 
 /// Everything but the PCI front.
-pub(crate) struct Port<'a> {
+pub(crate) struct Port<'a, O: Observer> {
     grid: &'a Grid,
-    field: &'a mut Field,
+    field: &'a mut Field<O>,
     endpoints: &'a mut Endpoints,
     debugged: &'a mut bool,
     now: Cycle,
@@ -25,15 +25,15 @@ fn asks_debugger(addr: u32, bytes: &[u8]) -> bool {
     addr == tile::DEBUG_CONTROL && bytes.get(3).is_some_and(|top| top & TRIGGER != 0)
 }
 
-impl Chip {
+impl<O: Observer + Send + 'static> Chip<O> {
     /// The PCI front and what is behind it.
-    pub(crate) fn split(&mut self) -> (&mut Pci, Port<'_>) {
+    pub(crate) fn split(&mut self) -> (&mut Pci, Port<'_, O>) {
         let Self { pci, grid, field, endpoints, debugged, now, .. } = self;
         (pci, Port { grid, field, endpoints, debugged, now: *now })
     }
 }
 
-impl Port<'_> {
+impl<O: Observer + Send + 'static> Port<'_, O> {
     fn place(&self, noc: u8, at: Coordinate, addr: u64) -> Result<Place, HostError> {
         let nothing = HostError::NoTile { noc, x: at.x, y: at.y, addr };
         // The host's requests enter at the PCIe tile, which translates.
@@ -50,7 +50,7 @@ fn tile_address(at: Coordinate, addr: u64) -> Result<u32, HostError> {
     u32::try_from(addr).map_err(|_| refused(at, &format!("{addr:#x}: a tile has 32-bit addresses")))
 }
 
-impl NocPort for Port<'_> {
+impl<O: Observer + Send + 'static> NocPort for Port<'_, O> {
     fn noc_read(
         &mut self,
         noc: u8,

@@ -3,6 +3,7 @@
 use devices::DeviceFault;
 use devices::niu::{Coordinate, NocPacket};
 use sim_core::{Cycle, GuestError};
+use tile::Ebreak;
 
 /// Most reports that are kept; a guest that errs in a loop must not fill the memory.
 const KEPT: usize = 1000;
@@ -11,6 +12,7 @@ const KEPT: usize = 1000;
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
     lines: Vec<String>,
+    notes: Vec<String>,
     dropped: u64,
 }
 
@@ -32,6 +34,31 @@ impl Reports {
             Err(_) => String::new(),
         };
         self.add(format!("tile ({}, {}): {error}{hint}", tile.x, tile.y));
+    }
+
+    /// A core that has come to an `ebreak`; `attended`: the host is a debugger, which may have placed it.
+    pub(crate) fn ebreak(&mut self, tile: Coordinate, ebreak: Ebreak, attended: bool) {
+        let Ebreak { core, pc, cycle } = ebreak;
+        let what = if attended {
+            "a debugger is at work and can let it go on"
+        } else {
+            "no debugger has been seen, so it stays there: a failed assertion of the kernel \
+             (LLK_ASSERT, ASSERT) or a trap of the compiler"
+        };
+        let line = format!(
+            "tile ({}, {}): [ebreak]: {core} has halted at ebreak or ecall, pc {pc:#x}, cycle {cycle}: {what}",
+            tile.x, tile.y
+        );
+        if !attended {
+            self.add(line);
+        } else if self.notes.len() < KEPT {
+            self.notes.push(line);
+        }
+    }
+
+    /// Takes what is worth saying and no mistake.
+    pub(crate) fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 
     /// A request to a coordinate where nothing is.

@@ -1,6 +1,6 @@
 //! Time: rounds in which all active tiles advance on their own, and between them the messages.
 
-use sim_core::Cycle;
+use sim_core::{Cycle, Observer};
 use tile::{Arrival, Departure, Message, Receivers};
 
 use crate::chip::{Chip, LOOKAHEAD};
@@ -10,7 +10,7 @@ use crate::post::{EndpointPort, Letter, travel};
 /// Numbers of endpoints as senders start here; below are tiles.
 const FIRST_ENDPOINT: u16 = 0x8000;
 
-impl Chip {
+impl<O: Observer + Send + 'static> Chip<O> {
     /// Advances to `target`, an epoch boundary.
     pub(crate) fn advance(&mut self, target: Cycle) {
         while self.now < target {
@@ -49,11 +49,14 @@ impl Chip {
     /// whether there were messages.
     fn collect(&mut self, reached: Cycle) -> bool {
         let mut departures: Vec<(u16, Departure)> = Vec::new();
-        let (reports, grid) = (&mut self.reports, &self.grid);
+        let (reports, grid, attended) = (&mut self.reports, &self.grid, &self.attended);
         self.field.collect(|number, tile, errors| {
             departures.extend(tile.take_departures().map(|departure| (number, departure)));
             for error in errors.drain(..) {
                 reports.guest(grid.logical(number), &error);
+            }
+            for ebreak in tile.take_ebreaks() {
+                reports.ebreak(grid.logical(number), ebreak, *attended);
             }
         });
         let anything_sent = !departures.is_empty();

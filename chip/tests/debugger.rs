@@ -42,6 +42,12 @@ fn chip_at_ebreak() -> Chip {
     }
     write(&mut chip, SOFT_RESET_0, 0x4_7000);
     chip.clock(1);
+    // Nobody has been seen who could let it go on.
+    let reports = chip.take_reports();
+    assert_eq!(reports.len(), 1);
+    for part in ["tile (1, 2)", "[ebreak]", "BRISC", "pc 0x0", "no debugger has been seen"] {
+        assert!(reports[0].contains(part), "{part} in {}", reports[0]);
+    }
     chip
 }
 
@@ -56,6 +62,19 @@ fn command_shows_in_the_next_access() {
     debug(&mut chip, 1, 0x8000_0001);
     assert_eq!(status(&mut chip), 1);
     assert_eq!(chip.take_reports(), Vec::<String>::new());
+    assert_eq!(chip.take_notes(), Vec::<String>::new());
+}
+
+/// Who uses the debug interface may have placed the `ebreak`: that is worth a line, and no mistake.
+#[test]
+fn ebreak_under_a_debugger_is_no_mistake() {
+    let mut chip = chip_at_ebreak();
+    write(&mut chip, 0x10, 0x0010_0073);
+    debug(&mut chip, 1, 0x8000_0004);
+    assert_eq!(status(&mut chip), 0x9);
+    assert_eq!(chip.take_reports(), Vec::<String>::new());
+    let notes = chip.take_notes();
+    assert!(notes.len() == 1 && notes[0].contains("pc 0x10"), "{notes:?}");
 }
 
 #[test]

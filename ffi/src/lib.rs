@@ -17,3 +17,4 @@ mod report;
 mod session;
 mod standby;
 pub mod ttsim;
+mod vigil;

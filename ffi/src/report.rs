@@ -7,12 +7,16 @@
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process;
+
+use session::Report;
 
 /// Different lines that are remembered; a host that errs at a new address each time must not fill
 /// the memory.
 const REMEMBERED: usize = 1000;
+/// Exit status of a guest's mistake, as that of the command line.
+const GUEST_ERROR: i32 = 1;
 
 /// Who made the mistake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,10 +47,26 @@ enum OnError {
     Abort,
 }
 
+/// What happens when the chip hangs.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum OnHang {
+    /// The host lives on, and waits on.
+    #[default]
+    Continue,
+    /// The process ends with status 3.
+    Exit,
+    /// The process stops, as by SIGSTOP, until somebody lets it go on.
+    Wait,
+}
+
+/// Exit status of a proved deadlock, as that of the command line.
+const DEADLOCK: i32 = 3;
+
 /// Says each mistake once.
 #[derive(Default, Debug)]
 pub(crate) struct Reporter {
     on_error: OnError,
+    on_hang: OnHang,
     file: Option<PathBuf>,
     seen: BTreeSet<String>,
     repeated: u64,
@@ -58,6 +78,7 @@ impl Reporter {
     pub(crate) const fn new() -> Self {
         Self {
             on_error: OnError::Continue,
+            on_hang: OnHang::Continue,
             file: None,
             seen: BTreeSet::new(),
             repeated: 0,
@@ -79,7 +100,57 @@ impl Reporter {
                 complaint = Some(format!("TILESCOPE_ON_ERROR={other:?} is none of {known}"));
             }
         }
+        match std::env::var("TILESCOPE_ON_HANG").ok().as_deref() {
+            None | Some("" | "continue") => {}
+            Some("exit") => reporter.on_hang = OnHang::Exit,
+            Some("wait") => reporter.on_hang = OnHang::Wait,
+            Some(other) => {
+                let known = "continue, exit or wait; it continues";
+                complaint = Some(format!("TILESCOPE_ON_HANG={other:?} is none of {known}"));
+            }
+        }
         (reporter, complaint)
+    }
+
+    /// Says that the chip hangs, and why, then does as `TILESCOPE_ON_HANG` wishes. `TILESCOPE_REPORT` gets
+    /// it whole, in the form that its extension names.
+    pub(crate) fn hang(&mut self, report: &Report) {
+        let text = format!("tilescope: {report}");
+        say_plainly(text.trim_end());
+        if let Some(path) = &self.file {
+            let extension = path.extension().and_then(|extension| extension.to_str());
+            let written = match extension {
+                Some("json") => std::fs::write(path, report.json()),
+                Some("sarif") => std::fs::write(path, report.sarif()),
+                Some("html" | "htm") => std::fs::write(path, report.html()),
+                _ => append(path, text.trim_end()),
+            };
+            if let Err(error) = written {
+                say_plainly(&format!("tilescope: cannot write {}: {error}", path.display()));
+            }
+        }
+        match self.on_hang {
+            OnHang::Continue => self.hint_hang(),
+            OnHang::Exit => end_process(DEADLOCK),
+            OnHang::Wait => stop_process(),
+        }
+    }
+
+    fn hint_hang(&mut self) {
+        if !self.hinted {
+            self.hinted = true;
+            say_plainly(
+                "tilescope: the host waits on; TILESCOPE_ON_HANG=exit ends it with status 3, \
+                 TILESCOPE_REPORT=FILE.html keeps this as a page",
+            );
+        }
+    }
+
+    /// Says what is no mistake.
+    pub(crate) fn note(&mut self, text: &str) {
+        if self.seen.len() < REMEMBERED && self.seen.insert(text.to_owned()) {
+            self.line(&format!("tilescope: note: {text}"));
+        }
     }
 
     /// Says `text` unless it was said before, then does as `TILESCOPE_ON_ERROR` wishes.
@@ -95,7 +166,7 @@ impl Reporter {
         }
         match self.on_error {
             OnError::Continue => self.hint(culprit),
-            OnError::Exit => end_process(),
+            OnError::Exit => end_process(GUEST_ERROR),
             OnError::Abort => process::abort(),
         }
     }
@@ -127,8 +198,13 @@ impl Reporter {
     fn line(&self, text: &str) {
         say_plainly(text);
         let Some(path) = &self.file else { return };
-        let opened = OpenOptions::new().create(true).append(true).open(path);
-        if let Err(error) = opened.and_then(|mut file| writeln!(file, "{text}")) {
+        // A report in another form than text is of hangs alone.
+        let whole = ["json", "sarif", "html", "htm"];
+        let is_whole = |extension: &str| whole.contains(&extension);
+        if path.extension().and_then(|extension| extension.to_str()).is_some_and(is_whole) {
+            return;
+        }
+        if let Err(error) = append(path, text) {
             say_plainly(&format!("tilescope: cannot write {}: {error}", path.display()));
         }
     }
@@ -139,9 +215,25 @@ pub(crate) fn say_plainly(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-#[expect(clippy::exit, reason = "asked for by TILESCOPE_ON_ERROR=exit")]
-fn end_process() {
-    process::exit(1)
+/// Adds lines to a file.
+fn append(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    writeln!(file, "{text}")
+}
+
+#[expect(clippy::exit, reason = "asked for by TILESCOPE_ON_ERROR=exit or TILESCOPE_ON_HANG=exit")]
+fn end_process(status: i32) {
+    process::exit(status)
+}
+
+/// Stops the process until a debugger or SIGCONT lets it go on.
+fn stop_process() {
+    let pid = process::id();
+    say_plainly(&format!("tilescope: process {pid} stops here; kill -CONT {pid} lets it go on"));
+    let stopped = process::Command::new("kill").args(["-STOP", &pid.to_string()]).status();
+    if stopped.is_err() {
+        say_plainly("tilescope: it cannot be stopped: no program kill");
+    }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use crate::memory::TtsimMemory;
 use crate::report::{Culprit, Reporter, say_plainly};
 use crate::standby::{Answers, ClockCost, KeptRead, Standby};
+use crate::vigil::Vigil;
 
 struct State {
     memory: TtsimMemory,
@@ -21,6 +22,8 @@ struct State {
     reporter: Reporter,
     /// What the calls that a host repeats come to while the chip is at rest.
     answers: Answers,
+    /// What the host has done since it last changed anything.
+    vigil: Vigil,
 }
 
 enum Device {
@@ -36,6 +39,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     device: Device::Absent,
     reporter: Reporter::new(),
     answers: Answers { read: None, clock: None, rest: 0 },
+    vigil: Vigil::new(),
 });
 
 /// The answers of a chip at rest, for those who do not hold the lock.
@@ -59,7 +63,10 @@ impl State {
     fn answers_at_rest(&self) -> Answers {
         match &self.device {
             Device::Present(chip) => chip.rests_until().map_or_else(Answers::default, |until| {
-                Answers { rest: until - chip.now(), ..self.answers }
+                // So that the vigil gets its visits.
+                let cycles = self.answers.clock.map_or(0, |cost| u64::from(cost.cycles));
+                let visit = cycles.saturating_mul(self.vigil.budget());
+                Answers { rest: (until - chip.now()).min(visit), ..self.answers }
             }),
             _ => Answers::default(),
         }
@@ -125,6 +132,7 @@ pub(crate) fn init() {
         }
         state.device = Device::Broken;
         state.answers = Answers::default();
+        state.vigil = Vigil::new();
         let (reporter, complaint) = Reporter::from_env();
         state.reporter = reporter;
         if let Some(complaint) = complaint {
@@ -178,8 +186,9 @@ pub(crate) fn mem_read(name: &str, paddr: u64, bytes: &mut [u8]) {
     if STANDBY.read(paddr, bytes) {
         return;
     }
-    let done = with_answers(name, false, |chip, answers| {
+    let done = with_desk(name, false, |chip, Desk { answers, vigil, .. }| {
         chip.mem_read(paddr, bytes)?;
+        vigil.has_read(chip.polled(paddr, bytes.len()));
         answers.read = KeptRead::new(paddr, bytes).filter(|_| chip.is_memory(paddr, bytes.len()));
         Ok(true)
     });
@@ -197,12 +206,28 @@ pub(crate) fn mem_write(name: &str, paddr: u64, bytes: &[u8]) {
     {
         return;
     }
-    with_chip(name, (), |chip| Ok(chip.mem_write(paddr, bytes)?));
+    with_desk(name, (), |chip, Desk { answers, vigil, .. }| {
+        answers.read = None;
+        if !chip.aims(paddr) {
+            vigil.disturbed();
+        }
+        Ok(chip.mem_write(paddr, bytes)?)
+    });
+}
+
+/// Reads a word of configuration space; all ones without a device.
+pub(crate) fn config_read(name: &str, bdf: u32, offset: u32) -> u32 {
+    with_desk(name, u32::MAX, |chip, Desk { answers, .. }| {
+        answers.read = None;
+        Ok(chip.config_read(bdf, offset))
+    })
 }
 
 /// Reads from a tile; all ones if that cannot be done.
 pub(crate) fn tile_read(name: &str, (x, y): (u32, u32), address: u64, bytes: &mut [u8]) {
-    let done = with_chip(name, false, |chip| {
+    let done = with_desk(name, false, |chip, Desk { answers, vigil, .. }| {
+        answers.read = None;
+        vigil.has_read(None);
         chip.tile_read(x, y, address, bytes)?;
         Ok(true)
     });
@@ -221,7 +246,7 @@ pub(crate) fn clock(name: &str, clocks: u32) {
     if STANDBY.clock(clocks) {
         return;
     }
-    with_answers(name, (), |chip, answers| {
+    with_desk(name, (), |chip, Desk { answers, vigil, reporter }| {
         let (before, rests_until) = (chip.now(), chip.rests_until());
         chip.clock(clocks);
         if rests_until.is_some_and(|until| chip.now() <= until) {
@@ -229,6 +254,11 @@ pub(crate) fn clock(name: &str, clocks: u32) {
             answers.clock = cycles.map(|cycles| ClockCost { clocks, cycles });
         } else {
             answers.read = None;
+        }
+        let quiet = rests_until.is_some();
+        if let Some(hang) = vigil.has_waited(chip, quiet) {
+            let report = session::report(chip, &hang, |_, _| session::TileView::default());
+            reporter.hang(&report);
         }
         Ok(())
     });
@@ -240,21 +270,29 @@ pub(crate) fn with_chip<T: Clone>(
     absent: T,
     body: impl FnOnce(&mut Chip) -> Result<T, Refusal>,
 ) -> T {
-    with_answers(name, absent, |chip, answers| {
+    with_desk(name, absent, |chip, Desk { answers, vigil, .. }| {
         // It may change what was read.
         answers.read = None;
+        vigil.disturbed();
         body(chip)
     })
 }
 
-/// The same for who keeps the answers to repeated calls right.
-fn with_answers<T: Clone>(
+/// What lies beside the chip and has to be kept right with every call.
+struct Desk<'a> {
+    answers: &'a mut Answers,
+    vigil: &'a mut Vigil,
+    reporter: &'a mut Reporter,
+}
+
+/// As [`with_chip`], for who keeps right what lies beside the chip.
+fn with_desk<T: Clone>(
     name: &str,
     absent: T,
-    body: impl FnOnce(&mut Chip, &mut Answers) -> Result<T, Refusal>,
+    body: impl FnOnce(&mut Chip, Desk<'_>) -> Result<T, Refusal>,
 ) -> T {
     enter(name, absent.clone(), |state| {
-        let State { device, reporter, answers, .. } = state;
+        let State { device, reporter, answers, vigil, .. } = state;
         let chip = match device {
             Device::Present(chip) => chip,
             Device::Absent => {
@@ -265,7 +303,10 @@ fn with_answers<T: Clone>(
             // Why it is broken was said when it broke.
             Device::Broken => return absent,
         };
-        let result = body(chip, answers);
+        let result = body(chip, Desk { answers, vigil, reporter: &mut *reporter });
+        for note in chip.take_notes() {
+            reporter.note(&note);
+        }
         for report in chip.take_reports() {
             reporter.say(Culprit::Guest, &report);
         }

@@ -39,9 +39,7 @@ pub extern "C" fn libttsim_set_pci_dma_mem_callbacks(
 /// One word of configuration space; `bdf` is the device number times eight.
 #[unsafe(no_mangle)]
 pub extern "C" fn libttsim_pci_config_rd32(bdf: u32, offset: u32) -> u32 {
-    session::with_chip("libttsim_pci_config_rd32", u32::MAX, |chip| {
-        Ok(chip.config_read(bdf, offset))
-    })
+    session::config_read("libttsim_pci_config_rd32", bdf, offset)
 }
 
 /// Writes one word of configuration space.

@@ -39,4 +39,4 @@ pub use fabric::{Arrival, Departure, Message, Receivers, response_cycles};
 pub use quiesce::{AgentWait, Quiescence, Verdict};
 pub use riscv::WatchedLoad;
 pub use tensix::unit_id;
-pub use tile::Tile;
+pub use tile::{Ebreak, Tile};

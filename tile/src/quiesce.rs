@@ -6,13 +6,14 @@
 
 use std::fmt;
 
+use memory_map::reg::overlay;
 use memory_map::{Target, lookup};
 use riscv::{Status, WatchedLoad};
 use sim_core::{AgentId, CoreId, Cycle, Observer, ThreadId, WaitReason};
 
 use crate::epoch::HostWait;
 use crate::route::view;
-use crate::tile::Tile;
+use crate::tile::{Ebreak, Tile};
 
 /// What a quiescent machine means.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -105,6 +106,23 @@ impl<O: Observer> Tile<O> {
         waits
     }
 
+    /// The `ebreak`s that cores have come to since last asked.
+    pub fn take_ebreaks(&mut self) -> Vec<Ebreak> {
+        std::mem::take(&mut self.ebreaks)
+    }
+
+    /// Whether [`Tile::take_ebreaks`] has something to give.
+    #[must_use]
+    pub fn has_ebreaks(&self) -> bool {
+        !self.ebreaks.is_empty()
+    }
+
+    /// Whether a core is held in reset, or stays where it made a mistake.
+    #[must_use]
+    pub fn is_dead(&self, core: CoreId) -> bool {
+        matches!(self.cores[core].status(), Status::Reset | Status::Faulted)
+    }
+
     /// What it means that nothing moves here, if nothing can without anybody else's doing; `host` is
     /// what the host waits for, if it does nothing before that.
     #[must_use]
@@ -187,7 +205,10 @@ fn spin_enders(id: CoreId, loads: &[WatchedLoad]) -> Vec<AgentId> {
             }
             Some(Target::Noc0) => add(AgentId::Noc(0)),
             Some(Target::Noc1) => add(AgentId::Noc(1)),
-            // L1, overlay and control registers: anybody who can store.
+            Some(Target::Overlay) if is_credit(load.addr) => {
+                CoreId::ALL.into_iter().for_each(|core| add(AgentId::Core(core)));
+            }
+            // L1, the rest of the overlay and control registers: anybody who can store.
             _ => {
                 for core in CoreId::ALL {
                     add(AgentId::Core(core));
@@ -199,6 +220,13 @@ fn spin_enders(id: CoreId, loads: &[WatchedLoad]) -> Vec<AgentId> {
         }
     }
     enders
+}
+
+/// Whether an overlay register is one of the two that circular buffers count their pages in: only cores
+/// of the tile push and pop `[hdr: hw/inc/internal/circular_buffer_interface.h]`.
+fn is_credit(addr: u32) -> bool {
+    let offset = addr % memory_map::layout::STREAM_STRIDE;
+    [overlay::REMOTE_DEST_BUF_START_OFFSET, overlay::REMOTE_DEST_BUF_SIZE_OFFSET].contains(&offset)
 }
 
 /// Greatest set of agents that wait only for each other.

@@ -28,6 +28,17 @@ pub(crate) struct Answer {
 /// A wait and when it began.
 pub(crate) type Since = (WaitReason, Cycle);
 
+/// A core has executed `ebreak` or `ecall` and stands behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ebreak {
+    /// The core.
+    pub core: CoreId,
+    /// The instruction.
+    pub pc: u32,
+    /// End of the epoch in which it was executed.
+    pub cycle: Cycle,
+}
+
 /// One Tensix tile.
 #[derive(Debug)]
 pub struct Tile<O: Observer = NullObserver> {
@@ -82,6 +93,8 @@ pub struct Tile<O: Observer = NullObserver> {
     pub(crate) debug_queue: Vec<(Asker, DebugAccess)>,
     pub(crate) halted: Option<CoreId>,
     pub(crate) known_halts: CoreSet,
+    /// Cores that have come to an `ebreak` or `ecall`, for who drives the chip.
+    pub(crate) ebreaks: Vec<Ebreak>,
     pub(crate) trials: Trials,
 }
 
@@ -145,6 +158,7 @@ impl<O: Observer> Tile<O> {
             debug_queue: Vec::new(),
             halted: None,
             known_halts: CoreSet::EMPTY,
+            ebreaks: Vec::new(),
             trials: Trials::new(),
         })
     }

@@ -124,6 +124,11 @@ impl Pci {
         is_one.then_some((entry.noc, entry.end, addr))
     }
 
+    /// Whether an address is that of a window's register.
+    pub(crate) fn is_window_register(&self, paddr: u64) -> bool {
+        paddr.wrapping_sub(BAR0.0 + TLB_REGISTERS) < NIU[0] - TLB_REGISTERS
+    }
+
     /// Whether a write is of a window register that holds this already. Hosts aim a window before
     /// each access, most often where it points already.
     pub(crate) fn is_idle_write(&self, paddr: u64, bytes: &[u8]) -> bool {

@@ -1,0 +1,474 @@
+//! Nothing goes on any more, seen from the whole chip: who can never move again, and is it a hang?
+//!
+//! The closure of a tile ([`tile::Quiescence`]) knows one tile. Here the agents of all tiles and the host
+//! stand in one graph: an agent is *live* if it moves, or if somebody live could end its wait. Whoever is
+//! not live never moves again. Who may end a wait is typed:
+//!
+//! * a go signal and the other words of the mailbox block: the host, and whoever sends on a NoC;
+//! * `subordinate_sync`: the cores of the tile;
+//! * a semaphore of the launch in force: cores of this tile and of others, never the host;
+//! * a counter of a circular buffer: the cores of the tile, never the host;
+//! * another word of L1: cores of this tile and of others, and the host;
+//! * a counter of a NoC interface: requests under way.
+//!
+//! What the host may do is a [`Stance`]. A device at rest between two operations, a dispatcher that
+//! waits for commands and a persistent kernel are no hang: a verdict names at least one core that is
+//! within a kernel and stuck.
+
+use memory_map::mailbox;
+use sim_core::{AgentId, CoreId, Cycle, Observer, WaitReason, Width};
+use tile::{AgentWait, Tile, Verdict};
+
+use crate::chip::Chip;
+use crate::grid::{Grid, Place, TensixTile};
+
+/// What the host may still do, by what it has done since nothing moves.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Stance {
+    /// Anything.
+    Free,
+    /// It has been reading and letting clocks pass for long: it launches nothing before what it waits
+    /// for has come, but might write a word that a kernel polls.
+    Waits,
+    /// As before, and it writes nothing at all.
+    Polls,
+}
+
+/// A word of a tile that the host reads over and over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HostPoll {
+    /// Number of the tile.
+    pub tile: u16,
+    /// Byte address in L1.
+    pub addr: u32,
+    /// How many bytes.
+    pub bytes: u32,
+}
+
+/// How a tile is used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Firmware of the vendor's runtime, between two launches.
+    Resting,
+    /// A kernel that the host launched.
+    HostLaunched,
+    /// A kernel that a dispatcher on another tile launched.
+    DeviceLaunched,
+    /// A kernel of the dispatcher itself: launched by the host, while others are launched by the device.
+    Dispatcher,
+    /// No firmware of that runtime: an LLK test, a program of somebody's own.
+    Bare,
+}
+
+/// A tile of a chip that hangs.
+#[derive(Clone, Debug)]
+pub struct HungTile {
+    /// Its number, as [`crate::Grid::tensix`] counts.
+    pub number: u16,
+    /// Its coordinates.
+    pub place: TensixTile,
+    /// How it is used.
+    pub role: Role,
+    /// Everybody on it who waits; [`AgentWait::stuck`] is over the whole chip.
+    pub waits: Vec<AgentWait>,
+}
+
+impl HungTile {
+    /// Whether a core of it is within a kernel and can never move again.
+    #[must_use]
+    pub fn is_stuck(&self) -> bool {
+        self.role != Role::Resting
+            && self.waits.iter().any(|wait| wait.stuck && matches!(wait.agent, AgentId::Core(_)))
+    }
+}
+
+/// A chip, or a part of it, that will never move again.
+#[derive(Clone, Debug)]
+pub struct Hang {
+    /// Whether the host could still end it.
+    pub verdict: Verdict,
+    /// What had to be known of the host to say so.
+    pub stance: Stance,
+    /// When it was found.
+    pub found: Cycle,
+    /// When the last of the waits began that hold it.
+    pub closed: Cycle,
+    /// All tiles that have been touched, with their waits.
+    pub tiles: Vec<HungTile>,
+    /// What the host reads meanwhile.
+    pub polls: Vec<HostPoll>,
+}
+
+impl Hang {
+    /// Tiles with a core that is stuck in a kernel.
+    pub fn stuck(&self) -> impl Iterator<Item = &HungTile> {
+        self.tiles.iter().filter(|tile| tile.is_stuck())
+    }
+
+    /// Who is stuck where: equal for a hang that is looked at again.
+    #[must_use]
+    pub fn key(&self) -> Vec<(u16, u8, u32)> {
+        let of = |tile: &HungTile| {
+            let stuck = tile.waits.iter().filter(|wait| wait.stuck);
+            let key = stuck.map(|wait| (tile.number, wait.agent.code(), wait.pc.unwrap_or(0)));
+            key.collect::<Vec<_>>()
+        };
+        self.stuck().flat_map(of).collect()
+    }
+}
+
+/// Where the vendor's firmware keeps what this needs; [`None`] in a table without those rows.
+#[derive(Clone, Copy, Debug)]
+struct Mailbox {
+    magic: u32,
+    go: u32,
+    go_index: u32,
+    read_pointer: u32,
+    first_sync: u32,
+}
+
+/// A worker's `core_magic_number` `[hdr: hw/inc/hostdev/dev_msgs.h]`.
+const WORKER: u32 = 0x50EC_09A3;
+/// `go_messages[].signal` while a kernel is on, or about to be `[spec: boot-and-sync 1.5]`.
+const GO: u32 = 0x80;
+/// Bytes of `subordinate_sync`.
+const SYNC_BYTES: u32 = 4;
+/// Launch messages in the ring.
+const SLOTS: u32 = 8;
+
+impl Mailbox {
+    fn new() -> Option<Self> {
+        Some(Self {
+            magic: mailbox::address("core_info.core_magic_number")?,
+            go: mailbox::address("go_messages[0].signal")?,
+            go_index: mailbox::address("go_message_index")?,
+            read_pointer: mailbox::address("launch_msg_rd_ptr")?,
+            first_sync: mailbox::address("subordinate_sync.dm1")?,
+        })
+    }
+}
+
+/// A tile with what its L1 says about its launch.
+struct Scene {
+    number: u16,
+    role: Role,
+    waits: Vec<AgentWait>,
+    /// Agents that are not waiting are at work.
+    moves: bool,
+    /// Its own requests on a NoC are not all answered.
+    sends: bool,
+    /// L1 addresses of the semaphores of the launch in force.
+    semaphores: std::ops::Range<u32>,
+    /// Core is held in reset, or has made a mistake: by [`CoreId::index`].
+    dead: [bool; CoreId::COUNT],
+}
+
+/// Who could end a wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ender {
+    /// An agent of the tile.
+    Here(AgentId),
+    /// A core of any other tile.
+    Elsewhere,
+    /// A request of the tile's own that is under way.
+    Answer,
+    /// The host, by a launch or a command.
+    Launch,
+    /// The host, by writing a word.
+    Write,
+}
+
+impl Scene {
+    fn of<O: Observer>(number: u16, tile: &Tile<O>, mailbox: Mailbox) -> Self {
+        let word = |addr| tile.l1_value(addr, Width::Word);
+        let mut semaphores = 0..0;
+        let role = if word(mailbox.magic) == WORKER {
+            let slot = word(mailbox.read_pointer) % SLOTS;
+            let field = |name: &str, width: Width| {
+                let addr = mailbox::address(&format!("launch[{slot}].{name}"));
+                addr.map_or(0, |addr| tile.l1_value(addr, width))
+            };
+            let base = field("kernel_config_base[0]", Width::Word);
+            let (first, end) =
+                (field("sem_offset[0]", Width::Half), field("local_cb_offset", Width::Half));
+            let go = mailbox.go + 4 * (word(mailbox.go_index) % (SLOTS + 1));
+            if tile.l1_value(go, Width::Byte) == GO {
+                semaphores = base.wrapping_add(first)..base.wrapping_add(end);
+                match field("mode", Width::Byte) {
+                    0 => Role::DeviceLaunched,
+                    _ => Role::HostLaunched,
+                }
+            } else {
+                Role::Resting
+            }
+        } else {
+            Role::Bare
+        };
+        Self {
+            number,
+            role,
+            waits: tile.waits(),
+            moves: tile.is_active(),
+            sends: tile.awaits_answers(),
+            semaphores,
+            dead: CoreId::ALL.map(|core| tile.is_dead(core)),
+        }
+    }
+
+    /// Who could end that wait.
+    fn enders(&self, wait: &AgentWait, mailbox: Mailbox) -> Vec<Ender> {
+        match wait.reason {
+            // A debugger is somebody at the host.
+            WaitReason::Halted | WaitReason::Reset => vec![Ender::Launch],
+            WaitReason::Spin => {
+                let mut enders = Vec::new();
+                for load in wait.reads.iter().filter(|load| !load.device) {
+                    enders.extend(self.word(wait.agent, load.addr, mailbox));
+                }
+                // The tile knows who serves a register.
+                let has_word = wait.reads.iter().any(|load| !load.device);
+                if wait.reads.iter().any(|load| load.device) {
+                    let own = wait.enders.iter().filter(|ender| {
+                        !has_word || !matches!(ender, AgentId::Noc(_) | AgentId::Host)
+                    });
+                    enders.extend(own.flat_map(|&ender| self.agent(ender)));
+                }
+                enders
+            }
+            _ => wait.enders.iter().flat_map(|&ender| self.agent(ender)).collect(),
+        }
+    }
+
+    fn agent(&self, agent: AgentId) -> Vec<Ender> {
+        match agent {
+            AgentId::Noc(_) => vec![Ender::Answer],
+            AgentId::Host => vec![Ender::Write, Ender::Elsewhere],
+            other => vec![Ender::Here(other)],
+        }
+    }
+
+    /// Who could write a word that an agent polls.
+    fn word(&self, agent: AgentId, addr: u32, mailbox: Mailbox) -> Vec<Ender> {
+        let others = CoreId::ALL.map(AgentId::Core).into_iter().filter(|other| *other != agent);
+        let mut enders: Vec<Ender> = others.map(Ender::Here).collect();
+        let is_sync = (mailbox.first_sync..mailbox.first_sync + SYNC_BYTES).contains(&addr);
+        if self.role != Role::Bare && is_sync {
+            return enders;
+        }
+        enders.push(Ender::Elsewhere);
+        enders.push(Ender::Answer);
+        if self.semaphores.contains(&addr) {
+            return enders;
+        }
+        let is_mailbox = self.role != Role::Bare && mailbox::place(addr).is_some();
+        // Without that firmware the host commands BRISC by words of its own choice.
+        let is_command = self.role == Role::Bare && agent == AgentId::Core(CoreId::Brisc);
+        enders.push(if is_mailbox || is_command { Ender::Launch } else { Ender::Write });
+        enders
+    }
+}
+
+/// The closure over all tiles.
+struct Closure<'a> {
+    scenes: &'a [Scene],
+    mailbox: Mailbox,
+    stance: Stance,
+    /// By scene, by wait.
+    live: Vec<Vec<bool>>,
+}
+
+impl<'a> Closure<'a> {
+    fn new(scenes: &'a [Scene], mailbox: Mailbox, stance: Stance) -> Self {
+        let live = scenes.iter().map(|scene| vec![false; scene.waits.len()]).collect();
+        let mut closure = Self { scenes, mailbox, stance, live };
+        while closure.round() {}
+        closure
+    }
+
+    /// One look at everybody; whether anybody turned out to be live.
+    fn round(&mut self) -> bool {
+        let senders: Vec<bool> = (0..self.scenes.len()).map(|at| self.can_send(at)).collect();
+        let mut changed = false;
+        for at in 0..self.scenes.len() {
+            for index in 0..self.scenes[at].waits.len() {
+                if self.live[at][index] {
+                    continue;
+                }
+                let enders = self.scenes[at].enders(&self.scenes[at].waits[index], self.mailbox);
+                if enders.iter().any(|&ender| self.can_act(at, ender, &senders)) {
+                    self.live[at][index] = true;
+                    changed = true;
+                }
+            }
+        }
+        changed
+    }
+
+    /// Whether a core of that tile may yet send something on a NoC.
+    fn can_send(&self, at: usize) -> bool {
+        CoreId::ALL.into_iter().any(|core| self.is_live(at, AgentId::Core(core)))
+    }
+
+    fn is_live(&self, at: usize, agent: AgentId) -> bool {
+        let scene = &self.scenes[at];
+        match scene.waits.iter().position(|wait| wait.agent == agent) {
+            Some(index) => self.live[at][index],
+            None => match agent {
+                AgentId::Core(core) => scene.moves && !scene.dead[core.index()],
+                _ => scene.moves,
+            },
+        }
+    }
+
+    fn can_act(&self, at: usize, ender: Ender, senders: &[bool]) -> bool {
+        match ender {
+            Ender::Here(agent) => self.is_live(at, agent),
+            Ender::Answer => self.scenes[at].sends,
+            Ender::Elsewhere => senders.iter().zip(self.scenes).enumerate().any(|(other, pair)| {
+                // A dispatcher sends launches, and nothing that a kernel of somebody else waits for.
+                let stranger = pair.1.role == Role::Dispatcher
+                    && self.scenes[at].role == Role::DeviceLaunched
+                    && self.stance > Stance::Free;
+                other != at && *pair.0 && !stranger
+            }),
+            Ender::Launch => self.stance == Stance::Free,
+            Ender::Write => self.stance < Stance::Polls,
+        }
+    }
+
+    fn is_stuck(&self, at: usize, index: usize) -> bool {
+        !self.live[at][index] && self.scenes[at].waits[index].reason != WaitReason::Ended
+    }
+}
+
+impl<O: Observer + Send + 'static> Chip<O> {
+    /// The word of a tile's L1 that a read through a BAR shows; `None` for anything else.
+    #[must_use]
+    pub fn polled(&self, paddr: u64, bytes: usize) -> Option<HostPoll> {
+        let (noc, at, addr) = self.pci.target(paddr, bytes)?;
+        match self.grid.locate(noc, at, true)? {
+            Place::Tensix(tile) => {
+                let (addr, bytes) = (u32::try_from(addr).ok()?, u32::try_from(bytes).ok()?);
+                Some(HostPoll { tile, addr, bytes })
+            }
+            Place::Endpoint(_) => None,
+        }
+    }
+
+    /// Whether a write through a BAR is of window registers, which moves no data.
+    #[must_use]
+    pub fn aims(&self, paddr: u64) -> bool {
+        self.pci.is_window_register(paddr)
+    }
+
+    /// Looks at a tile as of now.
+    pub fn inspect<R>(&mut self, number: u16, look: impl FnOnce(&Tile<O>) -> R) -> R {
+        self.field.with(number, self.now, |tile| look(tile))
+    }
+
+    /// Which tiles there are.
+    #[must_use]
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// Whether some part of the chip hangs, if the host does no more than `stance` says; `polls` are the
+    /// words it reads over and over. Parts that still move, and whoever these could help, are live.
+    /// Changes nothing.
+    pub fn hang(&mut self, stance: Stance, polls: &[HostPoll]) -> Option<Hang> {
+        let mailbox = Mailbox::new()?;
+        if !self.post.is_empty() {
+            return None;
+        }
+        let scenes = self.scenes(mailbox);
+        let closure = Closure::new(&scenes, mailbox, stance);
+        let tiles: Vec<HungTile> = scenes
+            .iter()
+            .enumerate()
+            .map(|(at, scene)| {
+                let mut waits = scene.waits.clone();
+                for (index, wait) in waits.iter_mut().enumerate() {
+                    wait.stuck = closure.is_stuck(at, index);
+                }
+                let place = self.grid.tile(scene.number);
+                HungTile { number: scene.number, place, role: scene.role, waits }
+            })
+            .collect();
+        let hang = Hang {
+            verdict: if stance == Stance::Polls { Verdict::HostWait } else { Verdict::Deadlock },
+            stance,
+            found: self.now,
+            closed: closed(&tiles).unwrap_or(self.now),
+            tiles,
+            polls: polls.to_vec(),
+        };
+        hang.is_due(mailbox).then_some(hang)
+    }
+
+    /// How everybody stands right now, whether or not that is a hang.
+    pub fn standing(&mut self) -> Hang {
+        let scenes = Mailbox::new().map_or_else(Vec::new, |mailbox| self.scenes(mailbox));
+        let tiles: Vec<HungTile> = scenes
+            .into_iter()
+            .map(|scene| HungTile {
+                number: scene.number,
+                place: self.grid.tile(scene.number),
+                role: scene.role,
+                waits: scene.waits,
+            })
+            .collect();
+        Hang {
+            verdict: Verdict::HostWait,
+            stance: Stance::Free,
+            found: self.now,
+            closed: self.now,
+            tiles,
+            polls: Vec::new(),
+        }
+    }
+
+    fn scenes(&mut self, mailbox: Mailbox) -> Vec<Scene> {
+        let now = self.now;
+        let mut scenes = Vec::new();
+        self.field.for_each(now, |number, tile| scenes.push(Scene::of(number, tile, mailbox)));
+        if scenes.iter().any(|scene| scene.role == Role::DeviceLaunched) {
+            for scene in &mut scenes {
+                if scene.role == Role::HostLaunched {
+                    scene.role = Role::Dispatcher;
+                }
+            }
+        }
+        scenes
+    }
+}
+
+fn closed(tiles: &[HungTile]) -> Option<Cycle> {
+    let stuck = tiles.iter().flat_map(|tile| &tile.waits).filter(|wait| wait.stuck);
+    stuck.filter_map(|wait| wait.since).max()
+}
+
+impl Hang {
+    /// Whether anybody would call it a hang.
+    fn is_due(&self, mailbox: Mailbox) -> bool {
+        let is_awaited = |tile: &HungTile| {
+            let polled = |poll: &&HostPoll| poll.tile == tile.number;
+            let mut polls = self.polls.iter().filter(polled);
+            match tile.role {
+                Role::Resting | Role::Dispatcher => false,
+                Role::HostLaunched => {
+                    let signal = mailbox.go & !3;
+                    polls.any(|poll| (signal..signal + 4 * (SLOTS + 1)).contains(&poll.addr))
+                }
+                Role::DeviceLaunched => self.stance != Stance::Polls,
+                Role::Bare => polls.next().is_some(),
+            }
+        };
+        match self.stance {
+            // With a host that may do anything a kernel of the vendor's runtime must be stuck for good.
+            Stance::Free => self
+                .stuck()
+                .any(|tile| matches!(tile.role, Role::HostLaunched | Role::DeviceLaunched)),
+            Stance::Waits | Stance::Polls => self.stuck().any(is_awaited),
+        }
+    }
+}
