@@ -1,0 +1,30 @@
+//! The tape of a host's calls to the device library.
+//!
+//! The machine is a pure function of these calls, so that a tape is the whole session: whatever is
+//! asked of it later is asked of a second run. A [`TapeWriter`] takes the calls while they are made,
+//! folds what repeats, and writes blocks; a [`Tape`] gives them back up to the last whole block,
+//! whatever has become of the writer. Old recordings (`hostlib::recording`) are read too.
+//!
+//! Not here: who calls, and what a device does.
+
+mod attach;
+mod blobs;
+mod block;
+mod call;
+mod calls;
+mod dictionary;
+mod fold;
+mod old;
+mod rest;
+mod search;
+mod source;
+mod streams;
+mod tape;
+mod wire;
+mod writer;
+
+pub use attach::{Attachment, AttachmentKind, attach};
+pub use call::{Call, Header};
+pub use calls::Calls;
+pub use tape::{Attached, Ending, Tape, TapeError};
+pub use writer::{Options, TapeWriter};

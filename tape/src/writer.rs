@@ -1,0 +1,313 @@
+//! Writing: calls go into memory, and in whole blocks to the file.
+
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::process;
+
+use crate::blobs::{Blobs, LEAST_BYTES, PIECE_BYTES};
+use crate::block::{FULL_BYTES, HEAD_BYTES, Kind, MAGIC, Sealer};
+use crate::call::{Call, Header, Op, Parts};
+use crate::dictionary::Key;
+use crate::fold::Folder;
+use crate::rest;
+use crate::wire::put;
+
+/// Bytes of a file that are copied at a time.
+const COPIED_BYTES: usize = 1 << 20;
+
+/// How to write.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Options {
+    /// Size beyond which the tape does not grow; calls that come after are not recorded.
+    pub limit_bytes: Option<u64>,
+}
+
+/// A tape that is being written. What was not flushed is flushed when it is dropped, in the process
+/// that made it.
+pub struct TapeWriter {
+    file: File,
+    path: PathBuf,
+    /// The process whose tape it is.
+    pid: u32,
+    /// Whole blocks end here.
+    written: u64,
+    limit: u64,
+    /// Nothing more is written.
+    ended: bool,
+    error: Option<io::Error>,
+    folder: Folder,
+    blobs: Blobs,
+    /// Cycles at rest that may become more.
+    held: Option<u64>,
+    /// A session is open.
+    open: bool,
+    /// Numbers of the pieces of a payload.
+    pieces: Vec<u8>,
+    block: Vec<u8>,
+    sealer: Sealer,
+}
+
+impl fmt::Debug for TapeWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TapeWriter")
+            .field("path", &self.path)
+            .field("written", &self.written)
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    File::options().read(true).write(true).create(true).truncate(true).open(path)
+}
+
+impl TapeWriter {
+    /// A new tape, in place of a file that may be there.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn create(path: &Path, header: &Header, options: &Options) -> io::Result<Self> {
+        let file = create(path)?;
+        file.write_all_at(&MAGIC, 0)?;
+        let mut writer = Self {
+            file,
+            path: path.to_owned(),
+            pid: process::id(),
+            written: MAGIC.len() as u64,
+            limit: u64::MAX,
+            ended: false,
+            error: None,
+            folder: Folder::new(),
+            blobs: Blobs::new(),
+            held: None,
+            open: false,
+            pieces: Vec::new(),
+            block: Vec::new(),
+            sealer: Sealer::new(),
+        };
+        writer.write(Kind::Header, &header.encode())?;
+        writer.limit = options.limit_bytes.unwrap_or(u64::MAX);
+        Ok(writer)
+    }
+
+    /// Takes a call that has ended. An error is kept for [`TapeWriter::error`], and nothing more is
+    /// written: a gap would make all that follows wrong.
+    ///
+    /// `Rest` with nothing in between becomes one, as long as the sum until then is a whole number of
+    /// epochs of any length: `Chip::rest` rounds up to an epoch, so that the sum of others would not
+    /// be what they came to one after the other.
+    #[inline]
+    pub fn call(&mut self, call: &Call<'_>) {
+        if self.ended {
+            return;
+        }
+        if let Call::Rest { cycles } = *call {
+            match self.held.map(|held| rest::sum(held, cycles)) {
+                Some(Some(sum)) => self.held = Some(sum),
+                _ => {
+                    self.release();
+                    self.held = Some(cycles);
+                }
+            }
+            return;
+        }
+        if self.held.is_some() {
+            self.release();
+        }
+        match *call {
+            Call::Init => self.open = true,
+            Call::Exit => self.open = false,
+            _ => {}
+        }
+        let parts = Parts::of(call);
+        if parts.bytes.len() < LEAST_BYTES {
+            let numbers = match *call {
+                Call::State { cycle, hash } => (cycle, hash),
+                _ => (0, 0),
+            };
+            self.folder.push(&Key::short(&parts), numbers);
+        } else {
+            self.push_long(&parts);
+        }
+        if self.folder.bytes() >= FULL_BYTES {
+            self.write_calls();
+        }
+    }
+
+    /// The cycles at rest do not become more.
+    fn release(&mut self) {
+        if let Some(cycles) = self.held.take() {
+            let key = Key { op: Op::Rest, a0: 0, a1: 0, length: 0, identity: &[] };
+            self.folder.push(&key, (cycles, 0));
+        }
+    }
+
+    /// A call whose payload is kept by content.
+    fn push_long(&mut self, parts: &Parts<'_>) {
+        let Ok(length) = u32::try_from(parts.bytes.len()) else {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, "a call with 4 GiB or more");
+            self.fail(error);
+            return;
+        };
+        self.pieces.clear();
+        for piece in parts.bytes.chunks(PIECE_BYTES) {
+            self.pieces.extend(self.blobs.store(piece).to_le_bytes());
+            if self.blobs.is_full() {
+                self.write_blobs();
+            }
+        }
+        let &Parts { op, a0, a1, .. } = parts;
+        self.folder.push(&Key { op, a0, a1, length, identity: &self.pieces }, (0, 0));
+    }
+
+    fn write_blobs(&mut self) {
+        let blobs = std::mem::replace(&mut self.blobs, Blobs::new());
+        self.write_or_end(Kind::Blobs, blobs.pending());
+        self.blobs = blobs;
+        self.blobs.written();
+    }
+
+    fn write_calls(&mut self) {
+        if !self.blobs.pending().is_empty() {
+            self.write_blobs();
+        }
+        let mut block = std::mem::take(&mut self.block);
+        self.folder.take(&mut block);
+        self.write_or_end(Kind::Calls, &block);
+        self.block = block;
+    }
+
+    fn write_or_end(&mut self, kind: Kind, raw: &[u8]) {
+        if !self.ended
+            && let Err(error) = self.write(kind, raw)
+        {
+            self.fail(error);
+        }
+    }
+
+    fn fail(&mut self, error: io::Error) {
+        self.ended = true;
+        self.error = Some(error);
+    }
+
+    /// Writes a block, or that the limit is reached.
+    fn write(&mut self, kind: Kind, raw: &[u8]) -> io::Result<()> {
+        if process::id() != self.pid {
+            return Err(io::Error::other(format!("the tape is process {}'s", self.pid)));
+        }
+        let closed = kind == Kind::Calls && !self.open;
+        let mut block = self.sealer.seal(kind, closed, raw);
+        if self.written + (block.len() + HEAD_BYTES) as u64 > self.limit {
+            block = self.sealer.seal(Kind::Limit, false, &[]);
+            self.ended = true;
+        }
+        if let Err(error) = self.file.write_all_at(block, self.written) {
+            // A torn block is as good as none; better if it can be taken away.
+            let _ = self.file.set_len(self.written);
+            return Err(error);
+        }
+        self.written += block.len() as u64;
+        Ok(())
+    }
+
+    /// Makes what is pending a whole block in the file, which is not forced to the disk.
+    pub fn flush(&mut self) {
+        if self.ended {
+            return;
+        }
+        self.release();
+        if self.folder.is_pending() {
+            self.write_calls();
+        }
+    }
+
+    /// Whether [`TapeWriter::flush`] would write something.
+    #[must_use]
+    pub fn pending(&self) -> bool {
+        !self.ended && (self.held.is_some() || self.folder.is_pending())
+    }
+
+    /// What went wrong, once.
+    pub fn error(&mut self) -> Option<io::Error> {
+        self.error.take()
+    }
+
+    /// Whether calls are not recorded any more: the limit is reached, or something went wrong.
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes of the file.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// In a forked child: a tape of its own, which begins with everything that this one has.
+    ///
+    /// # Errors
+    /// The file cannot be written, or is the one of this tape.
+    pub fn fork(&self, path: &Path) -> io::Result<Self> {
+        let file =
+            File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+        if is_same(&file, &self.file)? {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a fork on the tape it is of"));
+        }
+        file.set_len(0)?;
+        let mut piece = vec![0; COPIED_BYTES];
+        let mut at = 0;
+        while at < self.written {
+            let count =
+                usize::try_from(self.written - at).map_or(COPIED_BYTES, |n| n.min(COPIED_BYTES));
+            self.file.read_exact_at(&mut piece[..count], at)?;
+            file.write_all_at(&piece[..count], at)?;
+            at += count as u64;
+        }
+        let mut child = Self {
+            file,
+            path: path.to_owned(),
+            pid: process::id(),
+            written: self.written,
+            limit: self.limit,
+            ended: self.ended,
+            error: None,
+            folder: self.folder.clone(),
+            blobs: self.blobs.clone(),
+            held: self.held,
+            open: self.open,
+            pieces: Vec::new(),
+            block: Vec::new(),
+            sealer: Sealer::new(),
+        };
+        if !child.ended {
+            let mut pid = Vec::new();
+            put(&mut pid, child.pid.into());
+            child.write(Kind::Fork, &pid)?;
+        }
+        Ok(child)
+    }
+}
+
+fn is_same(one: &File, other: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let (one, other) = (one.metadata()?, other.metadata()?);
+    Ok((one.dev(), one.ino()) == (other.dev(), other.ino()))
+}
+
+impl Drop for TapeWriter {
+    fn drop(&mut self) {
+        if process::id() == self.pid {
+            self.flush();
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What is written comes back, whatever becomes of the writer.
+
+mod common;
+
+use std::fs;
+
+use common::{Owned, calls, canonical, create, header, read, read_all};
+use proptest::prelude::*;
+use tape::{Attachment, AttachmentKind, Call, Ending, Options, Tape, TapeWriter, attach};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn calls_come_back_wherever_they_are_flushed(
+        calls in calls(),
+        flushes in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tape");
+        let flushes: Vec<usize> = flushes.iter().map(|at| at.index(calls.len())).collect();
+        let mut writer = create(&path);
+        for (at, call) in calls.iter().enumerate() {
+            writer.call(&call.call());
+            if flushes.contains(&at) {
+                writer.flush();
+                prop_assert!(!writer.pending());
+            }
+        }
+        prop_assert!(writer.error().is_none());
+        drop(writer);
+        prop_assert_eq!(read(&path), canonical(&calls));
+        let tape = Tape::open(&path).unwrap();
+        prop_assert_eq!(tape.header(), Some(&header()));
+    }
+
+    /// A tape cut at any byte has all calls up to the last flush before that.
+    #[test]
+    fn cut_tape_ends_with_its_last_whole_block(
+        parts in prop::collection::vec(calls(), 1..4),
+        cut in any::<prop::sample::Index>(),
+        garbage in prop::collection::vec(any::<u8>(), 0..40),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tape");
+        let mut writer = create(&path);
+        let mut ends = vec![(writer.written(), Vec::new())];
+        for part in &parts {
+            part.iter().for_each(|call| writer.call(&call.call()));
+            writer.flush();
+            let mut all = ends.last().unwrap().1.clone();
+            all.extend_from_slice(part);
+            ends.push((writer.written(), all));
+        }
+        drop(writer);
+        let whole = fs::read(&path).unwrap();
+        let first = ends[0].0 as usize;
+        let cut = first + cut.index(whole.len() - first + 1);
+        let mut bytes = whole[..cut].to_vec();
+        if cut < whole.len() {
+            bytes.extend(garbage);
+        }
+        fs::write(&path, &bytes).unwrap();
+        // Payloads have blocks of their own before the calls: what is whole may end there.
+        let tape = Tape::open(&path).unwrap();
+        let (calls, error) = read_all(&tape);
+        prop_assert_eq!(error, None);
+        let last = ends.iter().rev().find(|(end, _)| *end <= cut as u64).unwrap();
+        prop_assert_eq!(calls, canonical(&last.1));
+        // Whoever attaches later cuts the tail off, and the calls stay.
+        let item = Attachment { kind: AttachmentKind::Text, path: "a.c".as_ref(), bytes: b"text" };
+        attach(&path, &[item]).unwrap();
+        prop_assert_eq!(read(&path), canonical(&last.1));
+    }
+
+    #[test]
+    fn fork_has_what_was_before_and_goes_its_own_way(
+        before in calls(), parent in calls(), child in calls(),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("a.tape"), folder.path().join("b.tape"));
+        let mut writer = create(&path);
+        before.iter().for_each(|call| writer.call(&call.call()));
+        let mut forked = writer.fork(&other).unwrap();
+        parent.iter().for_each(|call| writer.call(&call.call()));
+        child.iter().for_each(|call| forked.call(&call.call()));
+        drop((writer, forked));
+        prop_assert_eq!(read(&path), canonical(&[before.clone(), parent].concat()));
+        prop_assert_eq!(read(&other), canonical(&[before, child].concat()));
+        let tape = Tape::open(&other).unwrap();
+        prop_assert_eq!(tape.forks(), &[std::process::id()]);
+    }
+}
+
+/// Bytes that nothing makes smaller.
+fn noise(mut seed: u64, size: usize) -> Vec<u8> {
+    let step = |_| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 56) as u8
+    };
+    (0..size).map(step).collect()
+}
+
+fn clock(writer: &mut TapeWriter, count: u32) {
+    (0..count).for_each(|clocks| writer.call(&Call::Clock { clocks }));
+}
+
+#[test]
+fn ending_says_how_the_session_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tape");
+    let mut writer = create(&path);
+    let ending = || Tape::open(&path).unwrap().ending();
+    assert_eq!(ending(), Ending::Cut { bytes: 0 });
+    writer.call(&Call::Init);
+    clock(&mut writer, 5);
+    writer.flush();
+    assert_eq!(ending(), Ending::Cut { bytes: 0 });
+    writer.call(&Call::Exit);
+    writer.flush();
+    assert_eq!(ending(), Ending::Whole);
+    let whole = fs::read(&path).unwrap();
+    writer.call(&Call::Init);
+    drop(writer);
+    assert_eq!(ending(), Ending::Cut { bytes: 0 });
+    fs::write(&path, [&whole[..], &[3, 0, 0]].concat()).unwrap();
+    assert_eq!(ending(), Ending::Cut { bytes: 3 });
+}
+
+#[test]
+fn limit_is_kept_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tape");
+    for limit in [0, 200, 5_000, 100_000] {
+        let options = Options { limit_bytes: Some(limit) };
+        let mut writer = TapeWriter::create(&path, &header(), &options).unwrap();
+        let first = writer.written();
+        for round in 0..100_u32 {
+            clock(&mut writer, 300);
+            let bytes = noise(u64::from(round), 1500);
+            writer.call(&Call::MemWrite { paddr: 0, bytes: &bytes });
+            writer.flush();
+        }
+        assert!(writer.is_ended() && writer.error().is_none(), "limit {limit}");
+        drop(writer);
+        let size = fs::metadata(&path).unwrap().len();
+        assert!(size <= limit.max(first + 20), "limit {limit}: {size}");
+        let tape = Tape::open(&path).unwrap();
+        assert_eq!(tape.ending(), Ending::Limit);
+        let (calls, error) = read_all(&tape);
+        assert_eq!((calls.len() % 301, error), (0, None), "limit {limit}");
+    }
+}
+
+#[test]
+fn long_payloads_come_back_and_are_stored_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tape");
+    let sizes = [64, 5_000, (256 << 10) + 1, 3 << 20];
+    let payloads = sizes.map(|size| noise(size as u64, size));
+    let mut writer = create(&path);
+    let mut expected = Vec::new();
+    for tile in 0..140 {
+        for bytes in &payloads {
+            let call = Call::TileWrite { x: tile % 14, y: tile / 14, addr: 0x1000, bytes };
+            writer.call(&call);
+            expected.push(Owned::of(&call));
+        }
+    }
+    drop(writer);
+    let total: usize = payloads.iter().map(Vec::len).sum();
+    let size = fs::metadata(&path).unwrap().len() as usize;
+    assert!(size < total + 20_000, "{size} for {total}");
+    assert_eq!(read(&path), expected);
+}
+
+#[test]
+fn attachments_come_back_and_the_same_content_is_there_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tape");
+    let mut writer = create(&path);
+    writer.call(&Call::Init);
+    writer.call(&Call::Exit);
+    drop(writer);
+    let elf: Vec<u8> = (0..700_000_u32).map(|at| (at.wrapping_mul(at) >> 7) as u8).collect();
+    let item = |kind, path: &'static str, bytes| Attachment { kind, path: path.as_ref(), bytes };
+    let first = [
+        item(AttachmentKind::Elf, "/cache/brisc.elf", elf.as_slice()),
+        item(AttachmentKind::Text, "/src/kernel.cpp", b"int main();"),
+        item(AttachmentKind::Elf, "/cache/again.elf", &elf),
+    ];
+    attach(&path, &first).unwrap();
+    let size = fs::metadata(&path).unwrap().len();
+    let second = [
+        item(AttachmentKind::Names, "names.yaml", b""),
+        item(AttachmentKind::Elf, "/cache/once_more.elf", &elf),
+    ];
+    attach(&path, &second).unwrap();
+    assert!(fs::metadata(&path).unwrap().len() < size + 300);
+    let tape = Tape::open(&path).unwrap();
+    assert_eq!(tape.ending(), Ending::Whole);
+    let found: Vec<_> = tape.attachments().collect();
+    assert_eq!(found.len(), 5);
+    for (found, item) in found.iter().zip(first.iter().chain(&second)) {
+        assert_eq!((found.kind(), found.name()), (item.kind, item.path));
+        assert_eq!(found.bytes().unwrap(), item.bytes);
+        assert_eq!(found.length(), item.bytes.len() as u64);
+    }
+}
