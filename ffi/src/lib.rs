@@ -16,5 +16,6 @@ mod memory;
 mod report;
 mod session;
 mod standby;
+mod taping;
 pub mod ttsim;
 mod vigil;

@@ -114,8 +114,11 @@ impl Reporter {
 
     /// Says that the chip hangs, and why, then does as `TILESCOPE_ON_HANG` wishes. `TILESCOPE_REPORT` gets
     /// it whole, in the form that its extension names.
-    pub(crate) fn hang(&mut self, report: &Report) {
-        let text = format!("tilescope: {report}");
+    pub(crate) fn hang(&mut self, report: &Report, tape: Option<&Path>) {
+        let mut text = format!("tilescope: {report}");
+        if let Some(tape) = tape {
+            text += &format!("the tape: {}", tape.display());
+        }
         say_plainly(text.trim_end());
         if let Some(path) = &self.file {
             let extension = path.extension().and_then(|extension| extension.to_str());
@@ -221,9 +224,14 @@ fn append(path: &Path, text: &str) -> io::Result<()> {
     writeln!(file, "{text}")
 }
 
-#[expect(clippy::exit, reason = "asked for by TILESCOPE_ON_ERROR=exit or TILESCOPE_ON_HANG=exit")]
+/// Ends the process at once. What a host runs at its exit calls this library again, which is within a call,
+/// and waits for threads that wait for the chip: seen with the vendor's runtime, which never ended.
+#[expect(unsafe_code, reason = "asked for by TILESCOPE_ON_ERROR=exit or TILESCOPE_ON_HANG=exit")]
 fn end_process(status: i32) {
-    process::exit(status)
+    // SAFETY: null means all streams of C; the host's buffered output is not lost.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+    // SAFETY: ends the process; nothing is called back.
+    unsafe { libc::_exit(status) }
 }
 
 /// Stops the process until a debugger or SIGCONT lets it go on.

@@ -10,10 +10,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use chip::{Chip, ChipConfig, HostError};
 use parking_lot::Mutex;
+use tape::Call;
 
 use crate::memory::TtsimMemory;
 use crate::report::{Culprit, Reporter, say_plainly};
 use crate::standby::{Answers, ClockCost, KeptRead, Standby};
+use crate::taping::Taping;
 use crate::vigil::Vigil;
 
 struct State {
@@ -24,6 +26,8 @@ struct State {
     answers: Answers,
     /// What the host has done since it last changed anything.
     vigil: Vigil,
+    /// What goes on the tape, if one is kept.
+    taping: Taping,
 }
 
 enum Device {
@@ -40,6 +44,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     reporter: Reporter::new(),
     answers: Answers { read: None, clock: None, rest: 0 },
     vigil: Vigil::new(),
+    taping: Taping::none(),
 });
 
 /// The answers of a chip at rest, for those who do not hold the lock.
@@ -56,6 +61,9 @@ impl State {
     fn take_over(&mut self, passed: u64) {
         if let Device::Present(chip) = &mut self.device {
             chip.rest(passed);
+            if passed != 0 {
+                self.taping.call(&Call::Rest { cycles: passed });
+            }
         }
     }
 
@@ -138,12 +146,16 @@ pub(crate) fn init() {
         if let Some(complaint) = complaint {
             state.reporter.say(Culprit::Host, &complaint);
         }
+        if let Some(complaint) = state.taping.start() {
+            state.reporter.say(Culprit::Host, &complaint);
+        }
+        state.taping.call(&Call::Init);
         match ChipConfig::from_env() {
             Ok(config) => {
                 let mut chip = Chip::new(config);
                 // Without one the chip itself says what reaching for it means.
                 if state.memory.is_some() {
-                    chip.set_host_memory(Box::new(state.memory));
+                    chip.set_host_memory(state.taping.memory(state.memory));
                 }
                 state.device = Device::Present(Box::new(chip));
             }
@@ -167,6 +179,10 @@ pub(crate) fn exit() {
             }
         }
         state.device = Device::Absent;
+        state.taping.call(&Call::Exit);
+        if let Some(complaint) = state.taping.flush() {
+            state.reporter.note(&complaint);
+        }
         state.reporter.finish();
     });
 }
@@ -175,8 +191,10 @@ pub(crate) fn exit() {
 pub(crate) fn set_memory(memory: TtsimMemory) {
     enter("libttsim_set_pci_dma_mem_callbacks", (), |state| {
         state.memory = memory;
+        let (read, write) = (memory.read.is_some(), memory.write.is_some());
+        state.taping.call(&Call::SetMemory { read, write });
         if let Device::Present(chip) = &mut state.device {
-            chip.set_host_memory(Box::new(memory));
+            chip.set_host_memory(state.taping.memory(memory));
         }
     });
 }
@@ -186,8 +204,10 @@ pub(crate) fn mem_read(name: &str, paddr: u64, bytes: &mut [u8]) {
     if STANDBY.read(paddr, bytes) {
         return;
     }
-    let done = with_desk(name, false, |chip, Desk { answers, vigil, .. }| {
-        chip.mem_read(paddr, bytes)?;
+    let done = with_desk(name, false, |chip, Desk { answers, vigil, taping, .. }| {
+        let result = chip.mem_read(paddr, bytes);
+        taping.call(&Call::MemRead { paddr, bytes });
+        result?;
         vigil.has_read(chip.polled(paddr, bytes.len()));
         answers.read = KeptRead::new(paddr, bytes).filter(|_| chip.is_memory(paddr, bytes.len()));
         Ok(true)
@@ -206,29 +226,57 @@ pub(crate) fn mem_write(name: &str, paddr: u64, bytes: &[u8]) {
     {
         return;
     }
-    with_desk(name, (), |chip, Desk { answers, vigil, .. }| {
+    with_desk(name, (), |chip, Desk { answers, vigil, taping, .. }| {
         answers.read = None;
         if !chip.aims(paddr) {
             vigil.disturbed();
         }
-        Ok(chip.mem_write(paddr, bytes)?)
+        let result = chip.mem_write(paddr, bytes);
+        taping.call(&Call::MemWrite { paddr, bytes });
+        Ok(result?)
     });
 }
 
 /// Reads a word of configuration space; all ones without a device.
 pub(crate) fn config_read(name: &str, bdf: u32, offset: u32) -> u32 {
-    with_desk(name, u32::MAX, |chip, Desk { answers, .. }| {
+    with_desk(name, u32::MAX, |chip, Desk { answers, taping, .. }| {
         answers.read = None;
-        Ok(chip.config_read(bdf, offset))
+        let value = chip.config_read(bdf, offset);
+        taping.call(&Call::ConfigRead { bdf, offset, value });
+        Ok(value)
     })
+}
+
+/// Writes a word of configuration space.
+pub(crate) fn config_write(name: &str, bdf: u32, offset: u32, value: u32) {
+    with_desk(name, (), |chip, Desk { answers, vigil, taping, .. }| {
+        answers.read = None;
+        vigil.disturbed();
+        chip.config_write(bdf, offset, value);
+        taping.call(&Call::ConfigWrite { bdf, offset, value });
+        Ok(())
+    });
+}
+
+/// Writes to a tile.
+pub(crate) fn tile_write(name: &str, (x, y): (u32, u32), addr: u64, bytes: &[u8]) {
+    with_desk(name, (), |chip, Desk { answers, vigil, taping, .. }| {
+        answers.read = None;
+        vigil.disturbed();
+        let result = chip.tile_write(x, y, addr, bytes);
+        taping.call(&Call::TileWrite { x, y, addr, bytes });
+        Ok(result?)
+    });
 }
 
 /// Reads from a tile; all ones if that cannot be done.
 pub(crate) fn tile_read(name: &str, (x, y): (u32, u32), address: u64, bytes: &mut [u8]) {
-    let done = with_desk(name, false, |chip, Desk { answers, vigil, .. }| {
+    let done = with_desk(name, false, |chip, Desk { answers, vigil, taping, .. }| {
         answers.read = None;
         vigil.has_read(None);
-        chip.tile_read(x, y, address, bytes)?;
+        let result = chip.tile_read(x, y, address, bytes);
+        taping.call(&Call::TileRead { x, y, addr: address, bytes });
+        result?;
         Ok(true)
     });
     if !done {
@@ -246,9 +294,10 @@ pub(crate) fn clock(name: &str, clocks: u32) {
     if STANDBY.clock(clocks) {
         return;
     }
-    with_desk(name, (), |chip, Desk { answers, vigil, reporter }| {
+    with_desk(name, (), |chip, Desk { answers, vigil, reporter, taping }| {
         let (before, rests_until) = (chip.now(), chip.rests_until());
         chip.clock(clocks);
+        taping.call(&Call::Clock { clocks });
         if rests_until.is_some_and(|until| chip.now() <= until) {
             let cycles = u32::try_from(chip.now() - before).ok();
             answers.clock = cycles.map(|cycles| ClockCost { clocks, cycles });
@@ -258,7 +307,13 @@ pub(crate) fn clock(name: &str, clocks: u32) {
         let quiet = rests_until.is_some();
         if let Some(hang) = vigil.has_waited(chip, quiet) {
             let report = session::report(chip, &hang, |_, _| session::TileView::default());
-            reporter.hang(&report);
+            if let Some(complaint) = taping.flush() {
+                reporter.note(&complaint);
+            }
+            reporter.hang(&report, taping.path());
+        }
+        if let Some(complaint) = taping.visit() {
+            reporter.note(&complaint);
         }
         Ok(())
     });
@@ -270,12 +325,7 @@ pub(crate) fn with_chip<T: Clone>(
     absent: T,
     body: impl FnOnce(&mut Chip) -> Result<T, Refusal>,
 ) -> T {
-    with_desk(name, absent, |chip, Desk { answers, vigil, .. }| {
-        // It may change what was read.
-        answers.read = None;
-        vigil.disturbed();
-        body(chip)
-    })
+    with_desk(name, absent, |chip, _| body(chip))
 }
 
 /// What lies beside the chip and has to be kept right with every call.
@@ -283,6 +333,7 @@ struct Desk<'a> {
     answers: &'a mut Answers,
     vigil: &'a mut Vigil,
     reporter: &'a mut Reporter,
+    taping: &'a mut Taping,
 }
 
 /// As [`with_chip`], for who keeps right what lies beside the chip.
@@ -292,7 +343,7 @@ fn with_desk<T: Clone>(
     body: impl FnOnce(&mut Chip, Desk<'_>) -> Result<T, Refusal>,
 ) -> T {
     enter(name, absent.clone(), |state| {
-        let State { device, reporter, answers, vigil, .. } = state;
+        let State { device, reporter, answers, vigil, taping, .. } = state;
         let chip = match device {
             Device::Present(chip) => chip,
             Device::Absent => {
@@ -303,7 +354,7 @@ fn with_desk<T: Clone>(
             // Why it is broken was said when it broke.
             Device::Broken => return absent,
         };
-        let result = body(chip, Desk { answers, vigil, reporter: &mut *reporter });
+        let result = body(chip, Desk { answers, vigil, reporter: &mut *reporter, taping });
         for note in chip.take_notes() {
             reporter.note(&note);
         }

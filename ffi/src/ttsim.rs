@@ -45,10 +45,7 @@ pub extern "C" fn libttsim_pci_config_rd32(bdf: u32, offset: u32) -> u32 {
 /// Writes one word of configuration space.
 #[unsafe(no_mangle)]
 pub extern "C" fn libttsim_pci_config_wr32(bdf: u32, offset: u32, value: u32) {
-    session::with_chip("libttsim_pci_config_wr32", (), |chip| {
-        chip.config_write(bdf, offset, value);
-        Ok(())
-    });
+    session::config_write("libttsim_pci_config_wr32", bdf, offset, value);
 }
 
 /// Reads `size` bytes at a physical address.
@@ -111,9 +108,10 @@ pub unsafe extern "C" fn libttsim_tile_wr_bytes(
 ) {
     // SAFETY: the caller lends the buffer for the time of the call.
     let buffer = unsafe { input(from, size as usize) };
-    session::with_chip("libttsim_tile_wr_bytes", (), |chip| {
-        Ok(chip.tile_write(x, y, address, buffer?)?)
-    });
+    match buffer {
+        Ok(bytes) => session::tile_write("libttsim_tile_wr_bytes", (x, y), address, bytes),
+        Err(null) => session::refuse("libttsim_tile_wr_bytes", null.into()),
+    }
 }
 
 /// Lets host clocks pass.

@@ -152,6 +152,12 @@ impl Ledger {
         self.histories.get(&resource)
     }
 
+    /// Whether nothing stands in the books: nobody listened.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        self.histories.is_empty()
+    }
+
     /// All resources that were ever touched.
     pub fn iter(&self) -> impl Iterator<Item = (Resource, &History)> {
         self.histories.iter().map(|(resource, history)| (*resource, history))

@@ -296,6 +296,7 @@ fn missing(scene: &Scene<'_>, graph: &Graph<'_>, root: usize) -> Option<String> 
             scene.place(entry.agent, entry.pc),
             entry.cycle
         ),
+        None if scene.ledger.is_blank() => String::new(),
         None => "; there never was one".to_owned(),
     };
     let because =

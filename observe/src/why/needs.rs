@@ -108,7 +108,7 @@ fn resource_need(scene: &Scene<'_>, wait: &AgentWait) -> Need {
         let text = format!("waits: {}", reason_text(&wait.reason));
         return Need::new(Kind::Unit, text, wait.enders.clone());
     };
-    let text = format!("waits for {} ({})", action(resource, way), state(scene, resource));
+    let text = format!("waits for {}{}", action(resource, way), remark(scene, resource));
     on(scene, wait, text, resource, way)
 }
 
@@ -126,6 +126,11 @@ pub(super) fn action(resource: Resource, way: Way) -> String {
     let verb = if way == Way::Take { resource.take() } else { resource.give() };
     let article = if verb.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("{article} {verb} of {resource}")
+}
+
+/// The state of a resource in brackets; nothing without books.
+fn remark(scene: &Scene<'_>, resource: Resource) -> String {
+    if scene.ledger.is_blank() { String::new() } else { format!(" ({})", state(scene, resource)) }
 }
 
 /// What is known about the state of a resource.
@@ -349,8 +354,35 @@ fn register(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32, value:
         }
         _ => return other_register(&name, value, wait),
     };
-    let text = format!("polls for {} ({})", action(resource, way), state(scene, resource));
+    let known = match resource {
+        // The registers themselves say how it stands.
+        Resource::Circular(_) if scene.ledger.is_blank() => credits(scene, wait, resource),
+        _ => remark(scene, resource),
+    };
+    let text = format!("polls for {}{known}", action(resource, way));
     on(scene, wait, text, resource, way)
+}
+
+/// How a circular buffer stands by the counters that a loop reads.
+fn credits(scene: &Scene<'_>, wait: &AgentWait, resource: Resource) -> String {
+    let value = |register: u16| {
+        let matches = |addr: u32| addr % memory_map::layout::STREAM_STRIDE == u32::from(register) * 4;
+        let load = wait.reads.iter().find(|load| load.device && matches(load.addr));
+        load.map(|load| load.value & CREDIT_MASK)
+    };
+    let pages = match resource {
+        Resource::Circular(index) => scene.buffer(index).map(|buffer| buffer.pages),
+        _ => None,
+    };
+    let of = pages.map_or_else(String::new, |pages| format!(" of {pages}"));
+    match (value(RECEIVED), value(ACKED)) {
+        (Some(received), Some(acked)) => {
+            format!(" ({}{of} pages in it)", received.wrapping_sub(acked) & CREDIT_MASK)
+        }
+        (Some(received), None) => format!(" ({received} pushed so far)"),
+        (None, Some(acked)) => format!(" ({acked} popped so far)"),
+        (None, None) => String::new(),
+    }
 }
 
 fn other_register(name: &str, value: u32, wait: &AgentWait) -> Need {
