@@ -2,20 +2,16 @@
 //! variable, name to address. One [`Symbols`] per core: firmware plus the kernels of the current
 //! launch, which are replaced at each launch and may run elsewhere than linked.
 //!
-//! It reads DWARF through `addr2line` and falls back to the symbol table. Answers are cached per
-//! pc, so that a log may ask for every line. A damaged debug section gives fewer names, never an
+//! What one file says is [`Module`]'s, which caches its answers and may be shared by tiles and
+//! threads; here it is put where it runs. A damaged debug section gives fewer names, never an
 //! error: names are a service, not part of a result.
 
-use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use gimli::{EndianArcSlice, LittleEndian};
-
-use crate::image::{Image, SymbolKind, section};
-
-type Reader = EndianArcSlice<LittleEndian>;
+use crate::files::{Role, is_file, role};
+use crate::image::{Image, SymbolKind};
+use crate::module::Module;
 
 /// One function activation in the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,10 +50,38 @@ impl fmt::Display for Frame {
 pub struct Location {
     /// The image that holds the code.
     pub image: Arc<str>,
+    /// The kernel's source file, if whoever found the image knew it.
+    pub source: Option<Arc<str>>,
     /// The innermost frame: inlined code if there is any.
     pub frame: Frame,
     /// The frames it was inlined into, from the inside out; empty when nothing was inlined.
     pub inlined_into: Vec<Frame>,
+}
+
+impl Location {
+    /// All frames, from the inside out.
+    #[must_use]
+    pub fn frames(&self) -> impl DoubleEndedIterator<Item = &Frame> {
+        std::iter::once(&self.frame).chain(&self.inlined_into)
+    }
+
+    /// The frame that the author of the code knows: the innermost one in the kernel's own source
+    /// file; else in a source file that belongs to no library; else in a header that belongs to
+    /// none; else in what wraps a kernel into a program. Where all is library code it is the
+    /// outermost frame: the function that was called.
+    #[must_use]
+    pub fn own_frame(&self) -> &Frame {
+        let file = |frame: &&Frame| frame.file.clone().unwrap_or_default();
+        let in_source = |frame: &&Frame| {
+            self.source.as_ref().is_some_and(|source| is_file(&file(frame), source))
+        };
+        let with = |wanted| move |frame: &&Frame| role(&file(frame)) == wanted;
+        let own = self.frames().find(in_source);
+        let own = own.or_else(|| self.frames().find(with(Role::Source)));
+        let own = own.or_else(|| self.frames().find(with(Role::Header)));
+        let own = own.or_else(|| self.frames().find(with(Role::Wrapper)));
+        own.or_else(|| self.frames().next_back()).unwrap_or(&self.frame)
+    }
 }
 
 impl fmt::Display for Location {
@@ -70,89 +94,8 @@ impl fmt::Display for Location {
     }
 }
 
-/// An image and how far from its linked address it runs.
-struct Loaded {
-    name: Arc<str>,
-    image: Arc<Image>,
-    /// Run address minus linked address, wrapping.
-    bias: u32,
-    context: OnceCell<Option<addr2line::Context<Reader>>>,
-}
-
-impl Loaded {
-    fn new(image: Arc<Image>, bias: u32) -> Self {
-        Self { name: image.name.as_str().into(), image, bias, context: OnceCell::new() }
-    }
-
-    /// The linked address of a pc, if it lies in this image's code.
-    fn code_address(&self, pc: u32) -> Option<u32> {
-        let address = pc.wrapping_sub(self.bias);
-        let covers = |start: u32, size: u32| address.wrapping_sub(start) < size;
-        let code = self.image.segments.iter().filter(|segment| segment.executable);
-        code.into_iter().any(|s| covers(s.run_addr, s.memory_bytes)).then_some(address)
-    }
-
-    fn context(&self) -> Option<&addr2line::Context<Reader>> {
-        let load = || {
-            let file = self.image.file.as_ref()?;
-            addr2line::Context::from_dwarf(load_dwarf(file)).ok()
-        };
-        self.context.get_or_init(load).as_ref()
-    }
-
-    fn locate(&self, pc: u32) -> Option<Location> {
-        let address = self.code_address(pc)?;
-        let mut frames = self.frames(address).unwrap_or_default();
-        if frames.is_empty() {
-            frames.push(Frame { function: self.function(address)?, file: None, line: None });
-        }
-        let frame = frames.remove(0);
-        Some(Location { image: self.name.clone(), frame, inlined_into: frames })
-    }
-
-    /// Frames from DWARF, innermost first.
-    fn frames(&self, address: u32) -> Option<Vec<Frame>> {
-        let mut found = Vec::new();
-        let mut frames = self.context()?.find_frames(u64::from(address)).skip_all_loads().ok()?;
-        while let Ok(Some(frame)) = frames.next() {
-            let name = frame.function.as_ref().and_then(|function| {
-                let name = function.demangle().ok()?;
-                Some(shorten(&name))
-            });
-            let location = frame.location;
-            found.push(Frame {
-                function: name.or_else(|| self.function(address))?,
-                file: location.as_ref().and_then(|at| at.file).map(str::to_owned),
-                line: location.as_ref().and_then(|at| at.line),
-            });
-        }
-        Some(found)
-    }
-
-    /// The function of the symbol table that covers an address, or the label before it.
-    fn function(&self, address: u32) -> Option<String> {
-        let code = self.image.symbols.iter().filter(|symbol| {
-            symbol.kind != SymbolKind::Object
-                && symbol.value <= address
-                && self.code_address(symbol.value.wrapping_add(self.bias)).is_some()
-        });
-        let best = code.max_by_key(|symbol| (symbol.value, symbol.kind == SymbolKind::Function))?;
-        let covers = best.size == 0 || address - best.value < best.size;
-        covers.then(|| shorten(&addr2line::demangle_auto(best.name.as_str().into(), None)))
-    }
-}
-
-/// Loads the debug sections of an ELF file; missing ones are empty.
-pub(crate) fn load_dwarf(file: &Arc<[u8]>) -> gimli::Dwarf<Reader> {
-    let load = |id: gimli::SectionId| -> Result<Reader, std::convert::Infallible> {
-        Ok(Reader::new(section(file, id.name()).into(), LittleEndian))
-    };
-    let Ok(dwarf) = gimli::Dwarf::load(load);
-    dwarf
-}
-
 /// A demangled name without return type, template arguments, parameters and clone suffix.
-fn shorten(name: &str) -> String {
+pub(crate) fn shorten(name: &str) -> String {
     let plain = name.split(" [clone").next().unwrap_or(name);
     if plain.contains("operator") || plain.contains('{') {
         return plain.to_owned();
@@ -194,64 +137,80 @@ impl fmt::Display for DataSymbol {
     }
 }
 
+/// A module and how far from its linked address it runs.
+#[derive(Debug)]
+struct Loaded {
+    module: Arc<Module>,
+    /// Run address minus linked address, wrapping.
+    bias: u32,
+}
+
+impl Loaded {
+    fn at(module: Arc<Module>, address: u32) -> Self {
+        let linked = module.image().loadable().map(|segment| segment.addr).min();
+        Self { bias: address.wrapping_sub(linked.unwrap_or(address)), module }
+    }
+
+    fn same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(self.module.image(), other.module.image()) && self.bias == other.bias
+    }
+}
+
 /// Names for one core.
+#[derive(Debug)]
 pub struct Symbols {
     firmware: Option<Loaded>,
     kernels: Vec<Loaded>,
-    cache: RefCell<HashMap<u32, Option<Arc<Location>>>>,
-}
-
-impl fmt::Debug for Symbols {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kernels: Vec<_> = self.kernels.iter().map(|kernel| &kernel.name).collect();
-        f.debug_struct("Symbols")
-            .field("firmware", &self.firmware.as_ref().map(|firmware| &firmware.name))
-            .field("kernels", &kernels)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Symbols {
     /// Names for a core that runs this firmware, where it was linked.
     #[must_use]
     pub fn for_core(firmware: Option<Arc<Image>>) -> Self {
-        Self {
-            firmware: firmware.map(|image| Loaded::new(image, 0)),
-            kernels: Vec::new(),
-            cache: RefCell::default(),
-        }
+        Self::with_firmware(firmware.map(|image| Arc::new(Module::new(image))))
+    }
+
+    /// The same with firmware that other cores or tiles run too.
+    #[must_use]
+    pub fn with_firmware(firmware: Option<Arc<Module>>) -> Self {
+        let firmware = firmware.map(|module| Loaded { module, bias: 0 });
+        Self { firmware, kernels: Vec::new() }
     }
 
     /// Replaces the kernels: each image with the L1 address where its first loaded byte lies now.
     /// Kernels win over firmware where both claim an address; flat images add nothing. Whether they
     /// are others than before.
     pub fn set_kernels(&mut self, kernels: impl IntoIterator<Item = (Arc<Image>, u32)>) -> bool {
-        let loaded = kernels.into_iter().map(|(image, address)| {
-            let linked = image.loadable().map(|segment| segment.addr).min().unwrap_or(address);
-            Loaded::new(image, address.wrapping_sub(linked))
-        });
-        let loaded: Vec<_> = loaded.collect();
-        let same = |(old, new): (&Loaded, &Loaded)| {
-            Arc::ptr_eq(&old.image, &new.image) && old.bias == new.bias
-        };
-        // A launch that is repeated: what has been read of its debug information stays.
-        if loaded.len() == self.kernels.len() && self.kernels.iter().zip(&loaded).all(same) {
+        // What has been read of the debug information of an image stays.
+        let modules: Vec<_> = kernels
+            .into_iter()
+            .map(|(image, address)| {
+                let same = |old: &&Loaded| Arc::ptr_eq(old.module.image(), &image);
+                let known = self.kernels.iter().find(same).map(|old| Arc::clone(&old.module));
+                (known.unwrap_or_else(|| Arc::new(Module::new(image))), address)
+            })
+            .collect();
+        self.set_modules(modules)
+    }
+
+    /// The same with modules that other cores or tiles run too.
+    pub fn set_modules(&mut self, kernels: impl IntoIterator<Item = (Arc<Module>, u32)>) -> bool {
+        let loaded: Vec<_> =
+            kernels.into_iter().map(|(module, address)| Loaded::at(module, address)).collect();
+        // A launch that is repeated changes nothing.
+        if loaded.len() == self.kernels.len()
+            && self.kernels.iter().zip(&loaded).all(|(old, new)| old.same(new))
+        {
             return false;
         }
         self.kernels = loaded;
-        self.cache.borrow_mut().clear();
         true
     }
 
     /// Where a pc is in the source; `None` outside all known code.
     #[must_use]
     pub fn locate(&self, pc: u32) -> Option<Arc<Location>> {
-        if let Some(known) = self.cache.borrow().get(&pc) {
-            return known.clone();
-        }
-        let found = self.loaded().find_map(|loaded| loaded.locate(pc)).map(Arc::new);
-        self.cache.borrow_mut().insert(pc, found.clone());
-        found
+        self.loaded().find_map(|loaded| loaded.module.locate(pc.wrapping_sub(loaded.bias)))
     }
 
     /// Address of a named symbol, kernels first, see [`Image::symbol`] for what matches. Code of
@@ -259,9 +218,9 @@ impl Symbols {
     #[must_use]
     pub fn address_of(&self, name: &str) -> Option<u32> {
         self.loaded().find_map(|loaded| {
-            let value = loaded.image.address_of(name)?;
-            let moved = value.wrapping_add(loaded.bias);
-            Some(if loaded.code_address(moved).is_some() { moved } else { value })
+            let value = loaded.module.image().address_of(name)?;
+            let code = loaded.module.holds_code(value);
+            Some(if code { value.wrapping_add(loaded.bias) } else { value })
         })
     }
 
@@ -274,7 +233,7 @@ impl Symbols {
                 symbol.kind == SymbolKind::Object
                     && address.checked_sub(symbol.value).is_some_and(|at| at < symbol.size)
             };
-            let symbol = loaded.image.symbols.iter().find(covers)?;
+            let symbol = loaded.module.image().symbols.iter().find(covers)?;
             Some(DataSymbol {
                 name: addr2line::demangle_auto(symbol.name.as_str().into(), None).into_owned(),
                 offset: address - symbol.value,

@@ -456,3 +456,22 @@ pub(crate) fn section<'a>(bytes: &'a [u8], name: &str) -> &'a [u8] {
     };
     find().unwrap_or_default()
 }
+
+/// Load address of a piece of code and its bytes in the file.
+pub(crate) type CodeRange = (u32, std::ops::Range<usize>);
+
+/// The lowest load address of an ELF file and where its code lies, without reading more of it.
+pub(crate) fn code_ranges(bytes: &[u8]) -> Option<(u32, Vec<CodeRange>)> {
+    let header = check_header(bytes).ok()?;
+    let ctx = Ctx::new(Container::Little, Endian::Little);
+    let programs = program_headers(bytes, &header, ctx).ok()?;
+    let loads = programs.iter().filter(|p| p.p_type == PT_LOAD && p.p_filesz > 0);
+    let ranges: Vec<_> = loads.filter_map(|program| segment_range(bytes, program).ok()).collect();
+    let linked = ranges.iter().map(|range| range.load).min()?;
+    let code = ranges.iter().filter(|range| range.flags & PF_X != 0);
+    let code = code.map(|range| {
+        let end = range.file_offset.saturating_add(range.file_size as usize).min(bytes.len());
+        (range.load, range.file_offset.min(end)..end)
+    });
+    Some((linked, code.collect()))
+}

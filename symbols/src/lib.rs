@@ -1,12 +1,22 @@
 //! Names out of files: ELF images and what their debug information says.
 //!
 //! * [`image`] reads ELF and flat images and checks them before a byte is used.
+//! * [`module`] is an image with its debug information, read once and shared.
 //! * [`code`] turns a pc into function, file and line, with the frames it was inlined into, and a data
 //!   address into a variable.
+//! * [`files`] tells the author's source files from the library's, and has their text.
 //! * [`mailbox_names`] names the words of the firmware's mailbox block.
+//! * [`launch`] reads from L1 what is launched on a tile.
+//! * [`catalog`] finds the files that a live session or a recording needs.
+//! * [`tile_names`] joins the last two: names for one tile.
 //!
-//! Not here: machines. What runs where is said by whoever asks.
+//! Not here: machines. What runs where is said by whoever asks, or stands in L1.
 
+pub mod catalog;
 pub mod code;
+pub mod files;
 pub mod image;
+pub mod launch;
 pub mod mailbox_names;
+pub mod module;
+pub mod tile_names;

@@ -1,0 +1,158 @@
+//! ELF files told by what stands in L1.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sim_core::CoreId;
+
+use super::store::Store;
+use crate::image::{Image, code_ranges};
+use crate::launch::Memory;
+
+/// Code shorter than this may stand anywhere by chance.
+const LEAST_BYTES: usize = 16;
+
+/// How an ELF file's code compares with memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Likeness {
+    /// The same but for what making it position independent changes.
+    Moved,
+    /// The same bytes.
+    Same,
+}
+
+/// The code of an ELF file that may be what stands in L1.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) path: PathBuf,
+    /// The core its name says, if it says one.
+    core: Option<CoreId>,
+    /// Lowest address of a segment with bytes.
+    linked: u32,
+    /// Code by linked address.
+    code: Vec<(u32, Arc<[u8]>)>,
+}
+
+/// The core that a file's name means: `brisc.elf`, `trisc1.elf.xip.elf`, or as the LLK tests call
+/// them.
+pub(super) fn core_of(path: &Path) -> Option<CoreId> {
+    let name = path.file_name()?.to_str()?;
+    match name.split('.').next()? {
+        "brisc" => Some(CoreId::Brisc),
+        "ncrisc" => Some(CoreId::Ncrisc),
+        "trisc0" | "unpack" => Some(CoreId::Trisc0),
+        "trisc1" | "math" => Some(CoreId::Trisc1),
+        "trisc2" | "pack" => Some(CoreId::Trisc2),
+        _ => None,
+    }
+}
+
+/// Whether a file's name is of a core that no Tensix tile has, or of a twin that is never loaded.
+fn elsewhere(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.contains("erisc") || name.starts_with("drisc") || name.contains("_weakened")
+}
+
+impl Candidate {
+    pub(super) fn read(store: &Store, path: PathBuf) -> Option<Self> {
+        if elsewhere(&path) {
+            return None;
+        }
+        let bytes = store.read(&path)?;
+        let (linked, ranges) = code_ranges(&bytes)?;
+        let code: Vec<_> = ranges
+            .into_iter()
+            .map(|(addr, range)| (addr, Arc::from(&bytes[range])))
+            .filter(|(_, code): &(u32, Arc<[u8]>)| code.len() >= LEAST_BYTES)
+            .collect();
+        (!code.is_empty()).then(|| Self { core: core_of(&path), path, linked, code })
+    }
+
+    /// How memory compares, with the first loaded byte at `at` (`None`: where it was linked).
+    pub(super) fn compare(
+        &self,
+        core: CoreId,
+        memory: &Seen<'_>,
+        at: Option<u32>,
+    ) -> Option<Likeness> {
+        if self.core.is_some_and(|own| own != core) {
+            return None;
+        }
+        let bias = at.map_or(0, |at| at.wrapping_sub(self.linked));
+        let each =
+            self.code.iter().map(|(addr, code)| memory.likeness(addr.wrapping_add(bias), code));
+        each.min_by_key(|found| *found).flatten()
+    }
+
+    /// What decides between files that compare alike: one whose name is the core's, the file that
+    /// was loaded, more code.
+    pub(super) fn rank(&self) -> (bool, bool, usize) {
+        let loaded = self.path.to_string_lossy().ends_with(".xip.elf");
+        (self.core.is_some(), loaded, self.code.iter().map(|(_, code)| code.len()).sum())
+    }
+}
+
+/// Whether an image's code stands in memory, with its first loaded byte at `at`.
+pub(super) fn compare(image: &Image, memory: &Seen<'_>, at: Option<u32>) -> Option<Likeness> {
+    let linked = image.loadable().map(|segment| segment.addr).min()?;
+    let bias = at.map_or(0, |at| at.wrapping_sub(linked));
+    let code = image.loadable().filter(|segment| segment.executable);
+    let each = code.map(|code| memory.likeness(code.addr.wrapping_add(bias), &code.bytes));
+    each.min_by_key(|found| *found).flatten()
+}
+
+/// Memory as it is compared.
+pub(super) struct Seen<'a>(pub(super) &'a dyn Memory);
+
+impl Seen<'_> {
+    fn likeness(&self, addr: u32, code: &[u8]) -> Option<Likeness> {
+        /// Most of what is compared differs at its beginning.
+        const FIRST: usize = 256;
+        let first = &code[..code.len().min(FIRST)];
+        let there = self.words(addr, first.len());
+        let alike = words(first).zip(&there).filter(|(old, new)| old == *new).count();
+        // What is rewritten is a small part of any program.
+        if 4 * alike < 3 * there.len() {
+            return None;
+        }
+        let there = self.words(addr, code.len());
+        if words(code).eq(there.iter().copied()) {
+            return Some(Likeness::Same);
+        }
+        moved(code, &there).then_some(Likeness::Moved)
+    }
+
+    fn words(&self, addr: u32, length: usize) -> Vec<u32> {
+        let mut there = vec![0; length];
+        self.0.l1(addr, &mut there);
+        words(&there).collect()
+    }
+}
+
+fn words(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word))
+}
+
+/// Whether code became what is there by being made position independent: the host turns `lui` of
+/// an address into `auipc` and changes the low parts that are added to the same register
+/// `[spec: live-sessions]`, seen in every pair of `.elf` and `.elf.xip.elf` of ttnn 0.81.1.
+fn moved(code: &[u8], there: &[u32]) -> bool {
+    const LUI: u32 = 0x37;
+    const AUIPC: u32 = 0x17;
+    let (opcode, rd, rs1) =
+        (|word: u32| word & 0x7F, |word: u32| word >> 7 & 31, |word: u32| word >> 15 & 31);
+    let changed = || words(code).zip(there.iter().copied()).filter(|(old, new)| old != new);
+    let upper = |old, new| opcode(old) == LUI && opcode(new) == AUIPC && rd(old) == rd(new);
+    let registers = changed()
+        .filter(|&(old, new)| upper(old, new))
+        .fold(0_u32, |set, (old, _)| set | 1 << rd(old));
+    changed().all(|(old, new)| {
+        // Loads, addi and jalr have the immediate in bits 31 to 20, stores in 31 to 25 and 11 to 7.
+        let lower = match opcode(old) {
+            0x03 | 0x13 | 0x67 => (old ^ new) & 0x000F_FFFF == 0,
+            0x23 => (old ^ new) & 0x01FF_F07F == 0,
+            _ => false,
+        };
+        upper(old, new) || lower && registers >> rs1(old) & 1 == 1
+    })
+}

@@ -1,0 +1,345 @@
+//! Debug information for a live session: which kernel a number in the launch message means, which
+//! file holds its lines, and which file is what stands in L1.
+//!
+//! A host leaves traces where it runs (`generated/`), in its cache of built kernels, and in the
+//! directories of the LLK tests. None of it is needed, all of it may be stale: a later process in
+//! the same directory overwrites it. So a number is only a hint, and no file gives names for code
+//! that does not stand in L1 as the file says. Files are read when they are first asked for.
+//!
+//! Sources: `[spec: live-sessions]`, files written by ttnn 0.81.1 and its LLK tests.
+
+mod content;
+mod items;
+mod places;
+mod records;
+mod store;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sim_core::CoreId;
+use sim_core::sync::Mutex;
+
+pub use items::{Item, ItemKind};
+pub use places::Places;
+pub(crate) use store::Store;
+
+use crate::files::{SourceText, normal};
+use crate::image::Image;
+use crate::launch::Memory;
+use crate::module::Module;
+use content::{Candidate, Likeness, Seen, compare};
+use places::Group;
+use records::Records;
+use store::{MAX_FILES, Stamp};
+
+/// A kernel as the host's records name it; whether it is what runs is another question.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KernelFile {
+    /// Its ELF file for one core.
+    pub elf: PathBuf,
+    /// Name without path.
+    pub name: String,
+    /// Its source file, as the host named it.
+    pub source: Option<PathBuf>,
+    /// The host's number of the program it was compiled for, in the inspector's logs.
+    pub program: Option<u64>,
+    /// The operation whose kernel it is, as far as the path of the source tells.
+    pub operation: Option<String>,
+}
+
+/// Files with names in them, looked for where a host leaves them.
+#[derive(Debug)]
+pub struct Catalog {
+    places: Places,
+    store: Arc<Store>,
+    state: Mutex<State>,
+    sources: Arc<SourceText>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    records: Records,
+    stamps: Vec<Stamp>,
+    read: bool,
+    modules: BTreeMap<PathBuf, Option<Arc<Module>>>,
+    candidates: BTreeMap<Group, Arc<Vec<Candidate>>>,
+    notes: BTreeSet<String>,
+}
+
+/// What a search for code in L1 asks.
+#[derive(Clone, Copy)]
+struct Wanted {
+    core: CoreId,
+    /// Where the first loaded byte lies; `None`: where it was linked.
+    at: Option<u32>,
+}
+
+impl Catalog {
+    /// A catalog of what these places hold. Nothing is read yet.
+    #[must_use]
+    pub fn gather(places: &Places) -> Self {
+        Self::with(places.clone(), Store::Disk)
+    }
+
+    /// A catalog of files that were kept, see [`Catalog::collect`]; the file system is not asked.
+    #[must_use]
+    pub fn from_items(items: impl IntoIterator<Item = Item>) -> Self {
+        let kept = items.into_iter().map(|item| (normal(&item.path), item.bytes));
+        Self::with(Places::default(), Store::Kept(kept.collect()))
+    }
+
+    fn with(places: Places, store: Store) -> Self {
+        let store = Arc::new(store);
+        let sources = Arc::new(SourceText::of(Arc::clone(&store)));
+        Self { places, store, state: Mutex::default(), sources }
+    }
+
+    /// The text of source files.
+    #[must_use]
+    pub fn sources(&self) -> Arc<SourceText> {
+        Arc::clone(&self.sources)
+    }
+
+    /// Forgets which files there are, and looks again when next asked.
+    pub fn refresh(&self) {
+        let mut state = self.state.lock();
+        state.read = false;
+        state.candidates.clear();
+        state.modules.retain(|_, module| module.is_some());
+    }
+
+    /// What the host's records say of a kernel by its watcher kernel id, for one core.
+    #[must_use]
+    pub fn kernel(&self, watcher_id: u16, core: CoreId) -> Option<KernelFile> {
+        if watcher_id == 0 {
+            return None;
+        }
+        self.read_records_once();
+        let mut state = self.state.lock();
+        let known = |state: &State| Some(kernel_file(state.records.get(&watcher_id)?, core));
+        if known(&state).is_none() && self.records_changed(&state) {
+            self.read_records(&mut state);
+        }
+        known(&state).flatten()
+    }
+
+    /// The kernel that stands in L1 at `text`: the one the id means if it is that, else whichever
+    /// known file is.
+    #[must_use]
+    pub fn find_kernel(
+        &self,
+        core: CoreId,
+        watcher_id: u16,
+        memory: &dyn Memory,
+        text: u32,
+    ) -> Option<Arc<Module>> {
+        let by_id = |catalog: &Self| {
+            let kernel = catalog.kernel(watcher_id, core)?;
+            catalog.verified(&kernel, memory, text)
+        };
+        if let Some(module) = by_id(self) {
+            return Some(module);
+        }
+        // A later process may have written the records anew.
+        let changed = {
+            let mut state = self.state.lock();
+            let changed = self.records_changed(&state);
+            state.read &= !changed;
+            changed
+        };
+        let again = if changed { by_id(self) } else { None };
+        again.or_else(|| self.find(core, memory, Some(text)))
+    }
+
+    /// The file whose code stands in L1: with its first loaded byte at `text`, or where it was
+    /// linked (`None`), as firmware and LLK tests are.
+    #[must_use]
+    pub fn find(
+        &self,
+        core: CoreId,
+        memory: &dyn Memory,
+        text: Option<u32>,
+    ) -> Option<Arc<Module>> {
+        let wanted = Wanted { core, at: text };
+        let groups: &[Group] = match text {
+            Some(_) => &[Group::Extra, Group::Kernels],
+            None => &[Group::Extra, Group::Firmware, Group::Llk],
+        };
+        groups.iter().find_map(|group| {
+            let candidates = self.candidates(*group);
+            let path = best(&candidates, wanted, &Seen(memory))?;
+            self.module(&path, || self.described(&path))
+        })
+    }
+
+    /// What was looked for and not found, and what was left out, one line each.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.state.lock().notes.iter().cloned().collect()
+    }
+
+    /// The file that a record means, if its code stands at `text`.
+    fn verified(&self, kernel: &KernelFile, memory: &dyn Memory, text: u32) -> Option<Arc<Module>> {
+        // What was loaded lies beside what was linked.
+        let mut loaded = kernel.elf.clone().into_os_string();
+        loaded.push(".xip.elf");
+        [PathBuf::from(loaded), kernel.elf.clone()].into_iter().find_map(|path| {
+            let source = kernel.source.as_ref().map(|source| source.display().to_string());
+            let module = self.module(&path, || (kernel.name.clone(), source))?;
+            if compare(module.image(), &Seen(memory), Some(text)).is_some() {
+                return Some(module);
+            }
+            // The file may have been built anew since it was read.
+            let fresh = self.changed(&path, &module)?;
+            compare(fresh.image(), &Seen(memory), Some(text)).map(|_| fresh)
+        })
+    }
+
+    /// The module of a file that is not what it was when it was read.
+    fn changed(&self, path: &Path, module: &Module) -> Option<Arc<Module>> {
+        let bytes = self.store.read(path)?;
+        if module.image().file.as_ref() == Some(&bytes) {
+            return None;
+        }
+        self.state.lock().modules.remove(path);
+        let title = module.title().to_owned();
+        self.module(path, || (title, module.source().map(str::to_owned)))
+    }
+
+    /// The module of a file, made once.
+    fn module(
+        &self,
+        path: &Path,
+        describe: impl FnOnce() -> (String, Option<String>),
+    ) -> Option<Arc<Module>> {
+        if let Some(known) = self.state.lock().modules.get(path) {
+            return known.clone();
+        }
+        let name = normal(&path.to_string_lossy());
+        let image = self.store.read(path).and_then(|bytes| Image::parse_elf(&name, bytes).ok());
+        let module = image.map(|image| {
+            let (title, source) = describe();
+            Arc::new(Module::titled(Arc::new(image), title.into(), source.map(Into::into)))
+        });
+        let mut state = self.state.lock();
+        // That a file lies beside another is only usual.
+        if module.is_none() && !name.ends_with(".xip.elf") {
+            state.notes.insert(format!("{name}: no usable ELF file"));
+        }
+        // Another thread may have been quicker; all share one.
+        state.modules.entry(path.to_owned()).or_insert(module).clone()
+    }
+
+    /// Title and source of a file that was found by its code: from the records if they name it,
+    /// else from its path.
+    fn described(&self, path: &Path) -> (String, Option<String>) {
+        self.read_records_once();
+        let text = normal(&path.to_string_lossy());
+        let linked = text.strip_suffix(".xip.elf").unwrap_or(&text);
+        let state = self.state.lock();
+        let same = |elf: &String| normal(elf) == linked;
+        let record = state.records.values().find(|record| record.elfs.iter().any(same));
+        let source = record.and_then(|record| record.source.clone());
+        (places::title(&text), source)
+    }
+
+    fn candidates(&self, group: Group) -> Arc<Vec<Candidate>> {
+        if let Some(known) = self.state.lock().candidates.get(&group) {
+            return Arc::clone(known);
+        }
+        self.read_records_once();
+        let directories = {
+            let state = self.state.lock();
+            places::directories(group, &self.places, &self.store, &state.records)
+        };
+        let mut paths = BTreeSet::new();
+        let mut notes = Vec::new();
+        for directory in &directories {
+            let found = self.store.elf_files(directory);
+            if found.is_empty() {
+                notes.push(format!("{}: no ELF files", directory.display()));
+            }
+            if found.len() >= MAX_FILES {
+                notes.push(format!("{}: only {MAX_FILES} files looked at", directory.display()));
+            }
+            paths.extend(found);
+        }
+        if directories.is_empty() {
+            notes.push(format!("no directory of {}", group.what()));
+        }
+        let read = paths.into_iter().filter_map(|path| Candidate::read(&self.store, path));
+        let candidates = Arc::new(read.collect::<Vec<_>>());
+        let mut state = self.state.lock();
+        state.notes.extend(notes);
+        Arc::clone(state.candidates.entry(group).or_insert(candidates))
+    }
+
+    fn record_files(&self) -> Vec<PathBuf> {
+        places::record_files(&self.places, &self.store)
+    }
+
+    fn records_changed(&self, state: &State) -> bool {
+        let stamps: Vec<_> =
+            self.record_files().iter().map(|path| self.store.stamp(path)).collect();
+        stamps != state.stamps
+    }
+
+    fn read_records_once(&self) {
+        let mut state = self.state.lock();
+        if !state.read {
+            self.read_records(&mut state);
+        }
+    }
+
+    fn read_records(&self, state: &mut State) {
+        state.read = true;
+        state.records.clear();
+        state.stamps.clear();
+        for path in self.record_files() {
+            state.stamps.push(self.store.stamp(&path));
+            let Some(bytes) = self.store.read(&path) else {
+                state.notes.insert(format!("{}: not there", path.display()));
+                continue;
+            };
+            state.notes.remove(&format!("{}: not there", path.display()));
+            match path.file_name().and_then(|name| name.to_str()) {
+                Some("kernel_elf_paths.txt") => records::elf_paths(&bytes, &mut state.records),
+                Some("kernel_names.txt") => records::names(&bytes, &mut state.records),
+                _ => records::inspector(&bytes, &mut state.records),
+            }
+        }
+    }
+}
+
+/// The candidate that is most like what stands in memory.
+fn best(candidates: &[Candidate], wanted: Wanted, memory: &Seen<'_>) -> Option<PathBuf> {
+    let like = candidates.iter().filter_map(|candidate| {
+        let likeness: Likeness = candidate.compare(wanted.core, memory, wanted.at)?;
+        Some((likeness, candidate))
+    });
+    let best = like.max_by(|(a, x), (b, y)| {
+        (a, x.rank()).cmp(&(b, y.rank())).then_with(|| y.path.cmp(&x.path))
+    })?;
+    Some(best.1.path.clone())
+}
+
+/// What a record says for one core.
+fn kernel_file(record: &records::Record, core: CoreId) -> Option<KernelFile> {
+    let own = record.elfs.iter().find(|elf| content::core_of(Path::new(elf)) == Some(core));
+    let key = places::key(core);
+    let built = || record.directory.as_ref().map(|path| format!("{path}/{key}/{key}.elf"));
+    // Without a list of files the directory tells; with one the core must be in it.
+    let elf = if record.elfs.is_empty() { built()? } else { own?.clone() };
+    let elf = normal(&elf);
+    let stem = record.source.as_ref().and_then(|source| Path::new(source).file_stem()?.to_str());
+    let name = record.name.clone().or_else(|| stem.map(str::to_owned));
+    Some(KernelFile {
+        name: name.unwrap_or_else(|| places::title(&elf)),
+        elf: elf.into(),
+        operation: record.source.as_deref().and_then(places::operation),
+        source: record.source.as_ref().map(PathBuf::from),
+        program: record.program,
+    })
+}

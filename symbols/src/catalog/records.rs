@@ -1,0 +1,141 @@
+//! The small files in which ttnn says which kernel is what: `generated/watcher/*.txt` and
+//! `generated/inspector/*.yaml` `[spec: live-sessions]`.
+//!
+//! They are read line by line, and a line that cannot be read adds nothing: the host may be writing
+//! the file, or have died while doing so.
+
+use std::collections::BTreeMap;
+
+/// One kernel as the host names it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Record {
+    /// Name without path.
+    pub(super) name: Option<String>,
+    /// Directory of the built kernel, without the core's.
+    pub(super) directory: Option<String>,
+    /// Source file.
+    pub(super) source: Option<String>,
+    /// ELF files, one or one per TRISC.
+    pub(super) elfs: Vec<String>,
+    /// The host's number of the program it was compiled for.
+    pub(super) program: Option<u64>,
+}
+
+/// Kernels by watcher kernel id.
+pub(super) type Records = BTreeMap<u16, Record>;
+
+/// Largest of these files that is read.
+const MAX_BYTES: usize = 64 << 20;
+
+/// `3: text` on each line.
+fn numbered(bytes: &[u8]) -> Vec<(u16, String)> {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
+    let entry = |line: &str| {
+        let (id, rest) = line.split_once(':')?;
+        let id: u16 = id.trim().parse().ok()?;
+        let rest = rest.trim();
+        // Id 0 is no kernel.
+        (id != 0 && !rest.is_empty()).then(|| (id, rest.to_owned()))
+    };
+    text.lines().filter_map(entry).collect()
+}
+
+/// `kernel_elf_paths.txt`: the ELF files of a kernel, between colons.
+pub(super) fn elf_paths(bytes: &[u8], records: &mut Records) {
+    for (id, paths) in numbered(bytes) {
+        // A path may hold a colon; it ends where `.elf` does.
+        let mut elfs = vec![String::new()];
+        for part in paths.split(':') {
+            match elfs.last_mut() {
+                Some(open) if !open.is_empty() && !open.ends_with(".elf") => {
+                    open.push(':');
+                    open.push_str(part);
+                }
+                Some(open) if open.is_empty() => open.push_str(part),
+                _ => elfs.push(part.to_owned()),
+            }
+        }
+        elfs.retain(|path| path.ends_with(".elf"));
+        if !elfs.is_empty() {
+            records.entry(id).or_default().elfs = elfs;
+        }
+    }
+}
+
+/// `kernel_names.txt`: the source file of a kernel.
+pub(super) fn names(bytes: &[u8], records: &mut Records) {
+    for (id, source) in numbered(bytes) {
+        let record = records.entry(id).or_default();
+        record.source.get_or_insert(source);
+    }
+}
+
+/// `kernels.yaml`, or the same keys in `programs_log.yaml`.
+pub(super) fn inspector(bytes: &[u8], records: &mut Records) {
+    for entry in entries(bytes) {
+        let Some(id) = entry.number("watcher_kernel_id").and_then(|id| u16::try_from(id).ok())
+        else {
+            continue;
+        };
+        if id == 0 {
+            continue;
+        }
+        let record = records.entry(id).or_default();
+        let mut take = |key: &str, to: fn(&mut Record) -> &mut Option<String>| {
+            if let Some(value) = entry.get(key).filter(|value| !value.is_empty()) {
+                *to(record) = Some(value.to_owned());
+            }
+        };
+        take("name", |record| &mut record.name);
+        take("path", |record| &mut record.directory);
+        take("source", |record| &mut record.source);
+        record.program =
+            entry.number("program_id").or_else(|| entry.number("id")).or(record.program);
+    }
+}
+
+/// One element of the lists that the inspector writes: `- kind:` and indented `key: value` lines.
+#[derive(Debug, Default)]
+struct Entry {
+    values: Vec<(String, String)>,
+}
+
+impl Entry {
+    fn get(&self, key: &str) -> Option<&str> {
+        self.values.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+    }
+
+    fn number(&self, key: &str) -> Option<u64> {
+        self.get(key)?.parse().ok()
+    }
+}
+
+fn entries(bytes: &[u8]) -> Vec<Entry> {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
+    let mut found: Vec<Entry> = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("- ") {
+            found.push(Entry::default());
+            continue;
+        }
+        let (Some(entry), Some((key, value))) = (found.last_mut(), line.split_once(':')) else {
+            continue;
+        };
+        if line.starts_with(' ') {
+            entry.values.push((key.trim().to_owned(), scalar(value.trim())));
+        }
+    }
+    found
+}
+
+/// A plain or quoted YAML scalar.
+fn scalar(value: &str) -> String {
+    for quote in ['\'', '"'] {
+        let inner = value.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+        if let Some(inner) = inner {
+            let escape = if quote == '"' { "\\\"" } else { "''" };
+            return inner.replace(escape, &quote.to_string());
+        }
+    }
+    value.to_owned()
+}

@@ -1,0 +1,79 @@
+//! Where files come from: the file system, or what a tape carries.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::files::normal;
+use crate::image::read;
+
+/// Deepest directory looked into below one that was named.
+const MAX_DEPTH: u32 = 8;
+/// Most files taken from one directory tree.
+pub(super) const MAX_FILES: usize = 8192;
+
+/// A source of files.
+#[derive(Debug, Default)]
+pub(crate) enum Store {
+    /// The file system.
+    #[default]
+    Disk,
+    /// Files kept in memory, by their normal path.
+    Kept(BTreeMap<String, Arc<[u8]>>),
+}
+
+/// What tells one version of a file from another.
+pub(super) type Stamp = Option<(u64, std::time::SystemTime)>;
+
+impl Store {
+    /// The bytes of a regular file.
+    pub(crate) fn read(&self, path: &Path) -> Option<Arc<[u8]>> {
+        match self {
+            Self::Disk => read(path, "").ok().map(Into::into),
+            Self::Kept(files) => files.get(&normal(&path.to_string_lossy())).cloned(),
+        }
+    }
+
+    pub(super) fn stamp(&self, path: &Path) -> Stamp {
+        let Self::Disk = self else { return None };
+        let meta = std::fs::metadata(path).ok()?;
+        Some((meta.len(), meta.modified().ok()?))
+    }
+
+    /// Entries of a directory, by name; nothing where there is none.
+    pub(super) fn entries(&self, directory: &Path) -> Vec<PathBuf> {
+        let Self::Disk = self else { return Vec::new() };
+        let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+        let mut found: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        found.sort();
+        found
+    }
+
+    /// Files that end in `.elf` below a directory; all kept ones whatever the directory.
+    pub(super) fn elf_files(&self, directory: &Path) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        match self {
+            Self::Kept(files) => {
+                found.extend(files.keys().filter(|path| path.ends_with(".elf")).map(PathBuf::from));
+            }
+            Self::Disk => self.walk(directory, MAX_DEPTH, &mut found),
+        }
+        found
+    }
+
+    fn walk(&self, directory: &Path, depth: u32, found: &mut Vec<PathBuf>) {
+        for path in self.entries(directory) {
+            if found.len() >= MAX_FILES {
+                return;
+            }
+            // A link to a directory may lead back here; the depth ends that.
+            if path.is_dir() {
+                if depth > 0 {
+                    self.walk(&path, depth - 1, found);
+                }
+            } else if path.extension().is_some_and(|end| end == "elf") {
+                found.push(path);
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! One image and what its debug information says, read once for all cores, tiles and threads that
+//! run it.
+//!
+//! DWARF goes through `addr2line`; where it is silent the symbol table answers. Answers are cached
+//! per address, so that a log may ask for every line.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use gimli::{EndianArcSlice, LittleEndian};
+use sim_core::sync::Mutex;
+
+use crate::code::{Frame, Location, shorten};
+use crate::files::normal;
+use crate::image::{Image, SymbolKind, section};
+use crate::mailbox_names::MailboxNames;
+
+type Reader = EndianArcSlice<LittleEndian>;
+type Context = addr2line::Context<Reader>;
+
+/// An image, a title for people, and its debug information, read when first asked for.
+pub struct Module {
+    name: Arc<str>,
+    title: Arc<str>,
+    source: Option<Arc<str>>,
+    image: Arc<Image>,
+    /// The lock makes the context's own caches safe to share; nobody holds it for long.
+    context: OnceLock<Option<Mutex<Context>>>,
+    known: Mutex<HashMap<u32, Option<Arc<Location>>>>,
+    mailbox: OnceLock<MailboxNames>,
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Module").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Module {
+    /// An image called by its file's name.
+    #[must_use]
+    pub fn new(image: Arc<Image>) -> Self {
+        let title: Arc<str> = image.name.as_str().into();
+        Self::titled(image, title, None)
+    }
+
+    /// An image with a title (the kernel's name) and the path of its source file, if known.
+    #[must_use]
+    pub fn titled(image: Arc<Image>, title: Arc<str>, source: Option<Arc<str>>) -> Self {
+        Self {
+            name: image.name.as_str().into(),
+            title,
+            source,
+            image,
+            context: OnceLock::new(),
+            known: Mutex::default(),
+            mailbox: OnceLock::new(),
+        }
+    }
+
+    /// The image's file as it was named.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What people call it.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The kernel's source file, as its host named it.
+    #[must_use]
+    pub fn source(&self) -> Option<&str> {
+        self.source.as_deref()
+    }
+
+    /// The image.
+    #[must_use]
+    pub const fn image(&self) -> &Arc<Image> {
+        &self.image
+    }
+
+    /// The names of the mailbox block if this is firmware, else the built-in ones.
+    pub fn mailbox_names(&self) -> &MailboxNames {
+        self.mailbox.get_or_init(|| MailboxNames::for_firmware(Some(&self.image)))
+    }
+
+    /// Whether a linked address lies in this image's code.
+    #[must_use]
+    pub fn holds_code(&self, address: u32) -> bool {
+        let code = self.image.segments.iter().filter(|segment| segment.executable);
+        code.into_iter().any(|s| address.wrapping_sub(s.run_addr) < s.memory_bytes)
+    }
+
+    /// Where a linked address is in the source; `None` outside the image's code.
+    #[must_use]
+    pub fn locate(&self, address: u32) -> Option<Arc<Location>> {
+        if !self.holds_code(address) {
+            return None;
+        }
+        if let Some(known) = self.known.lock().get(&address) {
+            return known.clone();
+        }
+        let found = self.find(address).map(Arc::new);
+        self.known.lock().insert(address, found.clone());
+        found
+    }
+
+    fn find(&self, address: u32) -> Option<Location> {
+        let mut frames = self.frames(address).unwrap_or_default();
+        if frames.is_empty() {
+            frames.push(Frame { function: self.function(address)?, file: None, line: None });
+        }
+        let frame = frames.remove(0);
+        let (image, source) = (Arc::clone(&self.name), self.source.clone());
+        Some(Location { image, source, frame, inlined_into: frames })
+    }
+
+    fn context(&self) -> Option<&Mutex<Context>> {
+        let load = || {
+            let file = self.image.file.as_ref()?;
+            Context::from_dwarf(load_dwarf(file)).ok().map(Mutex::new)
+        };
+        self.context.get_or_init(load).as_ref()
+    }
+
+    /// Frames from DWARF, innermost first.
+    fn frames(&self, address: u32) -> Option<Vec<Frame>> {
+        let mut found = Vec::new();
+        let context = self.context()?.lock();
+        let mut frames = context.find_frames(u64::from(address)).skip_all_loads().ok()?;
+        while let Ok(Some(frame)) = frames.next() {
+            let name = frame.function.as_ref().and_then(|function| {
+                let name = function.demangle().ok()?;
+                Some(shorten(&name))
+            });
+            let location = frame.location;
+            found.push(Frame {
+                function: name.or_else(|| self.function(address))?,
+                file: location.as_ref().and_then(|at| at.file).map(str::to_owned),
+                line: location.as_ref().and_then(|at| at.line),
+            });
+        }
+        Some(found)
+    }
+
+    /// The function of the symbol table that covers an address, or the label before it.
+    fn function(&self, address: u32) -> Option<String> {
+        let code = self.image.symbols.iter().filter(|symbol| {
+            symbol.kind != SymbolKind::Object
+                && symbol.value <= address
+                && self.holds_code(symbol.value)
+        });
+        let best = code.max_by_key(|symbol| (symbol.value, symbol.kind == SymbolKind::Function))?;
+        let covers = best.size == 0 || address - best.value < best.size;
+        covers.then(|| shorten(&addr2line::demangle_auto(best.name.as_str().into(), None)))
+    }
+
+    /// The files that the line tables mention, by path, each once.
+    #[must_use]
+    pub fn source_files(&self) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        let Some(file) = &self.image.file else { return found };
+        let dwarf = load_dwarf(file);
+        let mut units = dwarf.units();
+        while let Ok(Some(header)) = units.next() {
+            let Ok(unit) = dwarf.unit(header) else { continue };
+            files_of_unit(&dwarf, &unit, &mut found);
+        }
+        found
+    }
+}
+
+/// Adds the paths in the line table of a unit.
+fn files_of_unit(
+    dwarf: &gimli::Dwarf<Reader>,
+    unit: &gimli::Unit<Reader>,
+    found: &mut BTreeSet<String>,
+) {
+    let text = |value| {
+        let text = dwarf.attr_string(unit, value).ok()?;
+        Some(String::from_utf8_lossy(text.bytes()).into_owned())
+    };
+    let at = unit.comp_dir.as_ref().map(|dir| String::from_utf8_lossy(dir.bytes()).into_owned());
+    let at = at.unwrap_or_default();
+    let Some(program) = &unit.line_program else { return };
+    let header = program.header();
+    for file in header.file_names() {
+        let Some(name) = text(file.path_name()) else { continue };
+        let directory = file.directory(header).and_then(text).unwrap_or_default();
+        found.insert(normal(&join(&join(&at, &directory), &name)));
+    }
+}
+
+fn join(directory: &str, path: &str) -> String {
+    if path.starts_with('/') || directory.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{directory}/{path}")
+    }
+}
+
+/// Loads the debug sections of an ELF file; missing ones are empty.
+pub(crate) fn load_dwarf(file: &Arc<[u8]>) -> gimli::Dwarf<Reader> {
+    let load = |id: gimli::SectionId| -> Result<Reader, std::convert::Infallible> {
+        Ok(Reader::new(section(file, id.name()).into(), LittleEndian))
+    };
+    let Ok(dwarf) = gimli::Dwarf::load(load);
+    dwarf
+}

@@ -1,0 +1,207 @@
+//! Names for one tile: what its launch message says, joined with what files say.
+//!
+//! Cheap to make for many tiles that run the same kernels: what is read of a file is shared.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use sim_core::CoreId;
+
+use crate::catalog::{Catalog, KernelFile};
+use crate::code::{Location, Symbols};
+use crate::launch::{CoreLaunch, Launch, Launched, Memory, Phase};
+use crate::module::Module;
+
+/// Names for one core of a tile.
+#[derive(Debug)]
+pub struct CoreNames {
+    symbols: Symbols,
+    firmware: Option<Arc<Module>>,
+    kernel: Option<Arc<Module>>,
+    record: Option<KernelFile>,
+    range: Option<Range<u32>>,
+}
+
+impl CoreNames {
+    /// Functions, lines and variables of firmware and kernel.
+    #[must_use]
+    pub const fn symbols(&self) -> &Symbols {
+        &self.symbols
+    }
+
+    /// The firmware that stands in L1, if a file of it was found.
+    #[must_use]
+    pub const fn firmware(&self) -> Option<&Arc<Module>> {
+        self.firmware.as_ref()
+    }
+
+    /// The kernel that stands in L1, if a file of it was found.
+    #[must_use]
+    pub const fn kernel(&self) -> Option<&Arc<Module>> {
+        self.kernel.as_ref()
+    }
+
+    /// What the host's records say of the kernel; only of one that stands in L1.
+    #[must_use]
+    pub const fn record(&self) -> Option<&KernelFile> {
+        self.record.as_ref()
+    }
+}
+
+/// Names for one tile at one time. To be made anew when [`TileNames::is_current`] says so.
+#[derive(Debug)]
+pub struct TileNames {
+    launched: Option<Launched>,
+    cores: [CoreNames; CoreId::COUNT],
+}
+
+impl TileNames {
+    /// Reads the tile's L1 and finds the files that belong to it.
+    #[must_use]
+    pub fn read(memory: &dyn Memory, catalog: &Catalog) -> Self {
+        let launched = Launched::read(memory);
+        let launch = launched.as_ref().and_then(|launched| launched.launch.as_ref());
+        let cores = CoreId::ALL.map(|core| match &launched {
+            Some(_) => with_firmware(core, launch, memory, catalog),
+            None => bare(core, memory, catalog),
+        });
+        Self { launched, cores }
+    }
+
+    /// Whether the same launch is in force, in the same phase.
+    #[must_use]
+    pub fn is_current(&self, memory: &dyn Memory) -> bool {
+        let now = Launched::read(memory);
+        let same = |old: &Launched, new: &Launched| old.launch == new.launch;
+        match (&self.launched, &now) {
+            (Some(old), Some(new)) => same(old, new),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
+    /// What the mailbox block says; `None` if L1 holds none.
+    #[must_use]
+    pub const fn launched(&self) -> Option<&Launched> {
+        self.launched.as_ref()
+    }
+
+    /// The launch in force, or the last one.
+    #[must_use]
+    pub fn launch(&self) -> Option<&Launch> {
+        self.launched.as_ref()?.launch.as_ref()
+    }
+
+    /// Names for one core.
+    #[must_use]
+    pub const fn core(&self, core: CoreId) -> &CoreNames {
+        &self.cores[core.index()]
+    }
+
+    /// Where a pc is in the source.
+    #[must_use]
+    pub fn locate(&self, core: CoreId, pc: u32) -> Option<Arc<Location>> {
+        self.core(core).symbols.locate(pc)
+    }
+
+    /// What people call the kernel of a core.
+    #[must_use]
+    pub fn kernel_name(&self, core: CoreId) -> Option<&str> {
+        self.core(core).kernel.as_ref().map(|module| module.title())
+    }
+
+    /// The operation that the kernel of a core belongs to, see [`KernelFile::operation`].
+    #[must_use]
+    pub fn operation(&self, core: CoreId) -> Option<&str> {
+        self.core(core).record.as_ref()?.operation.as_deref()
+    }
+
+    /// Where the code of a core's kernel lies, also of one that no file explains.
+    #[must_use]
+    pub fn kernel_range(&self, core: CoreId) -> Option<Range<u32>> {
+        self.core(core).range.clone()
+    }
+
+    /// Whether a pc is in the core's kernel and not in firmware.
+    #[must_use]
+    pub fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
+        self.core(core).range.as_ref().is_some_and(|range| range.contains(&pc))
+    }
+
+    /// L1 address of a core's runtime arguments.
+    #[must_use]
+    pub fn arguments(&self, core: CoreId) -> Option<u32> {
+        self.launch()?.core(core).arguments
+    }
+
+    /// L1 address of a core's common runtime arguments.
+    #[must_use]
+    pub fn common_arguments(&self, core: CoreId) -> Option<u32> {
+        self.launch()?.core(core).common_arguments
+    }
+
+    /// All modules in use, each once.
+    #[must_use]
+    pub fn modules(&self) -> Vec<Arc<Module>> {
+        let mut found: Vec<Arc<Module>> = Vec::new();
+        for core in &self.cores {
+            for module in core.kernel.iter().chain(&core.firmware) {
+                if !found.iter().any(|known| Arc::ptr_eq(known, module)) {
+                    found.push(Arc::clone(module));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// A core that runs the vendor's firmware and perhaps a kernel.
+fn with_firmware(
+    core: CoreId,
+    launch: Option<&Launch>,
+    memory: &dyn Memory,
+    catalog: &Catalog,
+) -> CoreNames {
+    let firmware = catalog.find(core, memory, None);
+    let mut symbols = Symbols::with_firmware(firmware.clone());
+    // When a launch from the device is done only the kernel's number tells that there was one.
+    let runs = |launch: &&Launch| {
+        let own = launch.core(core);
+        own.enabled || launch.phase == Phase::Finished && own.watcher_id != 0
+    };
+    let own: Option<&CoreLaunch> = launch.filter(runs).map(|launch| launch.core(core));
+    let kernel = own.and_then(|own| catalog.find_kernel(core, own.watcher_id, memory, own.text));
+    if let (Some(own), Some(module)) = (own, &kernel) {
+        symbols.set_modules([(Arc::clone(module), own.text)]);
+    }
+    let code_bytes = |module: &Arc<Module>| -> u32 {
+        let code = module.image().loadable().filter(|segment| segment.executable);
+        code.map(|segment| segment.memory_bytes).sum()
+    };
+    let range = own.and_then(|own| {
+        let bytes = kernel.as_ref().map_or(own.text_bytes, code_bytes);
+        (bytes != 0).then(|| own.text..own.text.saturating_add(bytes))
+    });
+    let record = own.zip(kernel.as_ref()).and_then(|(own, module)| {
+        let record = catalog.kernel(own.watcher_id, core)?;
+        let elf = record.elf.to_string_lossy().into_owned();
+        let same = module.name() == elf || module.name().strip_suffix(".xip.elf") == Some(&elf);
+        same.then_some(record)
+    });
+    CoreNames { symbols, firmware, kernel, record, range }
+}
+
+/// A core whose program lies where it was linked, as the LLK tests have it: BRISC's loads the
+/// others, those are the kernels.
+fn bare(core: CoreId, memory: &dyn Memory, catalog: &Catalog) -> CoreNames {
+    let module = catalog.find(core, memory, None);
+    let symbols = Symbols::with_firmware(module.clone());
+    let kernel = module.clone().filter(|_| core != CoreId::Brisc);
+    let range = kernel.as_ref().and_then(|module| {
+        let code = module.image().loadable().filter(|segment| segment.executable);
+        let spans = code.map(|code| code.addr..code.addr.saturating_add(code.memory_bytes));
+        spans.reduce(|all, next| all.start.min(next.start)..all.end.max(next.end))
+    });
+    let firmware = if kernel.is_some() { None } else { module };
+    CoreNames { symbols, firmware, kernel, record: None, range }
+}
