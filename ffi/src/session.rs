@@ -10,6 +10,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use chip::{Chip, ChipConfig, HostError};
 use parking_lot::Mutex;
+use session::TileView;
+use session::names::read_names;
+use symbols::catalog::{Catalog, Places};
 use tape::Call;
 
 use crate::memory::TtsimMemory;
@@ -204,12 +207,13 @@ pub(crate) fn mem_read(name: &str, paddr: u64, bytes: &mut [u8]) {
     if STANDBY.read(paddr, bytes) {
         return;
     }
-    let done = with_desk(name, false, |chip, Desk { answers, vigil, taping, .. }| {
+    let done = with_desk(name, false, |chip, Desk { answers, vigil, reporter, taping }| {
         let result = chip.mem_read(paddr, bytes);
         taping.call(&Call::MemRead { paddr, bytes });
         result?;
         vigil.has_read(chip.polled(paddr, bytes.len()));
         answers.read = KeptRead::new(paddr, bytes).filter(|_| chip.is_memory(paddr, bytes.len()));
+        watch_over(chip, vigil, reporter, taping);
         Ok(true)
     });
     if !done {
@@ -304,19 +308,37 @@ pub(crate) fn clock(name: &str, clocks: u32) {
         } else {
             answers.read = None;
         }
-        let quiet = rests_until.is_some();
-        if let Some(hang) = vigil.has_waited(chip, quiet) {
-            let report = session::report(chip, &hang, |_, _| session::TileView::default());
-            if let Some(complaint) = taping.flush() {
-                reporter.note(&complaint);
-            }
-            reporter.hang(&report, taping.path());
-        }
-        if let Some(complaint) = taping.visit() {
-            reporter.note(&complaint);
-        }
+        watch_over(chip, vigil, reporter, taping);
         Ok(())
     });
+}
+
+/// The host waits: does the chip hang? Called from each call that a waiting host repeats, because the others
+/// may be answered without the chip.
+fn watch_over(chip: &mut Chip, vigil: &mut Vigil, reporter: &mut Reporter, taping: &mut Taping) {
+    if let Some(hang) = vigil.has_waited(chip) {
+        let catalog = Catalog::gather(&places());
+        let view = |tile: &_, _: &_| TileView::new(&read_names(tile, &catalog));
+        let report = session::report(chip, &hang, view);
+        if let Some(complaint) = taping.flush() {
+            reporter.note(&complaint);
+        }
+        reporter.hang(&report, taping.path());
+    }
+    if let Some(complaint) = taping.visit() {
+        reporter.note(&complaint);
+    }
+}
+
+/// Where this process leaves what names its kernels.
+fn places() -> Places {
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    Places {
+        directory: std::env::current_dir().unwrap_or_default(),
+        environment: environment.collect(),
+        extra: Vec::new(),
+    }
 }
 
 /// Runs `body` on the chip and reports what went wrong; `absent` is the answer without a chip.

@@ -71,9 +71,8 @@ impl Vigil {
         }
     }
 
-    /// The host lets time pass; `quiet`: nothing can happen in the chip without it. Gives a hang that is
-    /// worth saying, once.
-    pub(crate) fn has_waited(&mut self, chip: &mut Chip, quiet: bool) -> Option<Hang> {
+    /// The host has looked, or has let time pass. Gives a hang that is worth saying, once.
+    pub(crate) fn has_waited(&mut self, chip: &mut Chip) -> Option<Hang> {
         self.calls += 1;
         let now = Instant::now();
         let since = *self.since.get_or_insert(now);
@@ -85,7 +84,7 @@ impl Vigil {
         let hang = chip.hang(stance, &self.words);
         // While the chip is at work it is looked at again, each time after twice as long.
         self.looks += 1;
-        if !quiet && self.looks == LOOKS.len() {
+        if chip.rests_until().is_none() && self.looks == LOOKS.len() {
             self.looks = 0;
             self.since = Some(now);
         }

@@ -1,12 +1,14 @@
 //! A chip and what is asked of it, whoever hosts it: a plan, a tape or a living program.
 //!
 //! * [`report`] turns a [`chip::Hang`] into one explanation over many tiles.
+//! * [`names`] is what files say of a tile: names of code, buffers, semaphores.
 //! * [`books`] is what a watched tile has kept; an unwatched one has none and is explained from its state.
 //!
 //! Not here: driving a host's calls (crates `ffi`, `replay`), and files.
 
 pub mod books;
 mod forms;
+pub mod names;
 pub mod report;
 mod show;
 

@@ -366,7 +366,8 @@ fn register(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32, value:
 /// How a circular buffer stands by the counters that a loop reads.
 fn credits(scene: &Scene<'_>, wait: &AgentWait, resource: Resource) -> String {
     let value = |register: u16| {
-        let matches = |addr: u32| addr % memory_map::layout::STREAM_STRIDE == u32::from(register) * 4;
+        let matches =
+            |addr: u32| addr % memory_map::layout::STREAM_STRIDE == u32::from(register) * 4;
         let load = wait.reads.iter().find(|load| load.device && matches(load.addr));
         load.map(|load| load.value & CREDIT_MASK)
     };
