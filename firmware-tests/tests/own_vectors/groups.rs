@@ -1,5 +1,6 @@
 //! The groups: inputs from a fixed seed, instructions, and what the model says of the result.
 
+use isa::config::field;
 use serde_json::{Value, json};
 
 use crate::model;
@@ -65,7 +66,7 @@ fn group(name: &str, vectors: impl Iterator<Item = Value>) -> Value {
 
 /// All groups.
 pub(crate) fn all() -> Vec<Value> {
-    vec![elwadd(), elwmul(), mvmul(), sfpu(), pack(), convert(), scalar(), sync()]
+    vec![elwadd(), elwmul(), mvmul(), sfpu(), pack(), convert(), scalar(), sync(), counters()]
 }
 
 fn bf16_face(list: &mut List) {
@@ -400,4 +401,39 @@ fn sync() -> Value {
         vector(&format!("own_sync/{index}"), &[], list, &[(SEMAPHORES, words(&values))])
     });
     group("own_sync", vectors)
+}
+
+/// Z of the packers beyond 255: rows of Dst one by one, with and without an increment.
+fn counters() -> Value {
+    let mut random = Random(909);
+    let vectors = (0..16).map(|index| {
+        let x = random.face(16, false);
+        let mut list = List::default();
+        bf16_face(&mut list);
+        list.config(field::PCK0_ADDR_CTRL_ZW_REG_0_Zstride.addr32, 32);
+        list.thread(field::ADDR_MOD_PACK_SEC1_YsrcIncr.addr32, 1 << 12);
+        // Eight rows of the face hold Z and the seven after it, all others are zero.
+        let first = 16 * (15 + random.below(48));
+        let mut z = first + random.below(8);
+        list.push(0x50, 4 << 21 | 2 << 18 | z); // SETADC
+        program::unpack(&mut list, false);
+        program::move_to_dst(&mut list, first);
+        list.push(0xA2, 4 << 15 | 0x810); // STALLWAIT
+        let mut rows = Vec::new();
+        for step in 0..8 {
+            rows.push(z);
+            // Address modifier 1 advances Z, 2 nothing.
+            let advance = random.below(2);
+            list.push(0x41, (2 - advance) << 15 | 1 << 8 | u32::from(step == 7));
+            z += advance;
+        }
+        let expect: Vec<u16> = rows
+            .iter()
+            .flat_map(|row| &x[16 * (row - first) as usize..][..16])
+            .map(|&bits| model::packed(model::moved(bits)))
+            .collect();
+        let name = format!("own_counters/{index}");
+        vector(&name, &[(INPUT, halves(&x))], list, &[(OUT, halves(&expect))])
+    });
+    group("own_counters", vectors)
 }

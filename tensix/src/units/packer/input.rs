@@ -8,15 +8,11 @@ use isa::config::field;
 
 use super::formats;
 use super::settings::Settings;
-use crate::state::adc::{Adc, Channel};
+use crate::state::adc::{Adc, Channel, Dimension};
 use crate::state::dst::{self, DST_COLUMNS, DST_ROWS, Dst};
 use crate::units::config::ConfigUnit;
 
 use super::early::Row;
-
-/// Widths of the counters that an instruction advances.
-const Y_MASK: u32 = 0x1FFF;
-const Z_MASK: u32 = 0xFF;
 
 /// First word of `ADDR_MOD_PACK_SEC`, four of them.
 const ADDR_MODS: usize = field::ADDR_MOD_PACK_SEC0_YsrcIncr.addr32 as usize;
@@ -166,18 +162,15 @@ pub(crate) fn advance(adc: &mut Adc, config: &ConfigUnit, thread: usize, index: 
 #[inline]
 const fn advance_channel(channel: &mut Channel, y: u32, z: u32) {
     if y & 0x20 != 0 {
-        channel.y.value = 0;
-        channel.y.cr = 0;
+        channel.set(Dimension::Y, 0);
     } else if y & 0x10 != 0 {
-        channel.y.cr = (channel.y.cr + (y & 0xF)) & Y_MASK;
-        channel.y.value = channel.y.cr;
+        channel.add_cr(Dimension::Y, y & 0xF);
     } else {
-        channel.y.value = (channel.y.value + (y & 0xF)) & Y_MASK;
+        channel.add(Dimension::Y, y & 0xF);
     }
     if z & 2 != 0 {
-        channel.z.value = 0;
-        channel.z.cr = 0;
+        channel.set(Dimension::Z, 0);
     } else {
-        channel.z.value = (channel.z.value + (z & 1)) & Z_MASK;
+        channel.add(Dimension::Z, z & 1);
     }
 }

@@ -103,7 +103,8 @@ impl Settings {
             let planes = u64::from(descriptor.y_dim()) * z_dim * w_dim;
             at += round_up_16((u64::from(self.x_dim) * planes).div_ceil(16));
         }
-        let plane = u64::from(zw[0].w.value) * z_dim + u64::from(zw[0].z.value);
+        // Of these two counters only eight bits arrive here [isa-wh: ADCs.md].
+        let plane = u64::from(zw[0].w.value & 0xFF) * z_dim + u64::from(zw[0].z.value & 0xFF);
         let (first, count, drop, keep) = if self.uncompressed {
             let (x, y, end) = self.extent(issued, row_search, xy)?;
             let first = (plane * u64::from(descriptor.y_dim()) + y) * u64::from(self.x_dim) + x;

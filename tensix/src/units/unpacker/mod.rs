@@ -42,6 +42,7 @@ use self::sink::{Sink, SrcAShape};
 use crate::backend::{Backend, soft_reset};
 use crate::checks::{self, Check};
 use crate::env::Env;
+use crate::state::adc::Dimension;
 use crate::state::dst::DstMap;
 use crate::units::{Fault, Issued};
 use isa::op::Opcode;
@@ -253,8 +254,8 @@ impl Backend {
         for (index, adcs) in self.adcs.iter_mut().enumerate() {
             if index == thread || index == settings.adc {
                 for (channel, (z, y)) in adcs.0[unpacker].iter_mut().zip(increments) {
-                    channel.y.value = (channel.y.value + y) & 0x1FFF;
-                    channel.z.value = (channel.z.value + z) & 0xFF;
+                    channel.add(Dimension::Y, y);
+                    channel.add(Dimension::Z, z);
                 }
             }
         }

@@ -6,6 +6,7 @@ use sim_core::ThreadId;
 use super::{
     ALL_ZERO, FLIP, Fixture, ROW_SEARCH, TILE, UNPACR_A, UNPACR_B, USE_COUNTER, bf16_cells, setc16,
 };
+use crate::state::adc::Dimension;
 
 /// Half-words that differ: 0x4000, 0x4001, ...
 fn ramp(first: u16) -> impl Iterator<Item = u16> {
@@ -81,6 +82,33 @@ fn counters_address_input_and_output() {
     let adc = &fixture.tensix.backend.adcs[0].0[1];
     assert_eq!((adc[0].z.value, adc[0].y.value), (5, 5));
     assert_eq!((adc[1].z.value, adc[1].y.value), (2, 3));
+}
+
+#[test]
+fn z_counts_thirteen_bits_of_which_the_input_sees_eight() {
+    // [isa-wh: ADCs.md]: 13 bits on Blackhole; channel 1 addresses Dst with all of them.
+    let mut fixture = Fixture::new();
+    fixture.descriptor(0, 5, 16, 1);
+    fixture.word(65, 60 << 16 | 1);
+    fixture.halves(ramp(0));
+    fixture.extent(0, 0, 15);
+    fixture.set(&field::THCON_SEC0_REG2_Unpack_if_sel_cntx0, 1);
+    fixture.set(&field::UNP0_ADDR_CTRL_ZW_REG_1_Zstride, 32);
+    fixture.run(&[0xB205_0000]);
+    let adc = &mut fixture.tensix.backend.adcs[0].0[0];
+    adc[0].set(Dimension::Z, 256 + 44);
+    adc[1].set(Dimension::Z, 300);
+    // Channel 1 stays, then goes on.
+    fixture.run(&[UNPACR_A, UNPACR_A, UNPACR_A | 1 << 19, UNPACR_A | 1 << 15]);
+    let dst = &fixture.tensix.backend.matrix.dst;
+    let row: [u16; 16] = std::array::from_fn(|column| {
+        let value = 0x4000 + 44 * 16 + column as u16;
+        value & 0x8000 | (value & 0x7F) << 8 | value >> 7 & 0xFF
+    });
+    assert_eq!((dst.cells[300], dst.cells[301], dst.cells[302]), (row, row, [0; 16]));
+    assert_eq!((dst.cells[44], dst.cells[45]), ([0; 16], [0; 16]));
+    let adc = &fixture.tensix.backend.adcs[0].0[0];
+    assert_eq!((adc[0].z.value, adc[1].z.value), (301, 301));
 }
 
 #[test]
