@@ -7,7 +7,7 @@
 //!
 //! Which entries count for that rule, and whether the SFPLOADMACRO that adds an entry counts for
 //! it, is not stated: entries that execute in this cycle do not, nor do new ones
-//! `[unknown: U-054]`.
+//! `[unknown: U-054]`. A sequence byte of 0 leaves its sub-unit alone `[unknown: U-085]`.
 //!
 //! Source: `[isa-bh: TensixCoprocessor/SFPLOADMACRO.md]`.
 
@@ -235,6 +235,10 @@ impl VectorUnit {
     ) -> Result<(), Fault> {
         let macro_index = load.word >> 22 & 3;
         let sequence = config.sequences[macro_index as usize] >> (8 * sub_unit as u32) & 0xFF;
+        // Such a byte leaves the sub-unit alone [unknown: U-085].
+        if sequence == 0 {
+            return Ok(());
+        }
         let delay = (sequence >> 3 & 7) as u8;
         let word = match sequence & 7 {
             0 => {
