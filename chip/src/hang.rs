@@ -325,9 +325,10 @@ impl<'a> Closure<'a> {
             Ender::Here(agent) => self.is_live(at, agent),
             Ender::Answer => self.scenes[at].sends,
             Ender::Elsewhere => senders.iter().zip(self.scenes).enumerate().any(|(other, pair)| {
-                // A dispatcher sends launches, and nothing that a kernel of somebody else waits for.
+                // A dispatcher sends launches when the host has it do so, and nothing that a kernel of
+                // somebody else waits for.
                 let stranger = pair.1.role == Role::Dispatcher
-                    && self.scenes[at].role == Role::DeviceLaunched
+                    && self.scenes[at].role != Role::Dispatcher
                     && self.stance > Stance::Free;
                 other != at && *pair.0 && !stranger
             }),
@@ -459,7 +460,7 @@ impl Hang {
                     let signal = mailbox.go & !3;
                     polls.any(|poll| (signal..signal + 4 * (SLOTS + 1)).contains(&poll.addr))
                 }
-                Role::DeviceLaunched => self.stance != Stance::Polls,
+                Role::DeviceLaunched => true,
                 Role::Bare => polls.next().is_some(),
             }
         };

@@ -8,9 +8,11 @@
 
 pub mod books;
 mod forms;
+pub mod lens;
 pub mod names;
 pub mod report;
 mod show;
 
 pub use books::{Books, Kept};
+pub use lens::Lens;
 pub use report::{Report, TileReport, TileView, report};

@@ -326,6 +326,9 @@ fn counter(scene: &Scene<'_>, noc: u8, value: u32, target: Option<u32>) -> Strin
         }
     }
     let target = target.map_or_else(String::new, |target| format!(", software expects {target}"));
+    if scene.ledger.is_blank() {
+        return format!("the counter shows {value}{target}, and no request is under way");
+    }
     format!(
         "the counter shows {value}{target}; NoC {noc} has carried out {} of {} requests, so it \
          will never move again",
