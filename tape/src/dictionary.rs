@@ -5,7 +5,7 @@ use crate::call::{Op, Parts};
 use crate::wire::Damage;
 
 /// Calls that have a number at a time.
-pub(crate) const MOST_CALLS: usize = 1 << 15;
+pub(crate) const MOST_CALLS: usize = 1 << 13;
 /// Bytes that are kept for them, beyond which none is added.
 const MOST_BYTES: usize = 4 << 20;
 /// Numbers that calls without arguments always have.

@@ -20,6 +20,8 @@ mod search;
 mod source;
 mod streams;
 mod tape;
+#[cfg(test)]
+mod tests;
 mod wire;
 mod writer;
 

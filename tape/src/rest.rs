@@ -12,3 +12,14 @@ const WHOLE_EPOCHS: u64 = 16;
 pub(crate) fn sum(first: u64, second: u64) -> Option<u64> {
     if first.is_multiple_of(WHOLE_EPOCHS) { first.checked_add(second) } else { None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_epochs_are_followed_by_more() {
+        assert_eq!((sum(64, 5), sum(0, 8), sum(32, 16)), (Some(69), Some(8), Some(48)));
+        assert_eq!((sum(8, 8), sum(5, 64), sum(1 << 63, 1 << 63)), (None, None, None));
+    }
+}

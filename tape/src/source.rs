@@ -57,6 +57,18 @@ impl Source {
         }
     }
 
+    /// All bytes.
+    pub(crate) fn all(self) -> io::Result<Vec<u8>> {
+        match self {
+            Self::File(file, length) => {
+                let mut bytes = vec![0; length as usize];
+                file.read_exact_at(&mut bytes, 0)?;
+                Ok(bytes)
+            }
+            Self::Memory(bytes) => Ok(bytes),
+        }
+    }
+
     /// The bytes from `at` on; less only where the file ends.
     pub(crate) fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
         match self {

@@ -169,11 +169,7 @@ impl Tape {
             let blocks = scan(&source).map_err(read)?;
             TapeKind::Blocks(Box::new(BlockTape::new(path, source, &blocks)?))
         } else if magic == recording::MAGIC {
-            let bytes = match source {
-                Source::Memory(bytes) => bytes,
-                Source::File(..) => std::fs::read(path).map_err(read)?,
-            };
-            old(path, bytes)?
+            old(path, source.all().map_err(read)?)?
         } else {
             return Err(TapeError::Magic { path: path.to_owned() });
         };

@@ -105,39 +105,41 @@ impl TapeWriter {
             return;
         }
         if let Call::Rest { cycles } = *call {
-            match self.held.map(|held| rest::sum(held, cycles)) {
-                Some(Some(sum)) => self.held = Some(sum),
-                _ => {
-                    self.release();
-                    self.held = Some(cycles);
-                }
+            let sum = self.held.and_then(|held| rest::sum(held, cycles));
+            if sum.is_none() {
+                self.release();
             }
-            return;
-        }
-        if self.held.is_some() {
-            self.release();
-        }
-        match *call {
-            Call::Init => self.open = true,
-            Call::Exit => self.open = false,
-            _ => {}
-        }
-        let parts = Parts::of(call);
-        if parts.bytes.len() < LEAST_BYTES {
-            let numbers = match *call {
-                Call::State { cycle, hash } => (cycle, hash),
-                _ => (0, 0),
-            };
-            self.folder.push(&Key::short(&parts), numbers);
+            self.held = Some(sum.unwrap_or(cycles));
         } else {
-            self.push_long(&parts);
+            self.release();
+            self.push(call);
         }
         if self.folder.bytes() >= FULL_BYTES {
             self.write_calls();
         }
     }
 
+    #[inline]
+    fn push(&mut self, call: &Call<'_>) {
+        match *call {
+            Call::Init => self.open = true,
+            Call::Exit => self.open = false,
+            _ => {}
+        }
+        let parts = Parts::of(call);
+        if parts.bytes.len() >= LEAST_BYTES {
+            self.push_long(&parts);
+            return;
+        }
+        let numbers = match *call {
+            Call::State { cycle, hash } => (cycle, hash),
+            _ => (0, 0),
+        };
+        self.folder.push(&Key::short(&parts), numbers);
+    }
+
     /// The cycles at rest do not become more.
+    #[inline]
     fn release(&mut self) {
         if let Some(cycles) = self.held.take() {
             let key = Key { op: Op::Rest, a0: 0, a1: 0, length: 0, identity: &[] };
@@ -239,6 +241,11 @@ impl TapeWriter {
     #[must_use]
     pub fn is_ended(&self) -> bool {
         self.ended
+    }
+
+    #[cfg(test)]
+    pub(crate) fn pretend_other_process(&mut self) {
+        self.pid ^= 1;
     }
 
     /// The file.

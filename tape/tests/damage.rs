@@ -4,7 +4,7 @@ mod common;
 
 use std::fs;
 
-use common::{calls, create, read_all};
+use common::{assert_same, calls, create, read_all};
 use proptest::prelude::*;
 use tape::{Call, Tape, TapeError};
 
@@ -39,7 +39,7 @@ proptest! {
             prop_assert_eq!(error, None);
             // The last call may be a rest that went on.
             let same = after.len().saturating_sub(1);
-            prop_assert_eq!(&after[..same], &before[..same]);
+            assert_same(&after[..same], &before[..same])?;
         }
     }
 
