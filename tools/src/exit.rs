@@ -3,6 +3,10 @@
 
 use std::process::ExitCode;
 
+use anyhow::Result;
+
+use crate::output::print_error;
+
 /// Outcome of a run, as the shell sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -19,6 +23,24 @@ pub enum Exit {
     NoProgress = 4,
     /// The run ended, but memory does not hold what was expected, or a replay read something else.
     WrongResult = 5,
+}
+
+impl Exit {
+    /// This outcome, although it may not have been possible to write it down: what a run found is
+    /// not made good by a full disk. An error that is not returned is printed.
+    ///
+    /// # Errors
+    /// Nothing was found, so that the output is all there is to complain about.
+    pub fn whatever_became_of(self, output: Result<()>) -> Result<Self> {
+        match output {
+            Ok(()) => Ok(self),
+            Err(error) if self == Self::Ok => Err(error),
+            Err(error) => {
+                print_error(&error);
+                Ok(self)
+            }
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {

@@ -6,3 +6,4 @@
 pub mod commands;
 pub mod exit;
 pub mod fetch;
+pub mod output;

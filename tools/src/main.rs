@@ -1,33 +1,28 @@
 //! The `tilescope` command line: parses, runs, prints errors, sets the exit status.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
-use clap::builder::styling::{AnsiColor, Style};
 use tools::commands::{
     Cli, Command, boot, demo, disasm, firmware, launch, record, regs, replay, sim, stalls, state,
     tui, why,
 };
 use tools::exit::Exit;
+use tools::output;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    // Colours only on a terminal, and never with NO_COLOR: the stream strips them.
-    let mut out = BufWriter::new(anstream::stdout());
+    let mut out = BufWriter::new(output::text());
     let result = run(&cli.command, &mut out);
-    let result = result.and_then(|exit| Ok(out.flush().map(|()| exit)?));
-    // What is still buffered has nowhere to go once the reader has left.
+    let flushed = out.flush().map_err(Into::into);
+    // What is still buffered has nowhere to go.
     let (_, _) = out.into_parts();
-    match result {
+    match result.and_then(|exit| exit.whatever_became_of(flushed)) {
         Ok(exit) => exit.into(),
-        Err(error) if is_closed_pipe(&error) => Exit::Ok.into(),
         Err(error) => {
-            let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-            let text = format!("{error:#}").lines().collect::<Vec<_>>().join(" ");
-            // There is nobody left to tell when standard error is gone too.
-            let _ = writeln!(anstream::stderr(), "{red}error{red:#}: {text}");
+            output::print_error(&error);
             Exit::Host.into()
         }
     }
@@ -49,14 +44,4 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<Exit> {
         Command::Record(args) => record::run(args, out),
         Command::Sim(args) => sim::run(args, out),
     }
-}
-
-/// `tilescope regs | head` is not an error.
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-        let json =
-            cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
-        io.or(json) == Some(io::ErrorKind::BrokenPipe)
-    })
 }

@@ -72,8 +72,8 @@ pub fn run(args: &DemoArgs, out: &mut dyn Write) -> Result<Exit> {
     }
     let set = embedded_firmware()?;
     let diagnosis = diagnose(&set, &plan.launches, &why::setup(&args.machine, Vec::new()))?;
-    why::show(&diagnosis.explanation, &args.output, out)?;
-    Ok(why::exit(&diagnosis))
+    let shown = why::show(&diagnosis.explanation, &args.output, out);
+    why::exit(&diagnosis).whatever_became_of(shown)
 }
 
 fn write_files(example: &Example, dir: &Path) -> Result<()> {

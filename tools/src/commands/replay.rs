@@ -1,6 +1,6 @@
 //! `tilescope replay`: recorded host sessions on a device library.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -79,6 +79,7 @@ pub fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<Exit> {
         max_mismatches: args.max_mismatches,
     };
     let (mut replays, mut failed, mut seconds) = (0_u32, 0_u32, 0.0);
+    let mut written = Ok(());
     for file in &args.files {
         let recording = Arc::new(replay::read(file)?);
         let plan = Plan::of(&recording);
@@ -96,18 +97,16 @@ pub fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<Exit> {
             replays += 1;
             failed += u32::from(!done.passed());
             seconds += done.outcome.seconds;
-            if args.json {
-                json(&done, out)?;
-            } else {
-                text(&done, out)?;
+            if written.is_ok() {
+                written = show(&done, args.json, out);
             }
-            out.flush()?;
         }
     }
-    if !args.json && replays > 1 {
-        writeln!(out, "{replays} replays, {failed} failed, {seconds:.3} s")?;
+    if !args.json && replays > 1 && written.is_ok() {
+        written = writeln!(out, "{replays} replays, {failed} failed, {seconds:.3} s");
     }
-    Ok(if failed == 0 { Exit::Ok } else { Exit::WrongResult })
+    let exit = if failed == 0 { Exit::Ok } else { Exit::WrongResult };
+    exit.whatever_became_of(written.map_err(Into::into))
 }
 
 fn open(args: &ReplayArgs) -> Result<Box<dyn Library>> {
@@ -137,7 +136,16 @@ fn verdict(done: &Done) -> &'static str {
     if done.passed() { "PASS" } else { "FAIL" }
 }
 
-fn text(done: &Done, out: &mut dyn Write) -> Result<()> {
+fn show(done: &Done, as_json: bool, out: &mut dyn Write) -> io::Result<()> {
+    if as_json {
+        json(done, out)?;
+    } else {
+        text(done, out)?;
+    }
+    out.flush()
+}
+
+fn text(done: &Done, out: &mut dyn Write) -> io::Result<()> {
     let Outcome { compared, polls, early, late, extra_clocks, clocks, .. } = done.outcome;
     write!(
         out,
@@ -187,7 +195,7 @@ fn mismatch_json(mismatch: &Mismatch) -> Value {
     })
 }
 
-fn json(done: &Done, out: &mut dyn Write) -> Result<()> {
+fn json(done: &Done, out: &mut dyn Write) -> io::Result<()> {
     let outcome = &done.outcome;
     let hashes: Vec<String> =
         outcome.state_hashes.iter().map(|hash| format!("{hash:016x}")).collect();
@@ -212,6 +220,5 @@ fn json(done: &Done, out: &mut dyn Write) -> Result<()> {
         "mismatches": outcome.mismatches.iter().map(mismatch_json).collect::<Vec<_>>(),
         "reports": outcome.reports,
     });
-    writeln!(out, "{value}")?;
-    Ok(())
+    writeln!(out, "{value}")
 }

@@ -19,6 +19,7 @@ use super::report;
 use super::sinks::{INTERRUPTED, Sinks, interrupted};
 use crate::exit::Exit;
 use crate::fetch::{Cache, DEFAULT_VERSION, FetchOptions, Interrupt};
+use crate::output::{Output, STDERR, note};
 
 /// The instruction log, to wherever it goes.
 type Instructions = InstructionLog<Box<dyn Write>, Rc<LoadedNames>>;
@@ -131,9 +132,9 @@ pub(super) fn choose_firmware(args: &MachineArgs, out: &mut dyn Write) -> Result
         Err(error) if args.firmware.is_some() || !cache.list()?.is_empty() => Err(error),
         Err(_) if offer_fetch(&cache, out)? => Ok(FirmwareSet::read(&cache.resolve(None)?)?),
         Err(_) => {
-            eprintln!(
-                "note: no vendor firmware in the cache (`tilescope firmware fetch` gets it); \
-                 booting the embedded firmware"
+            note(
+                "no vendor firmware in the cache (`tilescope firmware fetch` gets it); booting the \
+                 embedded firmware",
             );
             embedded_firmware()
         }
@@ -161,7 +162,7 @@ fn offer_fetch(cache: &Cache, out: &mut dyn Write) -> Result<bool> {
     match cache.fetch(&options) {
         Ok(_) => Ok(true),
         Err(error) => {
-            eprintln!("note: fetching failed: {error:#}");
+            note(&format!("fetching failed: {error:#}"));
             Ok(false)
         }
     }
@@ -180,11 +181,11 @@ fn instruction_log(output: &OutputArgs, names: &Rc<LoadedNames>) -> Result<Optio
         cores = CoreSet::ALL;
     }
     let writer: Box<dyn Write> = if path.as_os_str() == "-" {
-        Box::new(BufWriter::new(io::stderr()))
+        Box::new(BufWriter::new(Output::new(STDERR, io::stderr())))
     } else {
         let file =
             File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-        Box::new(BufWriter::new(file))
+        Box::new(BufWriter::new(Output::new(path.display().to_string(), file)))
     };
     Ok(Some(InstructionLog::new(writer, cores, Rc::clone(names))))
 }
@@ -316,16 +317,21 @@ impl Run {
         report: impl FnOnce(&mut Self, &mut dyn Write) -> Result<()>,
     ) -> Result<Exit> {
         let exit = self.stages.last().map_or(Exit::Ok, |stage| stage.end.exit());
+        // Each is brought to its end, whatever became of the others.
         let recorded = self.finish_sinks();
-        report(&mut self, out)?;
+        let logged = self.finish_instructions();
+        let mut reported = report(&mut self, out);
         for &(address, bytes) in &output.dump {
-            report::dump(self.tile(), address, bytes, out)?;
+            reported = reported.and_then(|()| report::dump(self.tile(), address, bytes, out));
         }
-        if let Some(log) = self.session.tile.observer_mut().1.1.0.take() {
-            let path = output.instructions.as_deref().unwrap_or_else(|| "-".as_ref());
-            log.finish().with_context(|| format!("cannot write {}", path.display()))?;
-        }
-        recorded.map(|()| exit)
+        exit.whatever_became_of(recorded.and(logged).and(reported))
+    }
+
+    /// Completes the instruction log.
+    fn finish_instructions(&mut self) -> Result<()> {
+        let Some(log) = self.session.tile.observer_mut().1.1.0.take() else { return Ok(()) };
+        log.finish()?;
+        Ok(())
     }
 
     /// Completes what was recorded.

@@ -15,6 +15,7 @@ use sim_core::{AgentId, CoreId, Cycle, Event, Jump, Observer, Stamp};
 
 use super::log;
 use super::machine::OutputArgs;
+use crate::output::{Output, STDERR, STDOUT};
 
 type Out = Box<dyn Write>;
 
@@ -70,20 +71,24 @@ impl std::fmt::Debug for Sinks {
 /// Bytes that are collected before they are written.
 const BUFFER_BYTES: usize = 64 << 10;
 
+fn buffered(name: impl Into<String>, inner: impl Write + 'static) -> Out {
+    Box::new(BufWriter::with_capacity(BUFFER_BYTES, Output::new(name, inner)))
+}
+
 fn create(path: &Path) -> Result<Out> {
     if path.as_os_str() == "-" {
-        return Ok(Box::new(BufWriter::with_capacity(BUFFER_BYTES, io::stdout())));
+        return Ok(buffered(STDOUT, io::stdout()));
     }
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(Box::new(BufWriter::with_capacity(BUFFER_BYTES, file)))
+    Ok(buffered(path.display().to_string(), file))
 }
 
 /// Where the log goes: a person sees each line at once.
 fn screen(json: bool) -> Out {
     match (json, io::stdout().is_terminal()) {
-        (true, _) => Box::new(io::LineWriter::new(io::stderr())),
-        (false, true) => Box::new(io::stdout()),
-        (false, false) => Box::new(BufWriter::with_capacity(BUFFER_BYTES, io::stdout())),
+        (true, _) => Box::new(io::LineWriter::new(Output::new(STDERR, io::stderr()))),
+        (false, true) => Box::new(Output::new(STDOUT, io::stdout())),
+        (false, false) => buffered(STDOUT, io::stdout()),
     }
 }
 
@@ -131,7 +136,7 @@ impl Sinks {
     /// Completes the files. `open` says what each agent still does at `now`.
     ///
     /// # Errors
-    /// Something could not be written; a reader that left is one too.
+    /// Something could not be written.
     pub fn finish(
         &mut self,
         now: Cycle,
@@ -144,13 +149,13 @@ impl Sinks {
             }
         }
         if let Some(log) = self.log.take() {
-            log.finish().context("--log")?;
+            log.finish()?;
         }
         if let Some(jsonl) = self.jsonl.take() {
-            jsonl.finish(end).context("--jsonl")?;
+            jsonl.finish(end)?;
         }
         if let Some(perfetto) = self.perfetto.take() {
-            perfetto.finish(now, open, end).context("--perfetto")?;
+            perfetto.finish(now, open, end)?;
         }
         if let Some(waves) = self.waves.take() {
             waves.finish(now).context("--waves")?;

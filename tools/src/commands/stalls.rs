@@ -12,7 +12,7 @@ use loader::plan::LaunchPlan;
 use loader::session::{Outcome, Session};
 use observe::{Attribution, Stalls};
 use serde_json::json;
-use sim_core::{AgentId, WaitReason};
+use sim_core::{AgentId, Cycle, WaitReason};
 
 use super::machine::MachineArgs;
 use super::report::wait_text;
@@ -77,6 +77,22 @@ fn text(rows: &[Attribution], out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
+fn show(
+    args: &StallArgs,
+    now: Cycle,
+    done: bool,
+    rows: &[Attribution],
+    out: &mut dyn Write,
+) -> Result<()> {
+    if args.json {
+        let value = json!({ "cycles": now.0, "done": done, "agents": rows });
+        writeln!(out, "{}", serde_json::to_string_pretty(&value)?)?;
+        return Ok(());
+    }
+    writeln!(out, "{now} cycles{}", if done { "" } else { "; it did not end" })?;
+    text(rows, out)
+}
+
 /// Runs and reports.
 ///
 /// # Errors
@@ -121,12 +137,5 @@ pub fn run(args: &StallArgs, out: &mut dyn Write) -> Result<Exit> {
     let now = session.tile.now();
     let stalls = session.tile.observer_mut().take();
     let rows = stalls.map(|stalls| stalls.finish(now, args.top, &open)).unwrap_or_default();
-    if args.json {
-        let value = json!({ "cycles": now.0, "done": exit == Exit::Ok, "agents": rows });
-        writeln!(out, "{}", serde_json::to_string_pretty(&value)?)?;
-    } else {
-        writeln!(out, "{now} cycles{}", if exit == Exit::Ok { "" } else { "; it did not end" })?;
-        text(&rows, out)?;
-    }
-    Ok(exit)
+    exit.whatever_became_of(show(args, now, exit == Exit::Ok, &rows, out))
 }

@@ -123,6 +123,5 @@ pub fn run(args: &WhyArgs, out: &mut dyn Write) -> Result<Exit> {
     let suppressed = suppressed(&args.output)?;
     let set = choose_firmware(&args.machine, out)?;
     let diagnosis = diagnose(&set, &launches, &setup(&args.machine, suppressed))?;
-    show(&diagnosis.explanation, &args.output, out)?;
-    Ok(exit(&diagnosis))
+    exit(&diagnosis).whatever_became_of(show(&diagnosis.explanation, &args.output, out))
 }

@@ -20,6 +20,7 @@ use tensix::CellFormat;
 use super::machine::{MachineArgs, OutputArgs};
 use super::run::{Run, StageEnd};
 use crate::exit::Exit;
+use crate::output::note;
 use select::Selection;
 
 const EXAMPLES: &str = "\
@@ -168,7 +169,7 @@ pub fn run(args: &StateArgs, out: &mut dyn Write) -> Result<Exit> {
 fn show(args: &StateArgs, run: &mut Run, stopped: bool, out: &mut dyn Write) -> Result<()> {
     if let Some(cycle) = args.at_cycle.filter(|_| !stopped) {
         let now = run.tile().now();
-        eprintln!("note: --at-cycle {cycle}: the run ended before, at cycle {now}");
+        note(&format!("--at-cycle {cycle}: the run ended before, at cycle {now}"));
     }
     let tree = run.tile_mut().registers();
     let selection = Selection::new(args, &tree)?;
