@@ -9,6 +9,7 @@
 
 pub mod abi;
 pub mod dynamic;
+mod headers;
 pub mod recording;
 
 pub use abi::HostMemory;

@@ -12,16 +12,24 @@
 //!     24  size  payload, for the operations that carry bytes
 //! ```
 //!
-//! A record that runs past the end of the file ends the recording: its host was killed. The format
+//! A record that runs past the end of the file ends the recording: its host was killed. A payload has
+//! at most [`MAX_PAYLOAD_BYTES`], so that damage shows before it is waited for. The format
 //! is that of the vendor-independent recordings this project is tested with
 //! `[spec: host recordings 1]`.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
+
+use crate::headers::Headers;
 
 /// The first eight bytes of a file.
 pub const MAGIC: [u8; 8] = *b"TTREC01\n";
 /// Bytes of a record before its payload.
 pub const HEADER_BYTES: usize = 24;
+/// The largest payload: 1 GiB. The longest call of the recordings this project is tested with moves
+/// 14 kB.
+pub const MAX_PAYLOAD_BYTES: u64 = 1 << 30;
+/// Bytes that are looked at together while a recording is read.
+const CHUNK_BYTES: usize = 1 << 16;
 
 /// What was called.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -145,11 +153,19 @@ pub enum FormatError {
     )]
     Operation {
         /// Number of the record.
-        record: usize,
+        record: u64,
         /// Byte of the file.
-        at: usize,
+        at: u64,
         /// What stands there.
         number: u8,
+    },
+    /// The bytes behind the operation are not zero.
+    #[error("damaged recording: record {record} at byte {at} has no zeros behind its operation")]
+    Header {
+        /// Number of the record.
+        record: u64,
+        /// Byte of the file.
+        at: u64,
     },
     /// A configuration access that is not one word.
     #[error(
@@ -157,26 +173,49 @@ pub enum FormatError {
     )]
     ConfigSize {
         /// Number of the record.
-        record: usize,
+        record: u64,
         /// Byte of the file.
-        at: usize,
+        at: u64,
         /// Its payload in bytes.
-        size: usize,
+        size: u64,
+    },
+    /// A payload that no call has.
+    #[error(
+        "damaged recording: record {record} at byte {at} claims {size} bytes, the limit is {MAX_PAYLOAD_BYTES}"
+    )]
+    Payload {
+        /// Number of the record.
+        record: u64,
+        /// Byte of the file.
+        at: u64,
+        /// The payload in bytes that its header claims.
+        size: u64,
     },
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    op: Op,
-    at: usize,
-    size: usize,
+/// Why a stream gives no recording.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It cannot be read on.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// It is no recording.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// It is longer than the reader was ready to keep.
+    #[error("a recording of more than {limit} bytes")]
+    TooLarge {
+        /// The limit.
+        limit: u64,
+    },
 }
 
 /// A whole recording in memory.
 #[derive(Clone, Debug)]
 pub struct Recording {
     bytes: Vec<u8>,
-    entries: Vec<Entry>,
+    /// Where each record begins; not more, because records of 24 bytes are the rule.
+    starts: Vec<usize>,
     complete: bool,
 }
 
@@ -185,44 +224,47 @@ impl Recording {
     ///
     /// # Errors
     /// See [`FormatError`]. A file that ends within a record is a shorter recording, not an error.
+    ///
+    /// # Panics
+    /// Never: what is in memory has an address.
     pub fn parse(bytes: Vec<u8>) -> Result<Self, FormatError> {
-        if !bytes.starts_with(&MAGIC) {
-            return Err(FormatError::Magic);
-        }
-        let mut entries = Vec::new();
-        let mut at = MAGIC.len();
-        while let Some(header) = bytes.get(at..at + HEADER_BYTES) {
-            let record = entries.len();
-            let op = Op::from_number(header[0]).ok_or(FormatError::Operation {
-                record,
-                at,
-                number: header[0],
-            })?;
-            let size = u32::from_le_bytes([header[4], header[5], header[6], header[7]]) as usize;
-            let size = if op.has_payload() { size } else { 0 };
-            if bytes.len() - at - HEADER_BYTES < size {
-                break;
+        let (mut headers, mut starts) = (Headers::default(), Vec::new());
+        headers.feed(&bytes, &mut |_, at| starts.push(place(at)))?;
+        let complete = headers.end()?;
+        Ok(Self { bytes, starts, complete })
+    }
+
+    /// Reads a stream to its end, at most `limit` bytes of it. Each record is looked at when it
+    /// comes: what is no recording is not read on.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    ///
+    /// # Panics
+    /// Never: what is in memory has an address.
+    pub fn read(from: impl Read, limit: u64) -> Result<Self, ReadError> {
+        let (mut bytes, mut starts) = (Vec::new(), Vec::new());
+        let complete = chunks(from, &mut |op_at, chunk| {
+            starts.extend(op_at.iter().map(|&(_, at)| place(at)));
+            if bytes.len() as u64 + chunk.len() as u64 > limit {
+                return Err(ReadError::TooLarge { limit });
             }
-            if matches!(op, Op::ConfigRead | Op::ConfigWrite) && size != 4 {
-                return Err(FormatError::ConfigSize { record, at, size });
-            }
-            entries.push(Entry { op, at, size });
-            at += HEADER_BYTES + size;
-        }
-        let complete = at == bytes.len();
-        Ok(Self { bytes, entries, complete })
+            bytes.extend_from_slice(chunk);
+            Ok(())
+        })?;
+        Ok(Self { bytes, starts, complete })
     }
 
     /// Number of records.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.starts.len()
     }
 
     /// Whether nothing was recorded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.starts.is_empty()
     }
 
     /// Whether the last record ends where the file ends.
@@ -237,18 +279,13 @@ impl Recording {
     /// There is no such record.
     #[must_use]
     pub fn record(&self, index: usize) -> Record<'_> {
-        let entry = self.entries[index];
+        let (header, rest) = self.bytes[self.starts[index]..].split_at(HEADER_BYTES);
         let word = |from: usize| {
-            let bytes = &self.bytes[entry.at + from..entry.at + from + 8];
-            u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
+            u64::from_le_bytes(header[from..from + 8].try_into().expect("eight bytes"))
         };
-        let start = entry.at + HEADER_BYTES;
-        Record {
-            op: entry.op,
-            a0: word(8),
-            a1: word(16),
-            bytes: &self.bytes[start..start + entry.size],
-        }
+        let op = Op::from_number(header[0]).expect("checked when it was read");
+        let size = if op.has_payload() { place(word(0) >> 32) } else { 0 };
+        Record { op, a0: word(8), a1: word(16), bytes: &rest[..size] }
     }
 
     /// All records in order.
@@ -256,6 +293,46 @@ impl Recording {
     pub fn records(&self) -> impl DoubleEndedIterator<Item = Record<'_>> + ExactSizeIterator {
         (0..self.len()).map(|index| self.record(index))
     }
+}
+
+/// An offset into what is in memory.
+fn place(at: u64) -> usize {
+    usize::try_from(at).expect("what is in memory has an address")
+}
+
+/// Reads a stream to its end, piece by piece, with the operation and place of each record that ends
+/// in the piece. Whether the stream ends with a record.
+fn chunks(
+    mut from: impl Read,
+    take: &mut impl FnMut(&[(Op, u64)], &[u8]) -> Result<(), ReadError>,
+) -> Result<bool, ReadError> {
+    let (mut headers, mut found) = (Headers::default(), Vec::new());
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        let count = match from.read(&mut chunk) {
+            Ok(0) => return Ok(headers.end()?),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error.into()),
+        };
+        found.clear();
+        headers.feed(&chunk[..count], &mut |op, at| found.push((op, at)))?;
+        take(&found, &chunk[..count])?;
+    }
+}
+
+/// Reads a stream to its end and keeps nothing of it: how many records there are of each operation,
+/// in the order of [`Op::ALL`].
+///
+/// # Errors
+/// See [`ReadError`].
+pub fn count(from: impl Read) -> Result<[u64; Op::ALL.len()], ReadError> {
+    let mut counts = [0; Op::ALL.len()];
+    chunks(from, &mut |found, _| {
+        found.iter().for_each(|&(op, _)| counts[op as usize - 1] += 1);
+        Ok(())
+    })?;
+    Ok(counts)
 }
 
 /// Writes the start of a file.
@@ -269,11 +346,13 @@ pub fn write_magic(out: &mut dyn Write) -> io::Result<()> {
 /// Writes one record.
 ///
 /// # Errors
-/// The output cannot be written, or the payload does not fit 32 bits of size.
+/// The output cannot be written, or the payload has more than [`MAX_PAYLOAD_BYTES`].
 pub fn write_record(out: &mut dyn Write, record: &Record<'_>) -> io::Result<()> {
     let bytes: &[u8] = if record.op.has_payload() { record.bytes } else { &[] };
-    let size = u32::try_from(bytes.len())
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "payload of 4 GiB or more"))?;
+    let size = u32::try_from(bytes.len()).ok().filter(|&size| u64::from(size) <= MAX_PAYLOAD_BYTES);
+    let size = size.ok_or_else(|| {
+        io::Error::new(io::ErrorKind::InvalidInput, "a call with more than 1 GiB of payload")
+    })?;
     let mut header = [0; HEADER_BYTES];
     header[0] = record.op as u8;
     header[4..8].copy_from_slice(&size.to_le_bytes());
@@ -337,5 +416,73 @@ mod tests {
         wrong[8] = 77;
         let error = Recording::parse(wrong).unwrap_err();
         assert_eq!(error, FormatError::Operation { record: 0, at: 8, number: 77 });
+    }
+
+    /// An endless stream that says how much of it was asked for.
+    struct Endless<'a>(&'a [u8], u8, u64);
+
+    impl Read for Endless<'_> {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            if self.0.is_empty() {
+                to.fill(self.1);
+                self.2 += to.len() as u64;
+                return Ok(to.len());
+            }
+            self.0.read(to)
+        }
+    }
+
+    #[test]
+    fn endless_stream_is_refused_at_its_first_wrong_record() {
+        let mut zeros = Endless(b"", 0, 0);
+        let error = Recording::read(&mut zeros, u64::MAX).unwrap_err();
+        assert!(matches!(error, ReadError::Format(FormatError::Magic)), "{error}");
+        assert!(zeros.2 <= 1 << 16, "{} bytes were read", zeros.2);
+        let whole = by_hand();
+        let wrong = [
+            (0, FormatError::Operation { record: 2, at: 59, number: 0 }),
+            (1, FormatError::Header { record: 2, at: 59 }),
+        ];
+        for (fill, expected) in wrong {
+            let mut stream = Endless(&whole, fill, 0);
+            let error = Recording::read(&mut stream, u64::MAX).unwrap_err();
+            assert!(matches!(&error, ReadError::Format(error) if *error == expected), "{error}");
+            assert!(stream.2 <= 1 << 16, "{} bytes were read", stream.2);
+        }
+    }
+
+    #[test]
+    fn payload_beyond_the_limit_is_refused_before_it_comes() {
+        let mut file = b"TTREC01\n".to_vec();
+        file.extend([6, 0, 0, 0, 1, 0, 0, 0x40]);
+        file.extend([0; 16]);
+        let expected = FormatError::Payload { record: 0, at: 8, size: (1 << 30) + 1 };
+        assert_eq!(Recording::parse(file.clone()).unwrap_err(), expected);
+        // The limit itself is a host that was killed while it wrote.
+        file[12] = 0;
+        let cut = Recording::parse(file).unwrap();
+        assert_eq!((cut.len(), cut.is_complete()), (0, false));
+    }
+
+    #[test]
+    fn stream_in_pieces_of_any_size_is_the_same_recording() {
+        struct Pieces<'a>(&'a [u8], usize);
+        impl Read for Pieces<'_> {
+            fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+                let size = self.1.min(to.len());
+                self.0.read(&mut to[..size])
+            }
+        }
+        let whole = by_hand();
+        for size in 1..whole.len() {
+            let read = Recording::read(Pieces(&whole, size), 59).unwrap();
+            assert!(read.is_complete() && read.len() == 2, "pieces of {size}");
+            assert_eq!(read.record(1).bytes, [0xAA, 0xBB, 0xCC], "pieces of {size}");
+            let counts = count(Pieces(&whole, size)).unwrap();
+            let expected = Op::ALL.map(|op| u64::from(matches!(op, Op::Clock | Op::MemRead)));
+            assert_eq!(counts, expected, "pieces of {size}");
+            let error = Recording::read(Pieces(&whole, size), 58).unwrap_err();
+            assert!(matches!(error, ReadError::TooLarge { limit: 58 }), "{error}");
+        }
     }
 }

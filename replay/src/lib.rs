@@ -23,7 +23,7 @@ pub mod window;
 
 pub use engine::{Mismatch, Options, Outcome, replay};
 pub use exact::{PlayError, Played, Player, What, config_of, exact};
-pub use file::{FileError, read};
+pub use file::{FileError, MAX_BYTES, counts, read, read_up_to};
 pub use library::Library;
 pub use machine::Machine;
 pub use own::OwnChip;

@@ -75,3 +75,54 @@ fn replay_refuses_what_is_no_recording() {
     let output = run(dir.path(), &["replay", "--lib", "libnone.so", "text.rec"]);
     assert_eq!(output.status.code(), Some(2));
 }
+
+/// The one line of a command that refused what it was given.
+fn refusal(dir: &Path, args: &[&str]) -> String {
+    let output = run(dir, args);
+    let text = stderr(&output);
+    assert_eq!((output.status.code(), text.lines().count()), (Some(2), 1), "{args:?}: {text}");
+    text
+}
+
+#[test]
+fn replay_refuses_devices_and_directories() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for path in ["/dev/zero", "."] {
+        let text = refusal(dir.path(), &["replay", path]);
+        assert_eq!(text, format!("error: {path}: not a regular file\n"));
+    }
+}
+
+/// A file of 64 GiB of nothing, and one that begins as a recording does: neither is read on.
+#[test]
+fn replay_stops_at_the_first_wrong_record() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for (head, expected) in [
+        (&b""[..], "nothing.rec: not a recording"),
+        (b"TTREC01\n", "nothing.rec: damaged recording: record 0 at byte 8 has operation 0"),
+    ] {
+        let path = dir.path().join("nothing.rec");
+        fs::write(&path, head).expect("written");
+        let file = fs::File::options().write(true).open(&path).expect("there");
+        file.set_len(64 << 30).expect("a sparse file");
+        let text = refusal(dir.path(), &["replay", "nothing.rec"]);
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+/// Clocks without end are a recording, as far as one can tell: there the limit speaks.
+#[test]
+fn replay_keeps_no_more_than_it_is_allowed() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut file = b"TTREC01\n".to_vec();
+    let clock = [7, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    file.extend(clock.iter().cycle().take(24 << 16));
+    fs::write(dir.path().join("long.rec"), &file).expect("written");
+    let text = refusal(dir.path(), &["replay", "--max-size", "1", "long.rec"]);
+    assert!(text.contains("long.rec: a recording of more than 1 MiB"), "{text}");
+    assert!(text.contains("--max-size"), "{text}");
+    // What a host that was killed leaves is a recording, and may be replayed.
+    fs::write(dir.path().join("cut.rec"), &file[..file.len() - 1]).expect("written");
+    let output = run(dir.path(), &["replay", "--max-size", "2", "cut.rec"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}

@@ -87,13 +87,13 @@ fn summary(file: &Path, out: &mut dyn Write) -> Result<()> {
     if !file.is_file() {
         bail!("nothing was recorded: the program did not load the library");
     }
-    let recording = replay::read(file)?;
-    let count = |op: Op| recording.records().filter(|record| record.op == op).count();
+    let counts = replay::counts(file)?;
+    let count = |op: Op| counts[op as usize - 1];
     writeln!(
         out,
         "{}: {} records, {} sessions, {} reads, {} writes",
         file.display(),
-        recording.len(),
+        counts.iter().sum::<u64>(),
         count(Op::Init),
         count(Op::MemRead) + count(Op::TileRead),
         count(Op::MemWrite) + count(Op::TileWrite)

@@ -49,6 +49,9 @@ pub struct ReplayArgs {
     /// Stop a recording after so many mismatches
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub max_mismatches: usize,
+    /// Refuse recordings of more than so many MiB, decompressed; a replay needs up to twice as much
+    #[arg(long, value_name = "MIB", default_value_t = replay::MAX_BYTES >> 20, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub max_size: u64,
     /// Replay each file so many times in this process
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
@@ -81,7 +84,7 @@ pub fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<Exit> {
     let (mut replays, mut failed, mut seconds) = (0_u32, 0_u32, 0.0);
     let mut written = Ok(());
     for file in &args.files {
-        let recording = Arc::new(replay::read(file)?);
+        let recording = Arc::new(replay::read_up_to(file, args.max_size << 20)?);
         let plan = Plan::of(&recording);
         let mut first_hashes = None;
         for _ in 0..args.repeat {
