@@ -6,4 +6,5 @@
 pub mod commands;
 pub mod exit;
 pub mod fetch;
+pub mod interrupt;
 pub mod output;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -111,8 +111,7 @@ fn deadlock_leaves_complete_files() {
 }
 
 /// NCRISC counts for ever: `addi t0, t0, 1` and back.
-#[test]
-fn interrupt_leaves_complete_files() {
+fn endless_plan() -> (tempfile::TempDir, String) {
     let dir = tempfile::tempdir().expect("a folder");
     let words = [0x0012_8293_u32, 0xFFDF_F06F];
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -120,9 +119,41 @@ fn interrupt_leaves_complete_files() {
     let text = "[[launch]]\nname = 'count'\n[launch.kernel.ncrisc]\nimage = 'count.bin'\naddress = 0xC000\n";
     let plan = dir.path().join("KERNELS.toml");
     fs::write(&plan, text).expect("written");
+    let plan = plan.display().to_string();
+    (dir, plan)
+}
+
+/// Waits until something has come about.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = std::time::Instant::now();
+    while !holds() {
+        assert!(begun.elapsed().as_secs() < 60, "{what}");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+/// A program that ends with the test, whatever the test ends with.
+struct Started(Child);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let kill = format!("kill -{name} {}", child.id());
+    let kill = Command::new("sh").args(["-c", &kill]).status();
+    assert!(kill.expect("a shell is there").success());
+}
+
+#[test]
+fn interrupt_leaves_complete_files() {
+    let (dir, plan) = endless_plan();
     let jsonl = dir.path().join("e.jsonl").display().to_string();
     let perfetto = dir.path().join("p.pftrace").display().to_string();
-    let plan = plan.display().to_string();
     let args = ["launch", &plan, "--embedded", "--max-cycles", "100000000000", "--jsonl", &jsonl];
     let mut child = command(&args)
         .args(["--perfetto", &perfetto, "--no-functions"])
@@ -130,14 +161,8 @@ fn interrupt_leaves_complete_files() {
         .spawn()
         .expect("it runs");
     // Once the file has a beginning, the run is under way.
-    let begun = std::time::Instant::now();
-    while fs::metadata(&jsonl).map_or(0, |file| file.len()) == 0 {
-        assert!(begun.elapsed().as_secs() < 60, "nothing is written");
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    let kill = format!("kill -INT {}", child.id());
-    let kill = Command::new("sh").args(["-c", &kill]).status();
-    assert!(kill.expect("a shell is there").success());
+    until("nothing is written", || fs::metadata(&jsonl).is_ok_and(|file| file.len() > 0));
+    signal(&child, "INT");
     let mut printed = String::new();
     child.stdout.take().expect("piped").read_to_string(&mut printed).expect("text");
     assert_eq!(child.wait().expect("it ends").code(), Some(4), "{printed}");
@@ -145,6 +170,46 @@ fn interrupt_leaves_complete_files() {
     assert!(events(&fs::read_to_string(&jsonl).expect("written")).len() > 100);
     // Tracks and the waits of the boot; the functions are left out.
     assert!(packets(&fs::read(&perfetto).expect("written")) > 30);
+}
+
+/// A run that writes nothing but its report, and one with the log that is not an event file.
+#[test]
+fn interrupt_of_a_run_without_recorders_gives_its_report() {
+    let (dir, plan) = endless_plan();
+    let log = dir.path().join("i.log");
+    let path = log.display().to_string();
+    let plain = ["launch", &plan, "--embedded", "--max-cycles", "100000000000"];
+    for (name, more) in [
+        ("INT", &[][..]),
+        ("TERM", &[]),
+        ("INT", &["--instructions", &path, "--cores", "ncrisc"]),
+        ("TERM", &["--instructions", &path, "--cores", "ncrisc"]),
+    ] {
+        let child = command(&plain).args(more).stdout(Stdio::piped()).spawn().expect("it runs");
+        let mut child = Started(child);
+        if more.is_empty() {
+            // The mask of caught signals [man: proc_pid_status(5)]: before, it would just end.
+            let status = format!("/proc/{}/status", child.0.id());
+            until("no signal is caught", || {
+                let text = fs::read_to_string(&status).expect("it lives");
+                let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:\t"));
+                let mask = u64::from_str_radix(mask.expect("Linux says so"), 16).expect("a mask");
+                mask & (1 << 1) != 0 && mask & (1 << 14) != 0
+            });
+        } else {
+            until("nothing is written", || fs::metadata(&log).is_ok_and(|file| file.len() > 0));
+        }
+        signal(&child.0, name);
+        let mut printed = String::new();
+        child.0.stdout.take().expect("piped").read_to_string(&mut printed).expect("text");
+        assert_eq!(child.0.wait().expect("it ends").code(), Some(4), "{name} {more:?}: {printed}");
+        assert!(printed.contains("INTERRUPTED") && printed.contains("state hash"), "{printed}");
+        if !more.is_empty() {
+            let text = fs::read_to_string(&log).expect("written");
+            assert!(text.ends_with('\n'), "{name}: the last line is cut");
+            fs::remove_file(&log).expect("removed");
+        }
+    }
 }
 
 #[test]

@@ -16,9 +16,10 @@ use tile::{Quiescence, Stop, Tile, Verdict};
 
 use super::machine::{MachineArgs, OutputArgs};
 use super::report;
-use super::sinks::{INTERRUPTED, Sinks, interrupted};
+use super::sinks::Sinks;
 use crate::exit::Exit;
 use crate::fetch::{Cache, DEFAULT_VERSION, FetchOptions, Interrupt};
+use crate::interrupt::{heed_interrupts, interrupted};
 use crate::output::{Output, STDERR, note};
 
 /// The instruction log, to wherever it goes.
@@ -200,13 +201,10 @@ impl Run {
         let info = identify(&set)?;
         let names = Rc::new(LoadedNames::new(&set));
         let others = (instruction_log(output, &names)?, Sinks::open(output, &names)?);
-        let recording = others.1.is_active();
         let listeners = (EventHash::new(), (Summary::new(Rc::clone(&names)), others));
         let options = BootOptions { logical: machine.logical, ..BootOptions::default() };
         let mut session = Session::stage(machine.tile_config(), &set, &options, listeners)?;
-        if recording {
-            session.stop_at(&INTERRUPTED);
-        }
+        session.stop_at(heed_interrupts());
         Ok(Self {
             firmware: (set, info),
             names,

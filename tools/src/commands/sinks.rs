@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, Result};
 use loader::names::LoadedNames;
@@ -18,15 +17,6 @@ use super::machine::OutputArgs;
 use crate::output::{Output, STDERR, STDOUT};
 
 type Out = Box<dyn Write>;
-
-/// Set by Ctrl-C while something is being recorded: the run stops and the files are completed.
-pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// Whether the user asked to stop.
-#[must_use]
-pub fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::SeqCst)
-}
 
 /// One call that a recorder would have got.
 #[derive(Clone, Copy, Debug)]
@@ -116,10 +106,6 @@ impl Sinks {
         }
         if let Some(room) = output.last {
             sinks.ring = Some(Ring { calls: VecDeque::new(), room: room.max(1) });
-        }
-        if sinks.is_active() {
-            // With another handler in place, that one decides.
-            let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));
         }
         Ok(sinks)
     }

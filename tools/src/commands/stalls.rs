@@ -18,6 +18,7 @@ use super::machine::MachineArgs;
 use super::report::wait_text;
 use super::run::choose_firmware;
 use crate::exit::Exit;
+use crate::interrupt::heed_interrupts;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -107,6 +108,7 @@ pub fn run(args: &StallArgs, out: &mut dyn Write) -> Result<Exit> {
     let options = BootOptions { logical: args.machine.logical, ..BootOptions::default() };
     let stalls = Some(Stalls::new(Rc::clone(&names)));
     let mut session = Session::stage(args.machine.tile_config(), &set, &options, stalls)?;
+    session.stop_at(heed_interrupts());
     let limit = args.machine.max_cycles;
     let mut exit = Exit::Ok;
     if !matches!(session.run_to_done(limit), Outcome::Done) {
