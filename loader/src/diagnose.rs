@@ -91,6 +91,7 @@ fn run_stages<O: Observer>(
     launches: &[Launch],
     names: &LoadedNames,
     limit: u64,
+    watch: &mut dyn FnMut(&Launch, u32),
 ) -> Result<Ended, SessionError> {
     if let Outcome::Stopped(stop) = session.run_to_done(limit) {
         return Ok(ended(session, stop, 0));
@@ -98,7 +99,8 @@ fn run_stages<O: Observer>(
     let mut wrong = false;
     for (index, launch) in launches.iter().enumerate() {
         names.set_kernels(&launch.kernels);
-        for _ in 0..launch.repeat {
+        for round in 0..launch.repeat {
+            watch(launch, round);
             if let Outcome::Stopped(stop) = session.launch(launch, limit)? {
                 return Ok(ended(session, stop, index + 1));
             }
@@ -168,12 +170,25 @@ pub fn diagnose(
     launches: &[Launch],
     setup: &Setup,
 ) -> Result<Diagnosis, SessionError> {
+    diagnose_watched(set, launches, setup, &mut |_, _| ())
+}
+
+/// As [`diagnose`]; `watch` is told of every round of every launch, counted from 0, in both runs.
+///
+/// # Errors
+/// Firmware or plan cannot be used.
+pub fn diagnose_watched(
+    set: &FirmwareSet,
+    launches: &[Launch],
+    setup: &Setup,
+    watch: &mut dyn FnMut(&Launch, u32),
+) -> Result<Diagnosis, SessionError> {
     let Setup { config, logical, max_cycles, suppressed } = setup;
     let (config, max_cycles) = (*config, *max_cycles);
     let names = Rc::new(LoadedNames::new(set));
     let options = BootOptions { logical: *logical, ..BootOptions::default() };
     let mut first = Session::stage(config, set, &options, NullObserver)?;
-    let words = polled(&run_stages(&mut first, launches, &names, max_cycles)?.waits);
+    let words = polled(&run_stages(&mut first, launches, &names, max_cycles, watch)?.waits);
     drop(first);
 
     let places = regions(launches, config.coordinates);
@@ -185,7 +200,7 @@ pub fn diagnose(
             .stacks(stacks(set, launches));
     let observer = ((Ledger::new(words), checks), (accesses, Loops::default()));
     let mut session = Session::stage(config, set, &options, observer)?;
-    let end = run_stages(&mut session, launches, &names, max_cycles)?;
+    let end = run_stages(&mut session, launches, &names, max_cycles, watch)?;
     if end.end == End::Done {
         // What the kernels pushed last may still be on its way.
         session.settle(HOST_REACTION_CYCLES);

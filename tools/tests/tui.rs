@@ -1,4 +1,4 @@
-//! The live view: what it shows as data, and the whole program on a pseudo-terminal.
+//! The program on a pseudo-terminal: the live view, what it shows as data, and the progress line.
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -147,4 +147,36 @@ fn program_steps_runs_to_an_event_and_to_the_deadlock() {
     run.press("q");
     let status = run.child.wait().expect("it ends");
     assert!(status.success(), "{status:?}");
+}
+
+/// A kernel of one `ret`, launched a million and a half times.
+#[test]
+fn repeated_launch_shows_how_far_it_is_on_a_terminal_only() {
+    let dir = tempfile::tempdir().expect("a folder");
+    std::fs::write(dir.path().join("ret.bin"), 0x0000_8067_u32.to_le_bytes()).expect("written");
+    let path = dir.path().join("KERNELS.toml");
+    let plan = |repeat: u32| {
+        let text = format!(
+            "[[launch]]\nname = 'often'\nrepeat = {repeat}\n[launch.kernel.brisc]\n\
+             image = 'ret.bin'\naddress = 0xC000\n"
+        );
+        std::fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    for command in ["launch", "report", "why"] {
+        let plan = plan(1_500_000);
+        let mut run = OnTerminal::start(&[command, &plan, "--embedded"]);
+        let text = run.wait_for(|text| text.contains("/1500000 rounds"), "progress line");
+        assert!(text.contains("often"), "{text}");
+        run.child.kill().expect("it runs");
+        run.child.wait().expect("it ends");
+    }
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_tilescope"))
+        .args(["launch", &plan(3), "--embedded"])
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("often #3") && !text.contains("rounds"), "{text}");
 }

@@ -172,6 +172,18 @@ pub struct OutputArgs {
     pub dump: Vec<(u32, u32)>,
 }
 
+impl OutputArgs {
+    /// Whether something is written to the terminal or a pipe while the run goes on.
+    #[must_use]
+    pub fn streams(&self) -> bool {
+        let files = [&self.instructions, &self.jsonl, &self.perfetto, &self.waves];
+        let dash = |path: &&PathBuf| path.as_os_str() == "-";
+        self.log.is_some()
+            || self.trace_handshakes
+            || files.into_iter().flatten().any(|path| dash(&path))
+    }
+}
+
 fn parse_check(id: &str) -> Result<Check, UnknownCheck> {
     Check::by_id(id)
 }

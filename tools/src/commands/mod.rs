@@ -11,6 +11,7 @@ pub mod firmware;
 pub mod launch;
 pub mod log;
 pub mod machine;
+pub mod progress;
 pub mod record;
 pub mod regs;
 pub mod replay;

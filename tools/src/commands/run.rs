@@ -15,6 +15,7 @@ use sim_core::{CoreId, CoreSet, GuestError};
 use tile::{Quiescence, Stop, Tile, Verdict};
 
 use super::machine::{MachineArgs, OutputArgs};
+use super::progress::Rounds;
 use super::report;
 use super::sinks::Sinks;
 use crate::exit::Exit;
@@ -102,6 +103,7 @@ pub struct Run {
     /// Host seconds spent simulating.
     pub seconds: f64,
     session: Session<Listeners>,
+    rounds: Rounds,
     max_cycles: u64,
     /// Cycle at which everything stops.
     stop_at: Option<u64>,
@@ -211,6 +213,7 @@ impl Run {
             stages: Vec::new(),
             seconds: 0.0,
             session,
+            rounds: Rounds::new(output.streams()),
             max_cycles: machine.max_cycles,
             stop_at: None,
         })
@@ -263,6 +266,7 @@ impl Run {
         } else {
             launch.name.clone()
         };
+        self.rounds.begin(launch, round);
         let clock = Instant::now();
         let outcome = self.session.launch(launch, self.allowed_cycles())?;
         let began = self.session.launch_began().0;
@@ -314,6 +318,7 @@ impl Run {
         out: &mut dyn Write,
         report: impl FnOnce(&mut Self, &mut dyn Write) -> Result<()>,
     ) -> Result<Exit> {
+        self.rounds.clear();
         let exit = self.stages.last().map_or(Exit::Ok, |stage| stage.end.exit());
         // Each is brought to its end, whatever became of the others.
         let recorded = self.finish_sinks();

@@ -15,6 +15,7 @@ use serde_json::json;
 use sim_core::{AgentId, Cycle, WaitReason};
 
 use super::machine::MachineArgs;
+use super::progress::Rounds;
 use super::report::wait_text;
 use super::run::choose_firmware;
 use crate::exit::Exit;
@@ -114,18 +115,21 @@ pub fn run(args: &StallArgs, out: &mut dyn Write) -> Result<Exit> {
     if !matches!(session.run_to_done(limit), Outcome::Done) {
         exit = Exit::NoProgress;
     }
+    let mut rounds = Rounds::new(false);
     for launch in &launches {
         if exit != Exit::Ok {
             break;
         }
         names.set_kernels(&launch.kernels);
-        for _ in 0..launch.repeat {
+        for round in 0..launch.repeat {
+            rounds.begin(launch, round);
             if !matches!(session.launch(launch, limit)?, Outcome::Done) {
                 exit = Exit::NoProgress;
                 break;
             }
         }
     }
+    rounds.clear();
     let mut open = Vec::new();
     for wait in session.tile.waits() {
         if let (AgentId::Core(core), Some(since), WaitReason::Spin | WaitReason::Ended) =

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use loader::diagnose::{Diagnosis, Setup, diagnose};
-use loader::plan::LaunchPlan;
+use loader::diagnose::{Diagnosis, Setup, diagnose_watched};
+use loader::plan::{Launch, LaunchPlan};
 use observe::why::{End, Explanation};
 
 use super::machine::MachineArgs;
+use super::progress::Rounds;
 use super::run::choose_firmware;
 use crate::exit::Exit;
 
@@ -122,6 +123,10 @@ pub fn run(args: &WhyArgs, out: &mut dyn Write) -> Result<Exit> {
     };
     let suppressed = suppressed(&args.output)?;
     let set = choose_firmware(&args.machine, out)?;
-    let diagnosis = diagnose(&set, &launches, &setup(&args.machine, suppressed))?;
+    let mut rounds = Rounds::new(false);
+    let mut watch = |launch: &Launch, round| rounds.begin(launch, round);
+    let setup = setup(&args.machine, suppressed);
+    let diagnosis = diagnose_watched(&set, &launches, &setup, &mut watch)?;
+    rounds.clear();
     exit(&diagnosis).whatever_became_of(show(&diagnosis.explanation, &args.output, out))
 }
