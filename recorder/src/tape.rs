@@ -7,6 +7,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use hostlib::recording::{Op, Record, write_magic, write_record};
 use hostlib::{DynamicLibrary, abi};
@@ -15,9 +16,34 @@ use parking_lot::Mutex;
 /// Bytes that are kept until they are written.
 const BUFFER_BYTES: usize = 1 << 16;
 
+/// How long they are kept at most while calls come: a host that is killed leaves what it did up to
+/// then.
+const KEPT: Duration = Duration::from_millis(100);
+
 struct Tape {
     target: DynamicLibrary,
-    file: Mutex<Option<BufWriter<File>>>,
+    file: Mutex<Option<Open>>,
+}
+
+struct Open {
+    file: BufWriter<File>,
+    flushed: Instant,
+}
+
+impl Open {
+    fn write(&mut self, record: &Record<'_>) -> io::Result<()> {
+        write_record(&mut self.file, record)?;
+        if self.flushed.elapsed() < KEPT {
+            return Ok(());
+        }
+        self.flush()
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()?;
+        self.flushed = Instant::now();
+        Ok(())
+    }
 }
 
 static TAPE: OnceLock<Option<Tape>> = OnceLock::new();
@@ -41,7 +67,10 @@ fn open() -> Result<Tape, String> {
     let file = File::create(&path).and_then(|file| {
         let mut file = BufWriter::with_capacity(BUFFER_BYTES, file);
         write_magic(&mut file)?;
-        Ok(file)
+        let mut open = Open { file, flushed: Instant::now() };
+        // A recording from the first moment, if of nothing yet.
+        open.flush()?;
+        Ok(open)
     });
     let file = file.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     Ok(Tape { target, file: Mutex::new(Some(file)) })
@@ -58,7 +87,7 @@ pub(crate) fn write(op: Op, a0: u64, a1: u64, bytes: &[u8]) {
     let Some(tape) = tape() else { return };
     let mut file = tape.file.lock();
     let Some(open) = file.as_mut() else { return };
-    if let Err(error) = write_record(open, &Record { op, a0, a1, bytes }) {
+    if let Err(error) = open.write(&Record { op, a0, a1, bytes }) {
         say(&format!("the recording ends here: {error}"));
         *file = None;
     }
@@ -69,7 +98,7 @@ pub(crate) fn flush() {
     // Not `tape()`: a process that called nothing needs no file at its end.
     let Some(Some(tape)) = TAPE.get() else { return };
     let mut file = tape.file.lock();
-    if let Some(Err(error)) = file.as_mut().map(BufWriter::flush) {
+    if let Some(Err(error)) = file.as_mut().map(Open::flush) {
         say(&format!("the recording ends here: {error}"));
         *file = None;
     }

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use hostlib::{DynamicLibrary, Op, Recording};
 
@@ -123,4 +124,47 @@ fn recorded_session_has_every_call_and_answer() {
         (Op::TileRead, 0x40, 1 | 2 << 32, vec![0x43; 3]),
     ];
     assert_eq!(calls, expected);
+}
+
+/// A host that begins a session and polls until it is killed.
+fn polling_host() {
+    let library = DynamicLibrary::open(&recorder()).unwrap();
+    library.init();
+    library.mem_write(0x10, b"abc");
+    loop {
+        library.clock(1);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn killed_host_leaves_what_it_did_up_to_then() {
+    if std::env::var_os("TILESCOPE_RECORD_TARGET").is_some() {
+        polling_host();
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("session.rec");
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "killed_host_leaves_what_it_did_up_to_then", "--nocapture"])
+        .env("TILESCOPE_RECORD_TARGET", device(dir.path()))
+        .env("TILESCOPE_RECORD_FILE", &file)
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    let calls = loop {
+        let bytes = std::fs::read(&file).unwrap_or_default();
+        let recording = Recording::parse(bytes).ok().filter(|recording| recording.len() >= 3);
+        if let Some(recording) = recording {
+            break recording;
+        }
+        if begun.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+            panic!("nothing is written while the host polls");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let ops: Vec<Op> = calls.records().take(3).map(|record| record.op).collect();
+    assert_eq!(ops, [Op::Init, Op::MemWrite, Op::Clock]);
 }

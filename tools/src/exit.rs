@@ -9,20 +9,21 @@ use crate::output::print_error;
 
 /// Outcome of a run, as the shell sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
 pub enum Exit {
     /// Everything asked for was done.
-    Ok = 0,
+    Ok,
     /// The guest did something the hardware documents forbid; it was diagnosed.
-    Guest = 1,
+    Guest,
     /// A mistake on the host's side: arguments, files, a broken ELF, no network.
-    Host = 2,
+    Host,
     /// A deadlock was proved.
-    Deadlock = 3,
+    Deadlock,
     /// A limit was reached without the awaited event.
-    NoProgress = 4,
+    NoProgress,
     /// The run ended, but memory does not hold what was expected, or a replay read something else.
-    WrongResult = 5,
+    WrongResult,
+    /// The status of somebody else's program, passed on.
+    Program(u8),
 }
 
 impl Exit {
@@ -45,7 +46,15 @@ impl Exit {
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
+        Self::from(match exit {
+            Exit::Ok => 0,
+            Exit::Guest => 1,
+            Exit::Host => 2,
+            Exit::Deadlock => 3,
+            Exit::NoProgress => 4,
+            Exit::WrongResult => 5,
+            Exit::Program(status) => status,
+        })
     }
 }
 

@@ -8,3 +8,4 @@ pub mod exit;
 pub mod fetch;
 pub mod interrupt;
 pub mod output;
+pub mod supervise;

@@ -9,15 +9,24 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use hostlib::Op;
 
-use super::sim::{DEVICE_LIBRARY, SOC_DESCRIPTOR, install, own_library};
+use super::sim::{DEVICE_LIBRARY, LIB_HINT, SOC_DESCRIPTOR, install, own_library};
 use crate::exit::Exit;
+use crate::output::{note, print_error};
+use crate::supervise::{self, Ended, Unwatched};
 
 const RECORDER: &str = "libtilescope_record.so";
+
+/// There is no option for it: the recorder belongs to this program.
+const RECORDER_HINT: &str = "`cargo build --release -p recorder` makes it";
 
 const EXAMPLES: &str = "\
 The program runs with TT_METAL_SIMULATOR naming the recorder, which forwards to the library of --lib
 and writes down every call. Without a program the settings are printed, for a shell of your own;
 --dir then says where the recorder is to lie.
+
+The exit status is the program's; if a signal ended it, 128 and the signal's number. Ctrl-C and other
+signals that ask to end go to the program and to all that it started. What it did up to then is a
+recording, which can be replayed.
 
 Examples:
   tilescope record -o add.rec -- python3 my_program.py
@@ -46,11 +55,11 @@ pub struct RecordArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// One line when a library is missing, the program cannot be run or fails, or nothing was recorded.
+/// One line when a library is missing, the program cannot be run, or nothing was recorded.
 pub fn run(args: &RecordArgs, out: &mut dyn Write) -> Result<Exit> {
     let target = match &args.lib {
         Some(path) => path.clone(),
-        None => own_library(DEVICE_LIBRARY)?,
+        None => own_library(DEVICE_LIBRARY, LIB_HINT)?,
     };
     let target =
         target.canonicalize().with_context(|| format!("cannot find {}", target.display()))?;
@@ -58,7 +67,7 @@ pub fn run(args: &RecordArgs, out: &mut dyn Write) -> Result<Exit> {
     let descriptor = descriptor.is_file().then_some(descriptor);
     let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
     let dir = args.dir.as_deref().unwrap_or(scratch.path());
-    let recorder = install(&own_library(RECORDER)?, descriptor.as_deref(), dir)?;
+    let recorder = install(&own_library(RECORDER, RECORDER_HINT)?, descriptor.as_deref(), dir)?;
     let file = absolute(&args.output).context("cannot find the current directory")?;
     let settings = [
         ("TT_METAL_SIMULATOR", recorder.as_path()),
@@ -72,15 +81,20 @@ pub fn run(args: &RecordArgs, out: &mut dyn Write) -> Result<Exit> {
         return Ok(Exit::Ok);
     };
     out.flush()?;
-    let status = process::Command::new(program).args(arguments).envs(settings).status();
-    let status = status.with_context(|| format!("cannot run {}", program.display()))?;
-    if !args.output.contains("%p") {
-        summary(&file, out)?;
+    let mut command = process::Command::new(program);
+    let ended = supervise::run(command.args(arguments).envs(settings), &mut Unwatched)
+        .with_context(|| format!("cannot run {}", program.display()))?;
+    let shown = if args.output.contains("%p") { Ok(()) } else { summary(&file, out) };
+    if ended.success() {
+        return shown.map(|()| Exit::Ok);
     }
-    if !status.success() {
-        bail!("{} failed: {status}", program.display());
+    if let Err(error) = shown {
+        print_error(&error);
     }
-    Ok(Exit::Ok)
+    if let Ended::Signal(_) = ended {
+        note(&format!("{}: {ended}", program.display()));
+    }
+    Ok(Exit::Program(ended.shell_status()))
 }
 
 fn summary(file: &Path, out: &mut dyn Write) -> Result<()> {

@@ -15,6 +15,9 @@ pub const DEVICE_LIBRARY: &str = "libtilescope_bh.so";
 /// The file that host software wants beside a device library.
 pub const SOC_DESCRIPTOR: &str = "soc_descriptor.yaml";
 
+/// What helps when our own device library is missing.
+pub const LIB_HINT: &str = "`cargo build --release -p ffi` makes it, --lib names another";
+
 const EXAMPLES: &str = "\
 Host software of the vendor's stack (ttnn, tt-metal, the LLK tests, tt-exalens) loads the library
 that TT_METAL_SIMULATOR names, and wants soc_descriptor.yaml beside it.
@@ -55,7 +58,7 @@ pub fn run(args: &SimArgs, out: &mut dyn Write) -> Result<Exit> {
     let SimCommand::Install { dir, lib } = &args.command;
     let library = match lib {
         Some(path) => path.clone(),
-        None => own_library(DEVICE_LIBRARY)?,
+        None => own_library(DEVICE_LIBRARY, LIB_HINT)?,
     };
     let installed = install(&library, None, dir)?;
     writeln!(out, "export TT_METAL_SIMULATOR={}", installed.display())?;
@@ -100,16 +103,11 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 /// put libraries.
 ///
 /// # Errors
-/// One line when there is none.
-pub fn own_library(name: &str) -> Result<PathBuf> {
+/// One line when there is none; `hint` says what makes or replaces it.
+pub fn own_library(name: &str, hint: &str) -> Result<PathBuf> {
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let dir = program.parent().unwrap_or(Path::new("."));
     let places = [dir.join(name), dir.join("deps").join(name), dir.join("../lib").join(name)];
     let found = places.into_iter().find(|path| path.is_file());
-    found.with_context(|| {
-        format!(
-            "no {name} beside {}; `cargo build --release --workspace` makes it, --lib names another",
-            program.display()
-        )
-    })
+    found.with_context(|| format!("no {name} beside {}; {hint}", program.display()))
 }
