@@ -27,16 +27,9 @@ const SETTINGS: [&str; 6] = [
     "TILESCOPE_WARN",
 ];
 /// Variables that say where names of kernels are to be found.
-const PLACES: [&str; 8] = [
-    "HOME",
-    "TMPDIR",
-    "TT_METAL_HOME",
-    "TT_METAL_CACHE",
-    "TT_METAL_RUNTIME_ROOT",
-    "TT_METAL_LOGS_PATH",
-    "TT_METAL_SLOW_DISPATCH_MODE",
-    "TT_METAL_SIMULATOR",
-];
+const PLACES: [&str; 3] = ["HOME", "TMPDIR", "VIRTUAL_ENV"];
+/// Those of the vendor's runtime begin so.
+const RUNTIME: &str = "TT_METAL_";
 
 /// One access of the device to the host's memory.
 #[derive(Debug)]
@@ -79,9 +72,12 @@ struct Running {
 #[derive(Debug, Default)]
 pub(crate) struct Taping(Option<Box<Running>>);
 
-fn variables(names: &[&str]) -> Vec<(String, String)> {
-    let value = |name: &&str| Some(((*name).to_owned(), std::env::var(name).ok()?));
-    names.iter().filter_map(value).collect()
+/// The variables that are wanted, by name.
+fn variables(wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+    let all = std::env::vars_os();
+    let text =
+        all.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    text.filter(|(name, _)| wanted(name)).collect()
 }
 
 /// The file of a pattern: `%p` is the process; a second process without one gets its id appended.
@@ -113,12 +109,12 @@ impl Taping {
             Some(Err(_)) => return Some("TILESCOPE_TAPE_BYTES is no number of bytes".to_owned()),
         };
         let header = Header {
-            settings: variables(&SETTINGS),
+            settings: variables(|name| SETTINGS.contains(&name)),
             program: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
             directory: std::env::current_dir().unwrap_or_default(),
             pid: process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            environment: variables(&PLACES),
+            environment: variables(|name| PLACES.contains(&name) || name.starts_with(RUNTIME)),
         };
         let path = file(&pattern, false);
         match TapeWriter::create(&path, &header, &Options { limit_bytes: limit }) {

@@ -1,6 +1,7 @@
 //! What a tape is played on.
 
 use chip::{Chip, HostMemory};
+use sim_core::Observer;
 
 /// A machine behind a host's calls. Reads fill `bytes`, with ones where nothing answers.
 pub trait Machine {
@@ -30,7 +31,7 @@ pub trait Machine {
 
 /// An access that the chip refuses changed nothing when it was recorded, and does not now: the host
 /// saw ones, and so does the comparison.
-impl Machine for Chip {
+impl<O: Observer + Send + 'static> Machine for Chip<O> {
     fn config_read(&mut self, bdf: u32, offset: u32) -> u32 {
         Self::config_read(self, bdf, offset)
     }

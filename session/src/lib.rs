@@ -11,7 +11,9 @@ mod forms;
 pub mod lens;
 pub mod names;
 pub mod report;
+pub mod second;
 mod show;
+mod traffic;
 
 pub use books::{Books, Kept};
 pub use lens::Lens;

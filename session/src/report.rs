@@ -43,6 +43,38 @@ impl std::fmt::Debug for TileView {
     }
 }
 
+/// Something that was sent to an address on another tile.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Sender {
+    /// The tile that sent.
+    pub tile: (u8, u8),
+    /// Its core.
+    pub core: String,
+    /// Function, file and line, or the pc.
+    pub place: String,
+    /// What and to where.
+    pub what: String,
+    /// How often.
+    pub count: u64,
+    /// Cycle of the last one.
+    pub last: u64,
+    /// The tile has finished its launch.
+    pub finished: bool,
+}
+
+/// The word that a tile waits for and that others write.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Remote {
+    /// Its name.
+    pub word: String,
+    /// Who has written it since the launch.
+    pub arrived: Vec<Sender>,
+    /// What went to the same address of other tiles and was likely meant for this one.
+    pub elsewhere: Vec<Sender>,
+    /// Tiles that run what the senders run, and have sent nothing.
+    pub silent: Vec<(u8, u8)>,
+}
+
 /// A tile of the report.
 #[derive(Clone, Debug, Serialize)]
 pub struct TileReport {
@@ -62,6 +94,8 @@ pub struct TileReport {
     pub alike: Vec<(u8, u8)>,
     /// Whether what holds it may lie on another tile: it waits for a word that others write.
     pub awaits_others: bool,
+    /// Who has written what it waits for, if somebody has watched.
+    pub remote: Option<Remote>,
 }
 
 /// Why a chip, or some of its tiles, will not move again.
@@ -201,6 +235,7 @@ fn explain_tile<O: Kept>(
         awaits_others: awaits_others(&explanation, &hung.waits),
         explanation,
         alike: Vec::new(),
+        remote: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::report::{Report, TileReport};
+use crate::report::{Remote, Report, Sender, TileReport};
 
 /// Tiles that are shown beside the first.
 const OTHERS: usize = 12;
@@ -19,6 +19,41 @@ fn list(tiles: &[(u8, u8)]) -> String {
         texts.push(format!("{} more", tiles.len() - texts.len()));
     }
     texts.join(", ")
+}
+
+impl fmt::Display for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (x, y) = self.tile;
+        write!(
+            f,
+            "tile ({x}, {y}) {} in {}: {} x {}",
+            self.core, self.place, self.count, self.what
+        )?;
+        write!(f, ", last at cycle {}", self.last)?;
+        if self.finished { f.write_str("; it has finished") } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "written into {} since the launch:", self.word)?;
+        if self.arrived.is_empty() {
+            writeln!(f, "  nothing")?;
+        }
+        for sender in &self.arrived {
+            writeln!(f, "  {sender}")?;
+        }
+        if !self.elsewhere.is_empty() {
+            writeln!(f, "to the same address of another tile, and not here:")?;
+        }
+        for sender in &self.elsewhere {
+            writeln!(f, "  * {sender}")?;
+        }
+        if !self.silent.is_empty() {
+            writeln!(f, "run the same as those who wrote, and have not: {}", list(&self.silent))?;
+        }
+        Ok(())
+    }
 }
 
 fn kernels(f: &mut fmt::Formatter<'_>, tile: &TileReport) -> fmt::Result {
@@ -49,6 +84,9 @@ impl fmt::Display for Report {
         if !first.alike.is_empty() {
             writeln!(f, "   so do {}", list(&first.alike))?;
         }
+        if let Some(remote) = &first.remote {
+            write!(f, "\n{remote}")?;
+        }
         write!(f, "\n{}", first.explanation)?;
         for tile in others.iter().take(OTHERS) {
             writeln!(f, "{}, {}: {}", place(tile), tile.role, tile.explanation.headline)?;
@@ -56,6 +94,9 @@ impl fmt::Display for Report {
                 && let Some(code) = &tile.explanation.waits[*root].code
             {
                 writeln!(f, "      in {code}")?;
+            }
+            if let Some(remote) = &tile.remote {
+                write!(f, "{remote}")?;
             }
             if !tile.alike.is_empty() {
                 writeln!(f, "      so do {}", list(&tile.alike))?;
