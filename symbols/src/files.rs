@@ -20,14 +20,14 @@ pub enum Role {
     Source,
     /// A header of the same.
     Header,
-    /// The vendor's file that makes a program of a kernel.
+    /// What makes a program of a kernel: the vendor's file for that, or assembly.
     Wrapper,
     /// A header or a source of the vendor's library, the compiler or the C library.
     Library,
 }
 
-/// Components of paths that only a library's files have.
-const LIBRARY: [&str; 17] = [
+/// Parts of paths that only the files of a library, or such as the host wrote, have.
+const LIBRARY: [&str; 21] = [
     "/usr/",
     "/include/",
     "/inc/",
@@ -38,6 +38,7 @@ const LIBRARY: [&str; 17] = [
     "/tt_metal/api/",
     "/tt_metal/hw/ckernels/",
     "/tt_metal/hw/toolchain/",
+    "/hw/firmware/src/tt-1xx/blackhole/",
     "/tt_metal/hostdevcommon/",
     "/tt_metal/fabric/",
     "/tt_llk_blackhole/",
@@ -45,6 +46,9 @@ const LIBRARY: [&str; 17] = [
     "/llk_lib/",
     "/tt-llk/common/",
     "/kernel_lib/",
+    "/tt-llk-build/",
+    "/chlkc_descriptors.h",
+    "/defines_generated.h",
 ];
 /// Endings of source files; everything else is a header, as `<type_traits>` has no ending at all.
 const SOURCE: [&str; 6] = [".cpp", ".cc", ".c", ".cxx", ".S", ".s"];
@@ -63,6 +67,8 @@ pub fn role(path: &str) -> Role {
     let wraps = path.contains("/hw/firmware/src/") && stem.is_some_and(|stem| stem.ends_with('k'));
     match stem {
         Some(_) if wraps || path.contains("/tests/helpers/") => Role::Wrapper,
+        // Assembly starts programs; where all is assembly nothing is inlined.
+        Some(_) if file.ends_with(".S") || file.ends_with(".s") => Role::Wrapper,
         Some(_) => Role::Source,
         None if path.contains("/tt_metal/hw/") || path.contains("/tests/helpers/") => Role::Library,
         None => Role::Header,
@@ -91,10 +97,8 @@ pub fn normal(path: &str) -> String {
 #[must_use]
 pub fn is_file(path: &str, name: &str) -> bool {
     let (path, name) = (normal(path), normal(name));
-    !name.is_empty()
-        && path
-            .strip_suffix(&name)
-            .is_some_and(|head| head.is_empty() || head.ends_with('/') || name.starts_with('/'))
+    let head = path.strip_suffix(&name).filter(|_| !name.is_empty());
+    head.is_some_and(|head| head.is_empty() || head.ends_with('/') && !name.starts_with('/'))
 }
 
 /// The text of source files, read once.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sim_core::CoreId;
 
-use crate::catalog::{Catalog, KernelFile};
+use crate::catalog::{Catalog, KernelFile, stands};
 use crate::code::{Location, Symbols};
 use crate::launch::{CoreLaunch, Launch, Launched, Memory, Phase};
 use crate::module::Module;
@@ -68,14 +68,17 @@ impl TileNames {
         Self { launched, cores }
     }
 
-    /// Whether the same launch is in force, in the same phase.
+    /// Whether the names still hold: the same launch is in force, in the same phase; on a tile
+    /// without a mailbox block, the programs still stand in L1. Such a tile without any program
+    /// that a file explains is never current.
     #[must_use]
     pub fn is_current(&self, memory: &dyn Memory) -> bool {
-        let now = Launched::read(memory);
-        let same = |old: &Launched, new: &Launched| old.launch == new.launch;
-        match (&self.launched, &now) {
-            (Some(old), Some(new)) => same(old, new),
-            (None, None) => true,
+        match (&self.launched, Launched::read(memory)) {
+            (Some(old), Some(new)) => old.launch == new.launch,
+            (None, None) => {
+                let modules = self.modules();
+                !modules.is_empty() && modules.iter().all(|module| stands(module, memory))
+            }
             _ => false,
         }
     }

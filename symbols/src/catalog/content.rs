@@ -7,7 +7,7 @@ use sim_core::CoreId;
 
 use super::store::Store;
 use crate::image::{Image, code_ranges};
-use crate::launch::Memory;
+use crate::launch::{Memory, fill};
 
 /// Code shorter than this may stand anywhere by chance.
 const LEAST_BYTES: usize = 16;
@@ -54,18 +54,23 @@ fn elsewhere(path: &Path) -> bool {
 }
 
 impl Candidate {
-    pub(super) fn read(store: &Store, path: PathBuf) -> Option<Self> {
-        if elsewhere(&path) {
+    pub(super) fn read(store: &Store, path: &Path) -> Option<Self> {
+        if elsewhere(path) {
             return None;
         }
-        let bytes = store.read(&path)?;
+        let bytes = store.read(path)?;
         let (linked, ranges) = code_ranges(&bytes)?;
         let code: Vec<_> = ranges
             .into_iter()
             .map(|(addr, range)| (addr, Arc::from(&bytes[range])))
             .filter(|(_, code): &(u32, Arc<[u8]>)| code.len() >= LEAST_BYTES)
             .collect();
-        (!code.is_empty()).then(|| Self { core: core_of(&path), path, linked, code })
+        (!code.is_empty()).then(|| Self {
+            core: core_of(path),
+            path: path.to_owned(),
+            linked,
+            code,
+        })
     }
 
     /// How memory compares, with the first loaded byte at `at` (`None`: where it was linked).
@@ -81,7 +86,7 @@ impl Candidate {
         let bias = at.map_or(0, |at| at.wrapping_sub(self.linked));
         let each =
             self.code.iter().map(|(addr, code)| memory.likeness(addr.wrapping_add(bias), code));
-        each.min_by_key(|found| *found).flatten()
+        accepted(each, at)
     }
 
     /// What decides between files that compare alike: one whose name is the core's, the file that
@@ -98,7 +103,13 @@ pub(super) fn compare(image: &Image, memory: &Seen<'_>, at: Option<u32>) -> Opti
     let bias = at.map_or(0, |at| at.wrapping_sub(linked));
     let code = image.loadable().filter(|segment| segment.executable);
     let each = code.map(|code| memory.likeness(code.addr.wrapping_add(bias), &code.bytes));
-    each.min_by_key(|found| *found).flatten()
+    accepted(each, at)
+}
+
+/// The least likeness of all pieces. What runs where it was linked was not changed.
+fn accepted(each: impl Iterator<Item = Option<Likeness>>, at: Option<u32>) -> Option<Likeness> {
+    let least = each.min().flatten();
+    least.filter(|found| at.is_some() || *found == Likeness::Same)
 }
 
 /// Memory as it is compared.
@@ -124,7 +135,7 @@ impl Seen<'_> {
 
     fn words(&self, addr: u32, length: usize) -> Vec<u32> {
         let mut there = vec![0; length];
-        self.0.l1(addr, &mut there);
+        fill(self.0, addr, &mut there);
         words(&there).collect()
     }
 }
@@ -134,15 +145,18 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = u32> {
 }
 
 /// Whether code became what is there by being made position independent: the host turns `lui` of
-/// an address into `auipc` and changes the low parts that are added to the same register
-/// `[spec: live-sessions]`, seen in every pair of `.elf` and `.elf.xip.elf` of ttnn 0.81.1.
+/// an address into `auipc`, or the reverse, and changes the low parts that are added to the same
+/// register `[spec: live-sessions]`, seen in every pair of `.elf` and `.elf.xip.elf` of ttnn 0.81.1.
 fn moved(code: &[u8], there: &[u32]) -> bool {
     const LUI: u32 = 0x37;
     const AUIPC: u32 = 0x17;
     let (opcode, rd, rs1) =
         (|word: u32| word & 0x7F, |word: u32| word >> 7 & 31, |word: u32| word >> 15 & 31);
     let changed = || words(code).zip(there.iter().copied()).filter(|(old, new)| old != new);
-    let upper = |old, new| opcode(old) == LUI && opcode(new) == AUIPC && rd(old) == rd(new);
+    let upper = |old, new| {
+        let turned = matches!((opcode(old), opcode(new)), (LUI, AUIPC) | (AUIPC, LUI));
+        turned && rd(old) == rd(new)
+    };
     let registers = changed()
         .filter(|&(old, new)| upper(old, new))
         .fold(0_u32, |set, (old, _)| set | 1 << rd(old));
@@ -155,4 +169,44 @@ fn moved(code: &[u8], there: &[u32]) -> bool {
         };
         upper(old, new) || lower && registers >> rs1(old) & 1 == 1
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From listings of GNU objdump: a linked kernel's words, and what is loaded of them.
+    /// `lui a1,0x7; add a4,a1,88; sw zero,0(a4); addi sp,sp,-16` and
+    /// `auipc a1,0x0; add a4,a1,1044; ...`.
+    const LINKED: [u32; 4] = [0x0000_75B7, 0x0585_8713, 0x0007_2023, 0xFF01_0113];
+    const LOADED: [u32; 4] = [0x0000_0597, 0x4145_8713, 0x0007_2023, 0xFF01_0113];
+
+    fn code(words: &[u32]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn code_made_position_independent_is_known_again() {
+        assert!(moved(&code(&LINKED), &LOADED));
+        assert!(moved(&code(&LOADED), &LINKED));
+    }
+
+    #[test]
+    fn other_constant_that_is_no_address_makes_other_code() {
+        let mut other = LOADED;
+        other[3] = 0xFE01_0113; // addi sp,sp,-32
+        assert!(!moved(&code(&LINKED), &other));
+        let mut other = LINKED;
+        other[1] = 0x4145_8713; // the low part alone
+        assert!(!moved(&code(&LINKED), &other));
+    }
+
+    #[test]
+    fn core_is_told_by_the_file_name() {
+        let core = |name| core_of(Path::new(name));
+        assert_eq!(core("k/trisc1/trisc1.elf.xip.elf"), Some(CoreId::Trisc1));
+        assert_eq!(core("elf/pack.elf"), Some(CoreId::Trisc2));
+        assert_eq!(core("ncrisc.elf"), Some(CoreId::Ncrisc));
+        assert_eq!(core("mine.elf"), None);
+    }
 }

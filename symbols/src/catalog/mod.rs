@@ -25,11 +25,11 @@ pub use items::{Item, ItemKind};
 pub use places::Places;
 pub(crate) use store::Store;
 
-use crate::files::{SourceText, normal};
+use crate::files::{Role, SourceText, normal, role};
 use crate::image::Image;
 use crate::launch::Memory;
 use crate::module::Module;
-use content::{Candidate, Likeness, Seen, compare};
+use content::{Candidate, Seen, compare};
 use places::Group;
 use records::Records;
 use store::{MAX_FILES, Stamp};
@@ -64,7 +64,9 @@ struct State {
     stamps: Vec<Stamp>,
     read: bool,
     modules: BTreeMap<PathBuf, Option<Arc<Module>>>,
-    candidates: BTreeMap<Group, Arc<Vec<Candidate>>>,
+    /// What files held when they were looked at.
+    pool: BTreeMap<PathBuf, (Stamp, Option<Arc<Candidate>>)>,
+    candidates: BTreeMap<Group, Arc<[Arc<Candidate>]>>,
     notes: BTreeSet<String>,
 }
 
@@ -102,7 +104,8 @@ impl Catalog {
         Arc::clone(&self.sources)
     }
 
-    /// Forgets which files there are, and looks again when next asked.
+    /// Forgets which files there are, and looks again when next asked. To be called when something
+    /// was not found and the host has gone on since; what has not changed is not read again.
     pub fn refresh(&self) {
         let mut state = self.state.lock();
         state.read = false;
@@ -169,8 +172,15 @@ impl Catalog {
         };
         groups.iter().find_map(|group| {
             let candidates = self.candidates(*group);
-            let path = best(&candidates, wanted, &Seen(memory))?;
-            self.module(&path, || self.described(&path))
+            let alike = best(&candidates, wanted, &Seen(memory));
+            let path = &alike.first()?.path;
+            let module = self.module(path, |image| self.described(path, image))?;
+            if let Some(other) = alike.get(1) {
+                let (path, other) = (path.display(), other.path.display());
+                let note = format!("{path}: taken, though {other} holds the same code");
+                self.state.lock().notes.insert(note);
+            }
+            Some(module)
         })
     }
 
@@ -187,7 +197,7 @@ impl Catalog {
         loaded.push(".xip.elf");
         [PathBuf::from(loaded), kernel.elf.clone()].into_iter().find_map(|path| {
             let source = kernel.source.as_ref().map(|source| source.display().to_string());
-            let module = self.module(&path, || (kernel.name.clone(), source))?;
+            let module = self.module(&path, |_| (kernel.name.clone(), source))?;
             if compare(module.image(), &Seen(memory), Some(text)).is_some() {
                 return Some(module);
             }
@@ -205,14 +215,14 @@ impl Catalog {
         }
         self.state.lock().modules.remove(path);
         let title = module.title().to_owned();
-        self.module(path, || (title, module.source().map(str::to_owned)))
+        self.module(path, |_| (title, module.source().map(str::to_owned)))
     }
 
     /// The module of a file, made once.
     fn module(
         &self,
         path: &Path,
-        describe: impl FnOnce() -> (String, Option<String>),
+        describe: impl FnOnce(&Arc<Image>) -> (String, Option<String>),
     ) -> Option<Arc<Module>> {
         if let Some(known) = self.state.lock().modules.get(path) {
             return known.clone();
@@ -220,8 +230,9 @@ impl Catalog {
         let name = normal(&path.to_string_lossy());
         let image = self.store.read(path).and_then(|bytes| Image::parse_elf(&name, bytes).ok());
         let module = image.map(|image| {
-            let (title, source) = describe();
-            Arc::new(Module::titled(Arc::new(image), title.into(), source.map(Into::into)))
+            let image = Arc::new(image);
+            let (title, source) = describe(&image);
+            Arc::new(Module::titled(image, title.into(), source.map(Into::into)))
         });
         let mut state = self.state.lock();
         // That a file lies beside another is only usual.
@@ -233,19 +244,24 @@ impl Catalog {
     }
 
     /// Title and source of a file that was found by its code: from the records if they name it,
-    /// else from its path.
-    fn described(&self, path: &Path) -> (String, Option<String>) {
+    /// else from its path and from its line tables.
+    fn described(&self, path: &Path, image: &Arc<Image>) -> (String, Option<String>) {
         self.read_records_once();
         let text = normal(&path.to_string_lossy());
         let linked = text.strip_suffix(".xip.elf").unwrap_or(&text);
-        let state = self.state.lock();
-        let same = |elf: &String| normal(elf) == linked;
-        let record = state.records.values().find(|record| record.elfs.iter().any(same));
-        let source = record.and_then(|record| record.source.clone());
-        (places::title(&text), source)
+        let recorded = {
+            let state = self.state.lock();
+            let same = |elf: &String| normal(elf) == linked;
+            let record = state.records.values().find(|record| record.elfs.iter().any(same));
+            record.and_then(|record| record.source.clone())
+        };
+        let source = recorded.or_else(|| only_source(image));
+        let stem = source.as_ref().and_then(|source| Path::new(source).file_stem()?.to_str());
+        let title = places::title(&text).or_else(|| stem.map(str::to_owned));
+        (title.unwrap_or_else(|| text.rsplit('/').next().unwrap_or(&text).to_owned()), source)
     }
 
-    fn candidates(&self, group: Group) -> Arc<Vec<Candidate>> {
+    fn candidates(&self, group: Group) -> Arc<[Arc<Candidate>]> {
         if let Some(known) = self.state.lock().candidates.get(&group) {
             return Arc::clone(known);
         }
@@ -269,11 +285,32 @@ impl Catalog {
         if directories.is_empty() {
             notes.push(format!("no directory of {}", group.what()));
         }
-        let read = paths.into_iter().filter_map(|path| Candidate::read(&self.store, path));
-        let candidates = Arc::new(read.collect::<Vec<_>>());
+        let candidates: Arc<[_]> = paths.iter().filter_map(|path| self.candidate(path)).collect();
         let mut state = self.state.lock();
         state.notes.extend(notes);
         Arc::clone(state.candidates.entry(group).or_insert(candidates))
+    }
+
+    /// The code of one file, read again only when the file is another.
+    fn candidate(&self, path: &Path) -> Option<Arc<Candidate>> {
+        let stamp = self.store.stamp(path);
+        if let Some((of, known)) = self.state.lock().pool.get(path)
+            && *of == stamp
+        {
+            return known.clone();
+        }
+        let candidate = Candidate::read(&self.store, path).map(Arc::new);
+        let mut state = self.state.lock();
+        state.pool.insert(path.to_owned(), (stamp, candidate.clone()));
+        // A module of what the file was before would no longer be found by its code.
+        let outdated = |module: &Option<Arc<Module>>| {
+            let file = module.as_ref().and_then(|module| module.image().file.clone());
+            file.is_some() && file != self.store.read(path)
+        };
+        if state.modules.get(path).is_some_and(outdated) {
+            state.modules.remove(path);
+        }
+        candidate
     }
 
     fn record_files(&self) -> Vec<PathBuf> {
@@ -313,16 +350,32 @@ impl Catalog {
     }
 }
 
-/// The candidate that is most like what stands in memory.
-fn best(candidates: &[Candidate], wanted: Wanted, memory: &Seen<'_>) -> Option<PathBuf> {
+/// Whether a program stands in L1 where it was linked.
+pub(crate) fn stands(module: &Module, memory: &dyn Memory) -> bool {
+    compare(module.image(), &Seen(memory), None).is_some()
+}
+
+/// The candidates that are most like what stands in memory; several only if nothing tells them
+/// apart.
+fn best<'a>(
+    candidates: &'a [Arc<Candidate>],
+    wanted: Wanted,
+    memory: &Seen<'_>,
+) -> Vec<&'a Candidate> {
     let like = candidates.iter().filter_map(|candidate| {
-        let likeness: Likeness = candidate.compare(wanted.core, memory, wanted.at)?;
-        Some((likeness, candidate))
+        let likeness = candidate.compare(wanted.core, memory, wanted.at)?;
+        Some(((likeness, candidate.rank()), &**candidate))
     });
-    let best = like.max_by(|(a, x), (b, y)| {
-        (a, x.rank()).cmp(&(b, y.rank())).then_with(|| y.path.cmp(&x.path))
-    })?;
-    Some(best.1.path.clone())
+    let like: Vec<_> = like.collect();
+    let top = like.iter().map(|(rank, _)| *rank).max();
+    like.into_iter().filter(|(rank, _)| Some(*rank) == top).map(|(_, found)| found).collect()
+}
+
+/// The source file of a program that has but one.
+fn only_source(image: &Arc<Image>) -> Option<String> {
+    let files = Module::new(Arc::clone(image)).source_files();
+    let mut own = files.into_iter().filter(|file| role(file) == Role::Source);
+    own.next().filter(|_| own.next().is_none())
 }
 
 /// What a record says for one core.
@@ -336,7 +389,7 @@ fn kernel_file(record: &records::Record, core: CoreId) -> Option<KernelFile> {
     let stem = record.source.as_ref().and_then(|source| Path::new(source).file_stem()?.to_str());
     let name = record.name.clone().or_else(|| stem.map(str::to_owned));
     Some(KernelFile {
-        name: name.unwrap_or_else(|| places::title(&elf)),
+        name: name.or_else(|| places::title(&elf)).unwrap_or_else(|| elf.clone()),
         elf: elf.into(),
         operation: record.source.as_deref().and_then(places::operation),
         source: record.source.as_ref().map(PathBuf::from),

@@ -162,17 +162,17 @@ fn precompiled(places: &Places, store: &Store) -> Vec<PathBuf> {
     roots.into_iter().map(|root| root.join("tt_metal/pre-compiled")).collect()
 }
 
-/// What people call the program in an ELF file: `kernels/NAME/HASH/...` of a cache,
-/// `sources/TEST.cpp/HASH/elf/...` of the LLK tests, else the file's name.
-pub(super) fn title(path: &str) -> String {
+/// What people call the program in an ELF file, as far as its path tells: `kernels/NAME/HASH/...`
+/// of a cache, `firmware/NAME/...`, `sources/TEST.cpp/HASH/elf/...` of the LLK tests.
+pub(super) fn title(path: &str) -> Option<String> {
     let parts: Vec<&str> = path.split('/').collect();
-    let after = |part: &str| {
+    let after = |part: &str, files: usize| {
         let at = parts.iter().rposition(|found| *found == part)?;
-        parts.get(at + 1).filter(|_| parts.len() > at + 3)
+        parts.get(at + 1).filter(|_| parts.len() == at + files)
     };
-    let name = after("kernels").or_else(|| after("sources"));
-    let name = name.or_else(|| parts.last()).copied().unwrap_or_default();
-    name.strip_suffix(".xip.elf").unwrap_or(name).to_owned()
+    let name = after("kernels", 5).or_else(|| after("firmware", 3));
+    let name = name.or_else(|| after("sources", 5))?;
+    Some(name.strip_suffix(".cpp").unwrap_or(name).to_owned())
 }
 
 /// The operation that a source path belongs to: `eltwise/binary_ng` of

@@ -22,7 +22,7 @@ const WORKER: u32 = 0x50EC_09A3;
 /// Bytes from one semaphore to the next: `L1_ALIGNMENT` of Blackhole
 /// `[hdr: hw/inc/api/dataflow/dataflow_api.h]` (`get_semaphore`).
 pub const SEMAPHORE_STRIDE: u32 = 16;
-/// Semaphores a program can have at most `[hdr: tt_metal/api/tt-metalium/semaphore.hpp]`.
+/// Semaphores a program can have at most `[inferred: ids of the host's interface are 0 to 15]`.
 pub const SEMAPHORES: u32 = 16;
 const LAUNCH_SLOTS: u32 = 8;
 const GO_MESSAGES: u32 = 9;
@@ -31,7 +31,7 @@ const GO: u8 = 0x80;
 
 /// L1 of a tile, to be read.
 pub trait Memory {
-    /// Fills `bytes` from L1 address `addr` on. What lies outside L1 reads as zero.
+    /// Fills `bytes` from L1 address `addr` on; all of it lies in L1.
     fn l1(&self, addr: u32, bytes: &mut [u8]);
 }
 
@@ -41,7 +41,7 @@ impl<F: Fn(u32, &mut [u8])> Memory for F {
     }
 }
 
-/// A copy of L1 from address 0 on.
+/// A copy of L1 from address 0 on; what it does not have reads as zero.
 impl Memory for [u8] {
     fn l1(&self, addr: u32, bytes: &mut [u8]) {
         bytes.fill(0);
@@ -55,8 +55,15 @@ impl Memory for [u8] {
 
 pub(crate) fn bytes<const N: usize>(memory: &dyn Memory, addr: u32) -> [u8; N] {
     let mut bytes = [0; N];
-    memory.l1(addr, &mut bytes);
+    fill(memory, addr, &mut bytes);
     bytes
+}
+
+/// Reads what may lie outside L1, where there is nothing but zeros.
+pub(crate) fn fill(memory: &dyn Memory, addr: u32, bytes: &mut [u8]) {
+    if u32::try_from(bytes.len()).is_ok_and(|length| in_l1(addr, length)) {
+        memory.l1(addr, bytes);
+    }
 }
 
 pub(crate) fn word(memory: &dyn Memory, addr: u32) -> u32 {

@@ -1,0 +1,275 @@
+//! Files found for what stands in L1. The directories are as ttnn 0.81.1 and its LLK tests leave
+//! them `[spec: live-sessions]`; the programs are those of the repository.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use common::{CORES, L1, image, programs, write};
+use sim_core::CoreId;
+use symbols::catalog::{Catalog, ItemKind, Places};
+use symbols::tile_names::TileNames;
+use tempfile::TempDir;
+
+/// The cache's directory below the scratch directory, as `TT_METAL_CACHE` makes it.
+const CACHE: &str = "cache/tt-metal-cache123";
+
+/// Where a kernel of the five-core program would have been built.
+fn built(name: &str) -> String {
+    match name {
+        "brisc" => format!("{CACHE}/kernels/writer/11/brisc/brisc.elf"),
+        "ncrisc" => format!("{CACHE}/kernels/reader/22/ncrisc/ncrisc.elf"),
+        _ => format!("{CACHE}/kernels/compute/33/{name}/{name}.elf"),
+    }
+}
+
+fn program(name: &str) -> Vec<u8> {
+    fs::read(programs().join(name)).expect("a program of the repository")
+}
+
+/// A working directory after a session that ran the five-core kernels: `loaded` beside `linked`.
+fn session() -> TempDir {
+    let scratch = tempfile::tempdir().expect("may be made");
+    let root = scratch.path().display();
+    for (_, name) in CORES {
+        let elf = program(&format!("kernels/five-core/{name}.elf"));
+        write(&scratch.path().join(built(name)), &elf);
+        write(&scratch.path().join(format!("{}.xip.elf", built(name))), &elf);
+        let firmware = format!("{CACHE}/firmware/{name}/{name}.elf");
+        write(&scratch.path().join(firmware), program(&format!("embedded/{name}.elf")));
+    }
+    // With the doubled separator that the host writes.
+    let of = |name: &str| format!("{root}/{}", built(name)).replace("/brisc/", "//brisc/");
+    let paths = format!(
+        "0: blank\n5: {}\n3: {}\n4: {}:{}:{}\n",
+        of("ncrisc"),
+        of("brisc"),
+        of("trisc0"),
+        of("trisc1"),
+        of("trisc2")
+    );
+    write(&scratch.path().join("generated/watcher/kernel_elf_paths.txt"), paths);
+    let names = "0: blank\n3: ops/writer.cpp\n4: ttnn/cpp/ttnn/operations/pool/generic/device/k/mid.cpp\n5: ops/reader.cpp\n";
+    write(&scratch.path().join("generated/watcher/kernel_names.txt"), names);
+    let yaml = "- kernel:\n    watcher_kernel_id: 3\n    name: writer\n    path: x/\n    source: ops/writer.cpp\n    program_id: 6\n\
+                - kernel:\n    watcher_kernel_id: 4\n    name: compute\n    source: ttnn/cpp/ttnn/operations/pool/generic/device/k/mid.cpp\n    program_id: 6\n";
+    write(&scratch.path().join("generated/inspector/kernels.yaml"), yaml);
+    scratch
+}
+
+fn places(directory: &Path) -> Places {
+    // Nothing of the host that runs the test may be found.
+    let none = |name: &str| (name.to_owned(), directory.join("none").display().to_string());
+    Places {
+        directory: directory.to_owned(),
+        environment: ["HOME", "TMPDIR", "TT_METAL_CACHE"].map(none).into(),
+        extra: Vec::new(),
+    }
+}
+
+fn name(catalog: &Catalog, l1: &L1, core: CoreId) -> Option<String> {
+    TileNames::read(&l1.memory(), catalog).kernel_name(core).map(str::to_owned)
+}
+
+#[test]
+fn record_says_file_name_source_and_operation() {
+    let scratch = session();
+    let catalog = Catalog::gather(&places(scratch.path()));
+    let kernel = catalog.kernel(4, CoreId::Trisc1).expect("the record is there");
+    assert_eq!(kernel.elf, scratch.path().join(built("trisc1")));
+    assert_eq!(kernel.name, "compute");
+    assert_eq!((kernel.operation.as_deref(), kernel.program), (Some("pool/generic"), Some(6)));
+    let reader = catalog.kernel(5, CoreId::Ncrisc).expect("the record is there");
+    assert_eq!((reader.name.as_str(), reader.program), ("reader", None));
+    assert_eq!(catalog.kernel(4, CoreId::Brisc), None);
+    assert_eq!(catalog.kernel(0, CoreId::Brisc), None);
+    assert_eq!(catalog.kernel(9, CoreId::Brisc), None);
+}
+
+#[test]
+fn tile_of_a_session_has_names_for_all_cores() {
+    let scratch = session();
+    let catalog = Catalog::gather(&places(scratch.path()));
+    let l1 = L1::five_core();
+    let names = TileNames::read(&l1.memory(), &catalog);
+    let kernels = CORES.map(|(core, _)| names.kernel_name(core));
+    assert_eq!(
+        kernels.map(Option::unwrap_or_default),
+        ["writer", "reader", "compute", "compute", "compute"]
+    );
+    for (i, (core, name)) in (0..).zip(CORES) {
+        let text = 0xA080 + 0x1000 * (i + 1);
+        let range = names.kernel_range(core).expect("a kernel is there");
+        let code: u32 = {
+            let image = image(&programs().join(format!("kernels/five-core/{name}.elf")));
+            image.loadable().filter(|s| s.executable).map(|s| s.memory_bytes).sum()
+        };
+        assert_eq!(range, text..text + code);
+        assert!(names.is_kernel(core, text) && !names.is_kernel(core, text - 4));
+        // `_start` is the first function of every kernel; firmware runs where it was linked.
+        assert_eq!(names.locate(core, text).expect("code").frame.function, "_start");
+        assert_eq!(names.arguments(core), Some(0xA080 + 0x10 * i));
+        let firmware = names.core(core).firmware().expect("firmware is there");
+        assert_eq!(firmware.title(), name);
+        let main = firmware.image().address_of("main").expect("it has one");
+        assert_eq!(names.locate(core, main).expect("code").frame.function, "main");
+    }
+    assert_eq!(names.operation(CoreId::Trisc0), Some("pool/generic"));
+    assert!(names.is_current(&l1.memory()));
+    let mut next = L1::five_core();
+    next.watcher_id(0, 1, 6);
+    assert!(!names.is_current(&next.memory()));
+}
+
+#[test]
+fn tiles_share_what_was_read() {
+    let scratch = session();
+    let catalog = Catalog::gather(&places(scratch.path()));
+    let l1 = L1::five_core();
+    let [one, two] = [(); 2].map(|()| TileNames::read(&l1.memory(), &catalog));
+    assert_eq!(one.modules().len(), 10);
+    for (one, two) in one.modules().iter().zip(two.modules()) {
+        assert!(Arc::ptr_eq(one, &two));
+    }
+}
+
+#[test]
+fn record_that_means_another_file_gives_no_name() {
+    let scratch = session();
+    let mut l1 = L1::five_core();
+    // NCRISC runs what the records call kernel 5; let the host have meant another by it.
+    let other = program("kernels/mutex/trisc0.elf");
+    write(&scratch.path().join(built("ncrisc")), &other);
+    write(&scratch.path().join(format!("{}.xip.elf", built("ncrisc"))), &other);
+    let catalog = Catalog::gather(&places(scratch.path()));
+    assert_eq!(name(&catalog, &l1, CoreId::Ncrisc), None);
+    // What L1 holds is not what the file says.
+    l1.word(0xB080 + 0x40, 0xFFFF_FFFF);
+    assert_eq!(name(&catalog, &l1, CoreId::Brisc), None);
+    assert_eq!(name(&catalog, &l1, CoreId::Trisc0).as_deref(), Some("compute"));
+}
+
+#[test]
+fn kernel_without_a_record_is_found_by_its_code() {
+    let scratch = session();
+    fs::remove_dir_all(scratch.path().join("generated")).expect("it was made");
+    let mut places = places(scratch.path());
+    let l1 = L1::five_core();
+    let nothing = Catalog::gather(&places);
+    assert_eq!(name(&nothing, &l1, CoreId::Brisc), None);
+    assert!(nothing.notes().iter().any(|note| note.contains("kernel_elf_paths.txt")));
+    // By the cache in the environment, then by a directory the user names.
+    let cache = scratch.path().join("cache").display().to_string();
+    places.environment = vec![("TT_METAL_CACHE".to_owned(), cache)];
+    assert_eq!(name(&Catalog::gather(&places), &l1, CoreId::Brisc).as_deref(), Some("writer"));
+    places.environment.clear();
+    places.extra = vec![programs().join("kernels")];
+    assert_eq!(name(&Catalog::gather(&places), &l1, CoreId::Ncrisc).as_deref(), Some("five-core"));
+}
+
+#[test]
+fn record_written_later_is_read() {
+    let scratch = session();
+    let path = scratch.path().join("generated/watcher/kernel_elf_paths.txt");
+    let paths = fs::read_to_string(&path).expect("it was made");
+    write(&path, "0: blank\n");
+    fs::remove_file(scratch.path().join("generated/watcher/kernel_names.txt"))
+        .expect("it was made");
+    fs::remove_file(scratch.path().join("generated/inspector/kernels.yaml")).expect("it was made");
+    let catalog = Catalog::gather(&places(scratch.path()));
+    assert_eq!(catalog.kernel(5, CoreId::Ncrisc), None);
+    write(&path, paths);
+    let kernel = catalog.kernel(5, CoreId::Ncrisc).expect("the record is there now");
+    assert_eq!(kernel.name, "reader");
+}
+
+#[test]
+fn kernel_built_later_is_found_after_a_refresh() {
+    let scratch = tempfile::tempdir().expect("may be made");
+    let mut places = places(scratch.path());
+    places.extra = vec![scratch.path().to_owned()];
+    let catalog = Catalog::gather(&places);
+    let l1 = L1::five_core();
+    assert_eq!(name(&catalog, &l1, CoreId::Brisc), None);
+    write(&scratch.path().join("a/brisc.elf"), program("kernels/five-core/brisc.elf"));
+    catalog.refresh();
+    assert_eq!(name(&catalog, &l1, CoreId::Brisc).as_deref(), Some("five-core"));
+}
+
+#[test]
+fn llk_test_is_found_where_it_was_linked() {
+    let scratch = tempfile::tempdir().expect("may be made");
+    let build = scratch.path().join("tt-llk-build");
+    let [brisc, trisc0] = ["bare/mailbox/brisc.elf", "bare/mailbox/trisc0.elf"].map(program);
+    let variant = |hash: &str| build.join(format!("sources/matmul_test.cpp/{hash}/elf/unpack.elf"));
+    write(&build.join("shared/elf/brisc.elf"), brisc);
+    write(&variant("aa"), program("bare/mop/trisc0.elf"));
+    write(&variant("bb"), trisc0);
+    let mut places = places(scratch.path());
+    places.environment = vec![("TMPDIR".to_owned(), scratch.path().display().to_string())];
+    let catalog = Catalog::gather(&places);
+    let mut l1 = L1(vec![0; 0x18_0000]);
+    l1.load(&image(&programs().join("bare/mailbox/brisc.elf")));
+    l1.load(&image(&programs().join("bare/mailbox/trisc0.elf")));
+    let names = TileNames::read(&l1.memory(), &catalog);
+    assert!(names.launched().is_none());
+    assert_eq!(names.kernel_name(CoreId::Trisc0), Some("matmul_test"));
+    let module = names.core(CoreId::Trisc0).kernel().expect("it is there");
+    assert!(module.name().contains("/bb/"));
+    assert!(names.core(CoreId::Brisc).firmware().is_some());
+    assert_eq!(names.kernel_name(CoreId::Trisc1), None);
+    assert!(names.is_kernel(CoreId::Trisc0, 0x6000) && !names.is_kernel(CoreId::Brisc, 0));
+    assert!(names.is_current(&l1.memory()));
+    l1.load(&image(&programs().join("bare/mop/trisc0.elf")));
+    assert!(!names.is_current(&l1.memory()));
+}
+
+#[test]
+fn kept_items_explain_without_the_file_system() {
+    let scratch = session();
+    let l1 = L1::five_core();
+    let items = {
+        let catalog = Catalog::gather(&places(scratch.path()));
+        let names = TileNames::read(&l1.memory(), &catalog);
+        catalog.collect(&names.modules())
+    };
+    let count = |kind| items.iter().filter(|item| item.kind == kind).count();
+    assert_eq!((count(ItemKind::Elf), count(ItemKind::Names)), (10, 3));
+    assert!(items.iter().any(|item| item.path.ends_with("brisc.elf.xip.elf")));
+    drop(scratch);
+    let kept = Catalog::from_items(items);
+    let names = TileNames::read(&l1.memory(), &kept);
+    assert_eq!(names.kernel_name(CoreId::Brisc), Some("writer"));
+    assert_eq!(names.operation(CoreId::Trisc2), Some("pool/generic"));
+    let firmware = names.core(CoreId::Ncrisc).firmware().expect("it was kept");
+    assert_eq!(firmware.title(), "ncrisc");
+    assert_eq!(names.locate(CoreId::Ncrisc, 0xC080).expect("code").frame.function, "_start");
+}
+
+#[test]
+fn kept_source_has_lines() {
+    let item = |path: &str, text: &str| symbols::catalog::Item {
+        kind: ItemKind::Text,
+        path: path.to_owned(),
+        bytes: text.as_bytes().into(),
+    };
+    let catalog = Catalog::from_items([item("/src/a/k.cpp", "one\n  two();\n")]);
+    let sources = catalog.sources();
+    assert_eq!(sources.line("/src/a/k.cpp", 2).as_deref(), Some("two();"));
+    assert_eq!(sources.line("/src/b/../a//k.cpp", 1).as_deref(), Some("one"));
+    assert_eq!(sources.line("/src/a/k.cpp", 0), None);
+    assert_eq!(sources.line("/src/a/k.cpp", 3), None);
+    assert_eq!(sources.line("/src/a/other.cpp", 1), None);
+}
+
+#[test]
+fn names_may_go_to_other_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<symbols::code::Symbols>();
+    shared::<symbols::module::Module>();
+    shared::<Catalog>();
+    shared::<TileNames>();
+    shared::<symbols::files::SourceText>();
+}
