@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use sim_core::CoreId;
 
-use crate::catalog::{Catalog, KernelFile, stands};
+use crate::catalog::{Catalog, KernelFile, Operation, stands};
 use crate::code::{Location, Symbols};
-use crate::launch::{CoreLaunch, Launch, Launched, Memory, Phase};
+use crate::launch::{CircularBuffer, CoreLaunch, Launch, Launched, Memory, Phase};
 use crate::module::Module;
 
 /// Names for one core of a tile.
@@ -52,6 +52,7 @@ impl CoreNames {
 #[derive(Debug)]
 pub struct TileNames {
     launched: Option<Launched>,
+    operation: Option<Operation>,
     cores: [CoreNames; CoreId::COUNT],
 }
 
@@ -65,7 +66,11 @@ impl TileNames {
             Some(_) => with_firmware(core, launch, memory, catalog),
             None => bare(core, memory, catalog),
         });
-        Self { launched, cores }
+        // A record whose kernel stands in L1 is of the host that launched it.
+        let recorded = cores.iter().any(|core| core.record.is_some());
+        let id = launch.filter(|_| recorded).map(|launch| launch.host_assigned_id);
+        let operation = id.and_then(|id| catalog.operation(id));
+        Self { launched, operation, cores }
     }
 
     /// Whether the names still hold: the same launch is in force, in the same phase; on a tile
@@ -113,10 +118,33 @@ impl TileNames {
         self.core(core).kernel.as_ref().map(|module| module.title())
     }
 
-    /// The operation that the kernel of a core belongs to, see [`KernelFile::operation`].
+    /// The operation that was launched: as the host wrote down, else as the path of a kernel's
+    /// source tells, see [`KernelFile::operation`].
     #[must_use]
-    pub fn operation(&self, core: CoreId) -> Option<&str> {
-        self.core(core).record.as_ref()?.operation.as_deref()
+    pub fn operation(&self) -> Option<&str> {
+        let by_path = || {
+            let mut records = self.cores.iter().filter_map(|core| core.record.as_ref());
+            records.find_map(|record| record.operation.as_deref())
+        };
+        self.operation.as_ref().map(|operation| operation.name.as_str()).or_else(by_path)
+    }
+
+    /// The operation as the host wrote it down, with its tensors.
+    #[must_use]
+    pub const fn recorded_operation(&self) -> Option<&Operation> {
+        self.operation.as_ref()
+    }
+
+    /// The semaphore that covers an L1 address, by id.
+    #[must_use]
+    pub fn semaphore(&self, addr: u32) -> Option<u32> {
+        self.launch()?.semaphore(addr)
+    }
+
+    /// The local circular buffer of that index.
+    #[must_use]
+    pub fn buffer(&self, index: u32) -> Option<&CircularBuffer> {
+        self.launch()?.buffer(index)
     }
 
     /// Where the code of a core's kernel lies, also of one that no file explains.

@@ -116,11 +116,45 @@ fn tile_of_a_session_has_names_for_all_cores() {
         let main = firmware.image().address_of("main").expect("it has one");
         assert_eq!(names.locate(core, main).expect("code").frame.function, "main");
     }
-    assert_eq!(names.operation(CoreId::Trisc0), Some("pool/generic"));
+    assert_eq!(names.operation(), Some("pool/generic"));
     assert!(names.is_current(&l1.memory()));
     let mut next = L1::five_core();
     next.watcher_id(0, 1, 6);
     assert!(!names.is_current(&next.memory()));
+}
+
+/// What a host with `TT_METAL_INSPECTOR_LOG_RUNTIME_ENTRIES` writes, with other words.
+const WORKLOADS: &str = "- runtime_entry:\n    mesh_workload_id: 0\n    runtime_id: 7\n    name: PoolOperation\n    parameters: '[0]: Spec(shape=[64, 64])'\n    trace_id: 1\n\
+                         - runtime_entry:\n    mesh_workload_id: 0\n    runtime_id: 8\n    name: OtherOperation\n";
+
+#[test]
+fn launch_is_the_operation_that_the_host_wrote_down() {
+    let scratch = session();
+    write(&scratch.path().join("generated/inspector/mesh_workloads_log.yaml"), WORKLOADS);
+    let catalog = Catalog::gather(&places(scratch.path()));
+    let mut l1 = L1::five_core();
+    l1.word(0x70 + 0x6C, 7);
+    let names = TileNames::read(&l1.memory(), &catalog);
+    assert_eq!(names.operation(), Some("PoolOperation"));
+    let parameters = names.recorded_operation().and_then(|found| found.parameters.as_deref());
+    assert_eq!(parameters, Some("[0]: Spec(shape=[64, 64])"));
+    // Without a kernel of these records the numbers mean nothing.
+    for i in 0..5 {
+        l1.watcher_id(0, i, 9);
+    }
+    assert_eq!(TileNames::read(&l1.memory(), &catalog).operation(), None);
+}
+
+#[test]
+fn records_lie_where_the_environment_says() {
+    let scratch = session();
+    let moved = scratch.path().join("logs");
+    fs::create_dir(&moved).expect("may be made");
+    fs::rename(scratch.path().join("generated"), moved.join("generated")).expect("it was made");
+    let mut places = places(scratch.path());
+    assert_eq!(Catalog::gather(&places).kernel(5, CoreId::Ncrisc), None);
+    places.environment.push(("TT_METAL_LOGS_PATH".to_owned(), "logs".to_owned()));
+    assert!(Catalog::gather(&places).kernel(5, CoreId::Ncrisc).is_some());
 }
 
 #[test]
@@ -242,7 +276,7 @@ fn kept_items_explain_without_the_file_system() {
     let kept = Catalog::from_items(items);
     let names = TileNames::read(&l1.memory(), &kept);
     assert_eq!(names.kernel_name(CoreId::Brisc), Some("writer"));
-    assert_eq!(names.operation(CoreId::Trisc2), Some("pool/generic"));
+    assert_eq!(names.operation(), Some("pool/generic"));
     let firmware = names.core(CoreId::Ncrisc).firmware().expect("it was kept");
     assert_eq!(firmware.title(), "ncrisc");
     assert_eq!(names.locate(CoreId::Ncrisc, 0xC080).expect("code").frame.function, "_start");

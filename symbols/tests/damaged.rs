@@ -9,6 +9,8 @@ use symbols::tile_names::TileNames;
 
 const ELF_PATHS: &str = "0: blank\n1: /c/kernels/in/77//ncrisc/ncrisc.elf\n2: /c/kernels/mid/5//trisc0/trisc0.elf:/c/kernels/mid/5//trisc1/trisc1.elf\n";
 const KERNELS: &str = "- kernel:\n    watcher_kernel_id: 1\n    name: in\n    path: /c/kernels/in/77/\n    source: '/p/it''s.cpp'\n    program_id: 0\n";
+const WORKLOADS: &str =
+    "- runtime_entry:\n    runtime_id: 2\n    name: Op\n    parameters: '[0]: x'\n";
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
@@ -36,9 +38,11 @@ proptest! {
         write(&at("watcher/kernel_names.txt"), damage(ELF_PATHS));
         write(&at("inspector/kernels.yaml"), damage(KERNELS));
         write(&at("inspector/programs_log.yaml"), damage(KERNELS));
+        write(&at("inspector/mesh_workloads_log.yaml"), damage(WORKLOADS));
         let environment = vec![("TMPDIR".to_owned(), "none".to_owned())];
         let places = Places { directory: scratch.path().into(), environment, ..Places::default() };
         let catalog = Catalog::gather(&places);
+        let _ = catalog.operation(2);
         for (core, _) in CORES {
             let _ = catalog.kernel(id, core);
         }

@@ -23,6 +23,7 @@ use sim_core::sync::Mutex;
 
 pub use items::{Item, ItemKind};
 pub use places::Places;
+pub use records::Operation;
 pub(crate) use store::Store;
 
 use crate::files::{Role, SourceText, normal, role};
@@ -31,7 +32,7 @@ use crate::launch::Memory;
 use crate::module::Module;
 use content::{Candidate, Seen, compare};
 use places::Group;
-use records::Records;
+use records::{Operations, Records};
 use store::{MAX_FILES, Stamp};
 
 /// A kernel as the host's records name it; whether it is what runs is another question.
@@ -61,6 +62,7 @@ pub struct Catalog {
 #[derive(Debug, Default)]
 struct State {
     records: Records,
+    operations: Operations,
     stamps: Vec<Stamp>,
     read: bool,
     modules: BTreeMap<PathBuf, Option<Arc<Module>>>,
@@ -126,6 +128,18 @@ impl Catalog {
             self.read_records(&mut state);
         }
         known(&state).flatten()
+    }
+
+    /// The operation of a launch by its `host_assigned_id`, if the host wrote such down. Nothing
+    /// tells whether it is that of another process in the same directory but that its kernels are.
+    #[must_use]
+    pub fn operation(&self, host_assigned_id: u32) -> Option<Operation> {
+        self.read_records_once();
+        let mut state = self.state.lock();
+        if !state.operations.contains_key(&host_assigned_id) && self.records_changed(&state) {
+            self.read_records(&mut state);
+        }
+        state.operations.get(&host_assigned_id).cloned()
     }
 
     /// The kernel that stands in L1 at `text`: the one the id means if it is that, else whichever
@@ -333,6 +347,7 @@ impl Catalog {
     fn read_records(&self, state: &mut State) {
         state.read = true;
         state.records.clear();
+        state.operations.clear();
         state.stamps.clear();
         for path in self.record_files() {
             state.stamps.push(self.store.stamp(&path));
@@ -343,6 +358,9 @@ impl Catalog {
             state.notes.remove(&format!("{}: not there", path.display()));
             match path.file_name().and_then(|name| name.to_str()) {
                 Some("kernel_elf_paths.txt") => records::elf_paths(&bytes, &mut state.records),
+                Some("mesh_workloads_log.yaml") => {
+                    records::workloads(&bytes, &mut state.operations);
+                }
                 Some("kernel_names.txt") => records::names(&bytes, &mut state.records),
                 _ => records::inspector(&bytes, &mut state.records),
             }

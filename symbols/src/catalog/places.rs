@@ -14,7 +14,9 @@ use crate::files::normal;
 pub struct Places {
     /// Working directory of the host program.
     pub directory: PathBuf,
-    /// Its environment; of use are `HOME`, `TMPDIR`, `VIRTUAL_ENV` and `TT_METAL_...`.
+    /// Its environment; of use are `HOME`, `TMPDIR`, `VIRTUAL_ENV`, and `TT_METAL_CACHE`,
+    /// `TT_METAL_HOME`, `TT_METAL_LOGS_PATH`, `TT_METAL_RUNTIME_ROOT`. If the program has
+    /// `TT_METAL_INSPECTOR_LOG_RUNTIME_ENTRIES` it says which operation each launch is.
     pub environment: Vec<(String, String)>,
     /// More directories with ELF files.
     pub extra: Vec<PathBuf>,
@@ -40,19 +42,18 @@ impl Group {
     }
 }
 
-/// Files with names of kernels, below the working directory. Later ones say more.
-const RECORDS: [&str; 4] = [
+/// Files with names of kernels and operations, below the working directory or where
+/// `TT_METAL_LOGS_PATH` says. Later ones say more.
+const RECORDS: [&str; 5] = [
     "generated/watcher/kernel_elf_paths.txt",
     "generated/watcher/kernel_names.txt",
     "generated/inspector/programs_log.yaml",
     "generated/inspector/kernels.yaml",
+    "generated/inspector/mesh_workloads_log.yaml",
 ];
 /// Other files that are worth keeping.
-const MORE_RECORDS: [&str; 3] = [
-    "generated/inspector/mesh_workloads_log.yaml",
-    "generated/inspector/mesh_devices_log.yaml",
-    "generated/inspector/startup.yaml",
-];
+const MORE_RECORDS: [&str; 2] =
+    ["generated/inspector/mesh_devices_log.yaml", "generated/inspector/startup.yaml"];
 
 /// Name of a core in the paths of the host.
 pub(super) const fn key(core: CoreId) -> &'static str {
@@ -79,7 +80,12 @@ pub(super) fn all_record_files(places: &Places, store: &Store) -> Vec<PathBuf> {
 
 fn listed(names: &[&str], places: &Places, store: &Store) -> Vec<PathBuf> {
     match store {
-        Store::Disk => names.iter().map(|name| places.directory.join(name)).collect(),
+        Store::Disk => {
+            let logs = variable(places, "TT_METAL_LOGS_PATH");
+            // A relative path counts from the working directory.
+            let root = logs.map_or(places.directory.clone(), |logs| places.directory.join(logs));
+            names.iter().map(|name| root.join(name)).collect()
+        }
         Store::Kept(files) => {
             let of = |name: &&str| {
                 let kept = files.keys().filter(|path| Path::new(path).ends_with(name));

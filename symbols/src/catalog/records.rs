@@ -24,12 +24,28 @@ pub(super) struct Record {
 /// Kernels by watcher kernel id.
 pub(super) type Records = BTreeMap<u16, Record>;
 
-/// Largest of these files that is read.
+/// One run of an operation as the host names it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Operation {
+    /// The operation's type in the host's program, such as `MatmulDeviceOperation`.
+    pub name: String,
+    /// Its tensors, if the host was told to write them down.
+    pub parameters: Option<String>,
+}
+
+/// Operations by the number that launch messages carry as `host_assigned_id`.
+pub(super) type Operations = BTreeMap<u32, Operation>;
+
+/// So much of a file is read, from its end: the newest.
 const MAX_BYTES: usize = 64 << 20;
+
+fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(MAX_BYTES)..])
+}
 
 /// `3: text` on each line.
 fn numbered(bytes: &[u8]) -> Vec<(u16, String)> {
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
+    let text = text(bytes);
     let entry = |line: &str| {
         let (id, rest) = line.split_once(':')?;
         let id: u16 = id.trim().parse().ok()?;
@@ -94,6 +110,20 @@ pub(super) fn inspector(bytes: &[u8], records: &mut Records) {
     }
 }
 
+/// `mesh_workloads_log.yaml` of a host that runs with `TT_METAL_INSPECTOR_LOG_RUNTIME_ENTRIES`:
+/// `runtime_id` is what the launch messages of that run carry.
+pub(super) fn workloads(bytes: &[u8], operations: &mut Operations) {
+    for entry in entries(bytes) {
+        let id = entry.number("runtime_id").and_then(|id| u32::try_from(id).ok());
+        let (Some(id), Some(name)) = (id, entry.get("name").filter(|name| !name.is_empty())) else {
+            continue;
+        };
+        let parameters = entry.get("parameters").filter(|text| !text.is_empty());
+        let parameters = parameters.map(str::to_owned);
+        operations.insert(id, Operation { name: name.to_owned(), parameters });
+    }
+}
+
 /// One element of the lists that the inspector writes: `- kind:` and indented `key: value` lines.
 #[derive(Debug, Default)]
 struct Entry {
@@ -111,7 +141,7 @@ impl Entry {
 }
 
 fn entries(bytes: &[u8]) -> Vec<Entry> {
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
+    let text = text(bytes);
     let mut found: Vec<Entry> = Vec::new();
     for line in text.lines() {
         if line.starts_with("- ") {
