@@ -98,9 +98,7 @@ impl TileView {
         Self {
             circular: circular.collect(),
             kernels: CoreId::ALL.into_iter().filter_map(kernel).collect(),
-            operation: CoreId::ALL
-                .into_iter()
-                .find_map(|core| names.operation(core).map(str::to_owned)),
+            operation: names.operation().map(str::to_owned),
             names: Box::new(CodeNames(Arc::clone(names))),
         }
     }

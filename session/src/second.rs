@@ -194,7 +194,11 @@ pub fn catalog(tape: &Tape, elf: &[PathBuf]) -> Catalog {
         };
         let path = attached.name().to_owned();
         // A piece that cannot be read gives fewer names.
-        items.extend(attached.bytes().ok().map(|bytes| Item { kind, path: path.to_string_lossy().into_owned(), bytes: bytes.into() }));
+        items.extend(attached.bytes().ok().map(|bytes| Item {
+            kind,
+            path: path.to_string_lossy().into_owned(),
+            bytes: bytes.into(),
+        }));
     }
     if !items.is_empty() && elf.is_empty() {
         return Catalog::from_items(items);

@@ -22,6 +22,7 @@ pub mod sinks;
 pub mod soc;
 pub mod stalls;
 pub mod state;
+pub mod taped;
 pub mod tui;
 pub mod why;
 

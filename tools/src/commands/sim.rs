@@ -87,7 +87,7 @@ pub fn install(library: &Path, descriptor: Option<&Path>, dir: &Path) -> Result<
 }
 
 /// Puts a new file in the place of the old: a process that has the old one mapped keeps it.
-fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let cannot = || format!("cannot write {}", path.display());
     let dir = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(dir).with_context(cannot)?;

@@ -9,6 +9,7 @@ use clap::Args;
 use loader::diagnose::{Diagnosis, Setup, diagnose_watched};
 use loader::plan::{Launch, LaunchPlan};
 use observe::why::{End, Explanation};
+use session::second::Question;
 
 use super::machine::MachineArgs;
 use super::progress::Rounds;
@@ -18,6 +19,8 @@ use crate::exit::Exit;
 const EXAMPLES: &str = "\
 Examples:
   tilescope why KERNELS.toml                     why it hangs, in a screenful
+  tilescope why python3.tstape                   why a program hung, from its tape
+  tilescope why old.rec --elf build/             from an old recording, with names
   tilescope why KERNELS.toml --html hang.html    the same as a page to attach to an issue
   tilescope why KERNELS.toml --json              for programs
   tilescope why KERNELS.toml --sarif hang.sarif  for code scanning
@@ -32,9 +35,16 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct WhyArgs {
-    /// The plan, a TOML file (see `tilescope launch --help`); without it only the boot is looked at
-    #[arg(value_name = "KERNELS.toml")]
+    /// A plan (a TOML file, see `tilescope launch --help`) or the tape or recording of a host program;
+    /// without it only the boot of one tile is looked at
+    #[arg(value_name = "SESSION")]
     pub plan: Option<PathBuf>,
+    /// Of a tape: directory with ELF files of its kernels, looked up by content; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub elf: Vec<PathBuf>,
+    /// Of a tape: host threads that advance tiles
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
     /// The tile.
     #[command(flatten)]
     pub machine: MachineArgs,
@@ -117,6 +127,10 @@ pub fn exit(diagnosis: &Diagnosis) -> Exit {
 /// # Errors
 /// Host mistakes, each in one line.
 pub fn run(args: &WhyArgs, out: &mut dyn Write) -> Result<Exit> {
+    if let Some(path) = args.plan.as_deref().filter(|path| super::taped::is_tape(path)) {
+        let question = Question { elf: args.elf.clone(), threads: args.threads };
+        return super::taped::why(path, &question, &args.output, out);
+    }
     let launches = match &args.plan {
         Some(path) => LaunchPlan::read(path)?.launches,
         None => Vec::new(),
