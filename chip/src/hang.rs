@@ -45,6 +45,10 @@ pub struct HostPoll {
     pub bytes: u32,
 }
 
+/// What stood on tiles with cores that wait by the clock, at an earlier moment of the same wait.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Witness(Vec<(u16, u64)>);
+
 /// How a tile is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
@@ -159,7 +163,8 @@ struct Scene {
     sends: bool,
     /// L1 addresses of the semaphores of the launch in force.
     semaphores: std::ops::Range<u32>,
-    /// Core is held in reset, or has made a mistake: by [`CoreId::index`].
+    /// Core is held in reset, has made a mistake, or waits by the clock over and over and does nothing: by
+    /// [`CoreId::index`].
     dead: [bool; CoreId::COUNT],
 }
 
@@ -179,7 +184,7 @@ enum Ender {
 }
 
 impl Scene {
-    fn of<O: Observer>(number: u16, tile: &Tile<O>, mailbox: Mailbox) -> Self {
+    fn of<O: Observer>(number: u16, tile: &Tile<O>, mailbox: Mailbox, idle: bool) -> Self {
         let word = |addr| tile.l1_value(addr, Width::Word);
         let mut semaphores = 0..0;
         let role = if word(mailbox.magic) == WORKER {
@@ -211,7 +216,7 @@ impl Scene {
             moves: tile.is_active(),
             sends: tile.awaits_answers(),
             semaphores,
-            dead: CoreId::ALL.map(|core| tile.is_dead(core)),
+            dead: CoreId::ALL.map(|core| tile.is_dead(core) || idle && tile.waits_by_clock(core)),
         }
     }
 
@@ -374,14 +379,15 @@ impl<O: Observer + Send + 'static> Chip<O> {
     }
 
     /// Whether some part of the chip hangs, if the host does no more than `stance` says; `polls` are the
-    /// words it reads over and over. Parts that still move, and whoever these could help, are live.
+    /// words it reads over and over. Parts that still move, and whoever these could help, are live; but not
+    /// cores that wait by the clock on a tile where nothing has been done since an earlier `witness`.
     /// Changes nothing.
-    pub fn hang(&mut self, stance: Stance, polls: &[HostPoll]) -> Option<Hang> {
+    pub fn hang(&mut self, stance: Stance, polls: &[HostPoll], witness: &Witness) -> Option<Hang> {
         let mailbox = Mailbox::new()?;
         if !self.post.is_empty() {
             return None;
         }
-        let scenes = self.scenes(mailbox);
+        let scenes = self.scenes(mailbox, witness);
         let closure = Closure::new(&scenes, mailbox, stance);
         let tiles: Vec<HungTile> = scenes
             .iter()
@@ -408,7 +414,8 @@ impl<O: Observer + Send + 'static> Chip<O> {
 
     /// How everybody stands right now, whether or not that is a hang.
     pub fn standing(&mut self) -> Hang {
-        let scenes = Mailbox::new().map_or_else(Vec::new, |mailbox| self.scenes(mailbox));
+        let scenes = Mailbox::new()
+            .map_or_else(Vec::new, |mailbox| self.scenes(mailbox, &Witness::default()));
         let tiles: Vec<HungTile> = scenes
             .into_iter()
             .map(|scene| HungTile {
@@ -428,10 +435,25 @@ impl<O: Observer + Send + 'static> Chip<O> {
         }
     }
 
-    fn scenes(&mut self, mailbox: Mailbox) -> Vec<Scene> {
+    /// A witness of this moment: what cores that wait by the clock could have changed for others.
+    pub fn witness(&mut self) -> Witness {
+        let (now, mut tiles) = (self.now, Vec::new());
+        self.field.for_each(now, |number, tile| {
+            if CoreId::ALL.into_iter().any(|core| tile.waits_by_clock(core)) {
+                tiles.push((number, tile.effects_hash()));
+            }
+        });
+        Witness(tiles)
+    }
+
+    fn scenes(&mut self, mailbox: Mailbox, witness: &Witness) -> Vec<Scene> {
         let now = self.now;
         let mut scenes = Vec::new();
-        self.field.for_each(now, |number, tile| scenes.push(Scene::of(number, tile, mailbox)));
+        self.field.for_each(now, |number, tile| {
+            let known = witness.0.iter().find(|(other, _)| *other == number);
+            let idle = known.is_some_and(|(_, hash)| *hash == tile.effects_hash());
+            scenes.push(Scene::of(number, tile, mailbox, idle));
+        });
         if scenes.iter().any(|scene| scene.role == Role::DeviceLaunched) {
             for scene in &mut scenes {
                 if scene.role == Role::HostLaunched {

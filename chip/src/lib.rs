@@ -24,4 +24,4 @@ pub use config::{ChipConfig, ClockStep};
 pub use endpoint::HostMemory;
 pub use error::HostError;
 pub use grid::{Grid, Harvest, Other, Place, Product, TensixTile};
-pub use hang::{Hang, HostPoll, HungTile, Role, Stance};
+pub use hang::{Hang, HostPoll, HungTile, Role, Stance, Witness};

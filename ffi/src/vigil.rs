@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use chip::{Chip, Hang, HostPoll, Stance};
+use chip::{Chip, Hang, HostPoll, Stance, Witness};
 
 /// How long the host has to wait before a look, and what it may then be taken to do no more.
 const LOOKS: [(Duration, Stance); 3] = [
@@ -34,6 +34,8 @@ pub(crate) struct Vigil {
     words: Vec<HostPoll>,
     /// Looks taken in this wait.
     looks: usize,
+    /// How it stood at the first of them.
+    witness: Option<Witness>,
     /// Who was stuck where when it was last said.
     told: Vec<(u16, u8, u32)>,
     /// Calls that may go by without the chip.
@@ -48,6 +50,7 @@ impl Vigil {
             calls: 0,
             words: Vec::new(),
             looks: 0,
+            witness: None,
             told: Vec::new(),
             budget: *BUDGET.start(),
         }
@@ -81,7 +84,9 @@ impl Vigil {
         if now - since < after || self.calls < LEAST_CALLS {
             return None;
         }
-        let hang = chip.hang(stance, &self.words);
+        let known = self.witness.take().unwrap_or_default();
+        let hang = chip.hang(stance, &self.words, &known);
+        self.witness = Some(if self.looks == 0 { chip.witness() } else { known });
         // While the chip is at work it is looked at again, each time after twice as long.
         self.looks += 1;
         if chip.rests_until().is_none() && self.looks == LOOKS.len() {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chip::{Chip, ChipConfig, Hang, HostPoll, HungTile, Stance, TensixTile};
+use chip::{Chip, ChipConfig, Hang, HostPoll, HungTile, Stance, TensixTile, Witness};
 use replay::{PlayError, Played, Player, What, config_of};
 use sim_core::{NullObserver, Observer};
 use symbols::catalog::{Catalog, Item, ItemKind, Places};
@@ -55,6 +55,8 @@ struct Wait {
     rest: u64,
     words: Vec<HostPoll>,
     looks: usize,
+    /// How it stood at the first look.
+    witness: Option<Witness>,
 }
 
 /// Differences that are told.
@@ -93,9 +95,12 @@ impl Wait {
     }
 
     /// Whether the chip hangs, with what may be taken of the host.
-    fn look<O: Observer + Send + 'static>(&self, chip: &mut Chip<O>) -> Option<Hang> {
+    fn look<O: Observer + Send + 'static>(&mut self, chip: &mut Chip<O>) -> Option<Hang> {
         let stances = [Stance::Free, Stance::Waits, Stance::Polls];
-        stances.into_iter().find_map(|stance| chip.hang(stance, &self.words))
+        let known = self.witness.take().unwrap_or_default();
+        let hang = stances.into_iter().find_map(|stance| chip.hang(stance, &self.words, &known));
+        self.witness = Some(if self.looks <= 1 { chip.witness() } else { known });
+        hang
     }
 }
 
@@ -235,8 +240,9 @@ pub fn why(tape: &Tape, question: &Question) -> Result<Answer, PlayError> {
         }
     }
     let chip = &mut stage.chip;
+    let witness = chip.witness();
     // The same machine at the same cycle: the same hang.
-    let hang = chip.hang(found.hang.stance, &found.wait.words).unwrap_or(found.hang);
+    let hang = chip.hang(found.hang.stance, &found.wait.words, &witness).unwrap_or(found.hang);
     let catalog = catalog(tape, &question.elf);
     let mut names: BTreeMap<u16, Arc<TileNames>> = BTreeMap::new();
     let mut traffic = Traffic::default();

@@ -117,6 +117,12 @@ impl<O: Observer> Tile<O> {
         !self.ebreaks.is_empty()
     }
 
+    /// Whether a core waits by the wall clock: it goes on by itself.
+    #[must_use]
+    pub fn waits_by_clock(&self, core: CoreId) -> bool {
+        matches!(self.cores[core].status(), Status::Parked(spin) if spin.leaves_at().is_some())
+    }
+
     /// Whether a core is held in reset, or stays where it made a mistake.
     #[must_use]
     pub fn is_dead(&self, core: CoreId) -> bool {

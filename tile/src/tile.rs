@@ -252,18 +252,32 @@ impl<O: Observer> Tile<O> {
         for (_, core) in self.cores.iter() {
             core.hash_state(&mut hasher);
         }
-        self.mailboxes.hash_state(&mut hasher);
-        self.pcbufs.hash_state(&mut hasher);
-        self.control.hash_state(&mut hasher);
-        self.tdma.hash_state(&mut hasher);
-        for niu in &self.nius {
-            niu.hash_state(&mut hasher);
-        }
-        self.overlay.hash_state(&mut hasher);
-        self.pic.hash_state(&mut hasher);
-        self.tensix.hash_state(&mut hasher);
-        self.fabric.hash_state(&mut hasher);
+        self.hash_devices(&mut hasher);
         hasher.finish()
+    }
+
+    /// A hash of what cores can change for others: L1, devices, the coprocessor; not the cores, not the
+    /// time. Equal at two moments between which nobody has done anything to anybody.
+    #[must_use]
+    pub fn effects_hash(&self) -> u64 {
+        let mut hasher = StateHasher::default();
+        self.shared.l1.hash_state(&mut hasher);
+        self.hash_devices(&mut hasher);
+        hasher.finish()
+    }
+
+    fn hash_devices(&self, hasher: &mut StateHasher) {
+        self.mailboxes.hash_state(hasher);
+        self.pcbufs.hash_state(hasher);
+        self.control.hash_state(hasher);
+        self.tdma.hash_state(hasher);
+        for niu in &self.nius {
+            niu.hash_state(hasher);
+        }
+        self.overlay.hash_state(hasher);
+        self.pic.hash_state(hasher);
+        self.tensix.hash_state(hasher);
+        self.fabric.hash_state(hasher);
     }
 
     /// Tells the lone runner which words are watched: by parked cores, and by the host.
