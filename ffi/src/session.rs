@@ -152,6 +152,9 @@ pub(crate) fn init() {
         if let Some(complaint) = state.taping.start() {
             state.reporter.say(Culprit::Host, &complaint);
         }
+        // Hosts hand over their memory before there is a tape.
+        let (read, write) = (state.memory.read.is_some(), state.memory.write.is_some());
+        state.taping.call(&Call::SetMemory { read, write });
         state.taping.call(&Call::Init);
         match ChipConfig::from_env() {
             Ok(config) => {

@@ -125,6 +125,15 @@ fn role(role: Role) -> &'static str {
     }
 }
 
+impl Report {
+    /// Whether somebody who waits stands at a place without a name.
+    #[must_use]
+    pub fn lacks_names(&self) -> bool {
+        let waits = self.tiles.iter().flat_map(|tile| &tile.explanation.waits);
+        waits.into_iter().any(|wait| wait.pc.is_some() && wait.code.is_none())
+    }
+}
+
 /// What a host does that the chip waits for, or the other way round.
 fn host(hang: &Hang, places: &BTreeMap<u16, (u8, u8)>) -> String {
     if hang.polls.is_empty() {

@@ -53,8 +53,11 @@ pub fn why(
         writeln!(out, "{}", report.json())?;
     } else {
         write!(out, "{report}")?;
-        for note in &answer.notes {
-            writeln!(out, "note: {note}")?;
+        // What was not found matters where something has no name.
+        if report.lacks_names() {
+            for note in &answer.notes {
+                writeln!(out, "note: {note}")?;
+            }
         }
     }
     Ok(match report.verdict {

@@ -1,0 +1,197 @@
+//! Chips that hang, and chips that only look like it.
+//!
+//! Programs are a few instructions each; what the vendor's firmware keeps in L1 is written by the host
+//! `[spec: boot-and-sync 1.4, 1.5]`.
+
+use chip::{Chip, ChipConfig, Hang, HostPoll, Role, Stance, Witness};
+use isa::asm::{addi, beq, j, li, lw};
+use memory_map::mailbox::address;
+use tile::Verdict;
+
+/// Where tiles are in translated coordinates, and their numbers.
+const FIRST: ((u32, u32), u16) = ((1, 2), 0);
+const SECOND: ((u32, u32), u16) = ((2, 2), 1);
+/// SOFT_RESET_0 with BRISC alone released.
+const SOFT_RESET_0: u64 = 0xFFB1_21B0;
+const ONLY_BRISC_RUNS: u32 = 0x4_7000;
+/// Program of BRISC, past the mailbox block; address 0 jumps there.
+const PROGRAM: u32 = 0x1_0000;
+/// Kernel configuration: semaphores at 0x100 to 0x200.
+const CONFIG: u32 = 0x2_0000;
+const SEMAPHORE: u32 = CONFIG + 0x110;
+/// A word that means nothing to firmware.
+const WORD: u32 = 0x4_0000;
+
+const GO: u8 = 0x80;
+const HOST: u8 = 1;
+const DEVICE: u8 = 0;
+
+fn field(name: &str) -> u64 {
+    u64::from(address(name).expect("a row of the mailbox table"))
+}
+
+fn write(chip: &mut Chip, at: (u32, u32), addr: u64, bytes: &[u8]) {
+    chip.tile_write(at.0, at.1, addr, bytes).expect("L1 or a register");
+}
+
+/// BRISC executes that.
+fn start(chip: &mut Chip, at: (u32, u32), program: &[u32]) {
+    let bytes: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
+    write(chip, at, PROGRAM.into(), &bytes);
+    write(chip, at, 0, &j(PROGRAM.cast_signed()).to_le_bytes());
+    write(chip, at, SOFT_RESET_0, &ONLY_BRISC_RUNS.to_le_bytes());
+}
+
+/// BRISC polls a word until it is not zero.
+fn polls(chip: &mut Chip, at: (u32, u32), addr: u32) {
+    let mut program = li(5, addr).to_vec();
+    program.extend([lw(6, 5, 0), beq(6, 0, -4), j(0)]);
+    start(chip, at, &program);
+}
+
+/// L1 as the vendor's firmware has it, with a launch of that mode in force or none.
+fn firmware(chip: &mut Chip, at: (u32, u32), launched: Option<u8>) {
+    write(chip, at, field("core_info.core_magic_number"), &0x50EC_09A3_u32.to_le_bytes());
+    write(chip, at, field("launch[0].kernel_config_base[0]"), &CONFIG.to_le_bytes());
+    write(chip, at, field("launch[0].sem_offset[0]"), &0x100_u16.to_le_bytes());
+    write(chip, at, field("launch[0].local_cb_offset"), &0x200_u16.to_le_bytes());
+    if let Some(mode) = launched {
+        write(chip, at, field("launch[0].mode"), &[mode]);
+        write(chip, at, field("go_messages[0].signal"), &[GO]);
+    }
+}
+
+/// Firmware between two launches: BRISC polls the go message.
+fn resting(chip: &mut Chip, at: (u32, u32)) {
+    firmware(chip, at, None);
+    let go = field("go_messages[0].signal") as u32 & !3;
+    polls(chip, at, go);
+}
+
+fn chip() -> Chip {
+    Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() })
+}
+
+/// The host polls the go message of a tile.
+fn go_of((_, tile): ((u32, u32), u16)) -> [HostPoll; 1] {
+    let addr = field("go_messages[0].signal") as u32 & !3;
+    [HostPoll { tile, addr, bytes: 4 }]
+}
+
+/// What is found at each stance.
+fn found(chip: &mut Chip, words: &[HostPoll]) -> [Option<Hang>; 3] {
+    chip.clock(4096);
+    [Stance::Free, Stance::Waits, Stance::Polls]
+        .map(|stance| chip.hang(stance, words, &Witness::default()))
+}
+
+fn verdicts(hangs: &[Option<Hang>; 3]) -> [Option<Verdict>; 3] {
+    [0, 1, 2].map(|at| hangs[at].as_ref().map(|hang| hang.verdict))
+}
+
+#[test]
+fn device_at_rest_is_no_hang_whatever_the_host_does() {
+    let mut chip = chip();
+    resting(&mut chip, FIRST.0);
+    resting(&mut chip, SECOND.0);
+    for words in [&go_of(FIRST)[..], &[]] {
+        assert_eq!(verdicts(&found(&mut chip, words)), [None; 3]);
+    }
+}
+
+#[test]
+fn semaphore_that_no_core_is_left_to_count_is_a_deadlock_at_once() {
+    let mut chip = chip();
+    firmware(&mut chip, FIRST.0, Some(HOST));
+    polls(&mut chip, FIRST.0, SEMAPHORE);
+    let hangs = found(&mut chip, &[]);
+    let hang = hangs[0].as_ref().expect("the host may do anything, and cannot end it");
+    assert_eq!(hang.verdict, Verdict::Deadlock);
+    let tiles: Vec<_> = hang.stuck().map(|tile| (tile.place.worker(), tile.role)).collect();
+    assert_eq!(tiles, [((0, 0), Role::HostLaunched)]);
+}
+
+/// A tile that rests may be launched and count the semaphore, until the host has waited for long.
+#[test]
+fn semaphore_that_a_resting_tile_could_count_is_a_deadlock_when_the_host_waits() {
+    let mut chip = chip();
+    firmware(&mut chip, FIRST.0, Some(HOST));
+    polls(&mut chip, FIRST.0, SEMAPHORE);
+    resting(&mut chip, SECOND.0);
+    let hangs = found(&mut chip, &go_of(FIRST));
+    assert_eq!(verdicts(&hangs)[..2], [None, Some(Verdict::Deadlock)]);
+    // A host that waits for another tile waits for nothing of this one.
+    assert_eq!(verdicts(&found(&mut chip, &go_of(SECOND))), [None; 3]);
+}
+
+#[test]
+fn semaphore_that_a_working_tile_could_count_is_none() {
+    let mut chip = chip();
+    firmware(&mut chip, FIRST.0, Some(HOST));
+    polls(&mut chip, FIRST.0, SEMAPHORE);
+    firmware(&mut chip, SECOND.0, Some(HOST));
+    start(&mut chip, SECOND.0, &[addi(5, 5, 1), j(-4)]);
+    assert_eq!(verdicts(&found(&mut chip, &go_of(FIRST))), [None; 3]);
+}
+
+/// A word of the host's own is waited for by a kernel that the host waits for.
+#[test]
+fn word_that_only_the_host_could_write_is_a_host_wait() {
+    let mut chip = chip();
+    firmware(&mut chip, FIRST.0, Some(HOST));
+    polls(&mut chip, FIRST.0, WORD);
+    let expected = [None, None, Some(Verdict::HostWait)];
+    assert_eq!(verdicts(&found(&mut chip, &go_of(FIRST))), expected);
+    // A persistent kernel, and a host that does something else.
+    assert_eq!(verdicts(&found(&mut chip, &[])), [None; 3]);
+}
+
+#[test]
+fn dispatcher_that_waits_for_commands_is_none_and_ends_no_wait_of_a_worker() {
+    let mut chip = chip();
+    // The dispatcher polls a queue that the host writes.
+    firmware(&mut chip, SECOND.0, Some(HOST));
+    polls(&mut chip, SECOND.0, WORD);
+    resting(&mut chip, FIRST.0);
+    assert_eq!(verdicts(&found(&mut chip, &[])), [None; 3]);
+    firmware(&mut chip, FIRST.0, Some(DEVICE));
+    polls(&mut chip, FIRST.0, SEMAPHORE);
+    write(&mut chip, FIRST.0, SOFT_RESET_0, &0x4_7800_u32.to_le_bytes());
+    polls(&mut chip, FIRST.0, SEMAPHORE);
+    let hangs = found(&mut chip, &[]);
+    assert_eq!(verdicts(&hangs)[..2], [None, Some(Verdict::Deadlock)]);
+    let hang = hangs[1].as_ref().expect("a deadlock");
+    let roles: Vec<_> = hang.stuck().map(|tile| tile.role).collect();
+    assert!(roles.contains(&Role::DeviceLaunched), "{roles:?}");
+}
+
+/// Without the vendor's runtime nothing is known but that the host waits for a word of that tile.
+#[test]
+fn bare_tile_hangs_if_the_host_waits_for_one_of_its_words() {
+    let mut chip = chip();
+    polls(&mut chip, FIRST.0, WORD);
+    let word = [HostPoll { tile: FIRST.1, addr: WORD + 0x100, bytes: 4 }];
+    assert_eq!(verdicts(&found(&mut chip, &word))[..2], [None, Some(Verdict::Deadlock)]);
+    assert_eq!(verdicts(&found(&mut chip, &[])), [None; 3]);
+}
+
+#[test]
+fn looking_for_a_hang_changes_nothing() {
+    let hash = |look: bool| {
+        let mut chip = chip();
+        firmware(&mut chip, FIRST.0, Some(HOST));
+        polls(&mut chip, FIRST.0, SEMAPHORE);
+        resting(&mut chip, SECOND.0);
+        for _ in 0..50 {
+            chip.clock(7);
+            if look {
+                let _ = chip.witness();
+                let _ = chip.hang(Stance::Waits, &go_of(FIRST), &Witness::default());
+            }
+        }
+        write(&mut chip, FIRST.0, SEMAPHORE.into(), &1_u32.to_le_bytes());
+        chip.clock(100);
+        (chip.now(), chip.state_hash())
+    };
+    assert_eq!(hash(true), hash(false));
+}
