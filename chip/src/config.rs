@@ -1,7 +1,7 @@
 //! What of a chip can be chosen, and from which environment variables.
 
-use sim_core::EpochLength;
 use sim_core::engine::EngineKind;
+use sim_core::{EpochLength, Shortcut, Shortcuts};
 use tensix::{TimingModel, Warned};
 use tile::TileConfig;
 
@@ -33,7 +33,7 @@ impl ClockStep {
 /// The mask of all Tensix columns.
 const ALL_COLUMNS: u16 = (1 << 14) - 1;
 
-/// What of a chip can be chosen. Neither threads nor parking changes a result.
+/// What of a chip can be chosen. Neither threads nor shortcuts change a result.
 #[derive(Clone, Copy, Debug)]
 pub struct ChipConfig {
     /// Which tiles are there.
@@ -46,10 +46,8 @@ pub struct ChipConfig {
     pub clock: ClockStep,
     /// Cycles per epoch of a tile; at most [`crate::LOOKAHEAD`], and a divisor of it.
     pub epoch: EpochLength,
-    /// Whether polling cores are taken out of the schedule.
-    pub parking: bool,
-    /// Whether cores and tiles that nobody seems to disturb go ahead of the others on trial.
-    pub ahead: bool,
+    /// Which ways to the same result are taken.
+    pub shortcuts: Shortcuts,
     /// What coprocessor instructions cost.
     pub timing: TimingModel,
     /// Checks of the coprocessors that are lowered to warnings.
@@ -64,8 +62,7 @@ impl Default for ChipConfig {
             threads: sim_core::sync::host_cpus(),
             clock: ClockStep::Auto,
             epoch: EpochLength::default(),
-            parking: true,
-            ahead: true,
+            shortcuts: Shortcuts::ALL,
             timing: TimingModel::Unit,
             warned: Warned::NONE,
         }
@@ -81,8 +78,8 @@ impl ChipConfig {
     }
 
     /// The defaults, changed by `TILESCOPE_PRODUCT`, `TILESCOPE_COLUMNS_OFF`, `TILESCOPE_THREADS`,
-    /// `TILESCOPE_CYCLES_PER_CLOCK`, `TILESCOPE_EPOCH`, `TILESCOPE_PARKING`, `TILESCOPE_AHEAD`,
-    /// `TILESCOPE_TIMING` and `TILESCOPE_WARN`.
+    /// `TILESCOPE_CYCLES_PER_CLOCK`, `TILESCOPE_EPOCH`, `TILESCOPE_SHORTCUTS`,
+    /// `TILESCOPE_PARKING`, `TILESCOPE_AHEAD`, `TILESCOPE_TIMING` and `TILESCOPE_WARN`.
     ///
     /// # Errors
     /// A variable has a value that means nothing.
@@ -122,14 +119,24 @@ impl ChipConfig {
                 .and_then(EpochLength::new)
                 .ok_or_else(|| bad("TILESCOPE_EPOCH", &text, "1, 2, 4, 8 or 16"))?;
         }
-        let switch = |name: &str, preset: bool| match get(name).as_deref() {
-            None => Ok(preset),
-            Some("on" | "1") => Ok(true),
-            Some("off" | "0") => Ok(false),
-            Some(text) => Err(bad(name, text, "on or off")),
-        };
-        config.parking = switch("TILESCOPE_PARKING", config.parking)?;
-        config.ahead = switch("TILESCOPE_AHEAD", config.ahead)?;
+        if let Some(text) = get("TILESCOPE_SHORTCUTS") {
+            config.shortcuts = Shortcuts::parse(&text).map_err(|unknown| {
+                bad("TILESCOPE_SHORTCUTS", &text, &format!("names of shortcuts, but {unknown}"))
+            })?;
+        }
+        // Two older switches of some of them.
+        for (name, some) in [
+            ("TILESCOPE_PARKING", &[Shortcut::Parking][..]),
+            ("TILESCOPE_AHEAD", &[Shortcut::Trials, Shortcut::Ventures]),
+        ] {
+            let on = match get(name).as_deref() {
+                None => continue,
+                Some("on" | "1") => true,
+                Some("off" | "0") => false,
+                Some(text) => return Err(bad(name, text, "on or off")),
+            };
+            config.shortcuts = some.iter().fold(config.shortcuts, |set, &one| set.set(one, on));
+        }
         if let Some(text) = get("TILESCOPE_TIMING") {
             config.timing = match text.as_str() {
                 "unit" => TimingModel::Unit,
@@ -160,8 +167,7 @@ impl ChipConfig {
         TileConfig {
             epoch: self.epoch,
             engine: EngineKind::Inline,
-            parking: self.parking,
-            ahead: self.ahead,
+            shortcuts: self.shortcuts,
             debugger: true,
             timing: self.timing,
             warned: self.warned,
@@ -181,6 +187,30 @@ mod tests {
     fn warned(text: &str) -> Result<Warned, HostError> {
         let get = |name: &str| (name == "TILESCOPE_WARN").then(|| text.to_owned());
         Ok(ChipConfig::from_variables(get)?.warned)
+    }
+
+    fn shortcuts(variables: &[(&str, &str)]) -> Result<Shortcuts, HostError> {
+        let get = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        Ok(ChipConfig::from_variables(get)?.shortcuts)
+    }
+
+    #[test]
+    fn shortcuts_are_named_in_a_list_or_by_the_older_switches() {
+        let together = Shortcuts::ALL.without(Shortcut::Trials).without(Shortcut::Ventures);
+        assert_eq!(shortcuts(&[]), Ok(Shortcuts::ALL));
+        assert_eq!(shortcuts(&[("TILESCOPE_AHEAD", "off")]), Ok(together));
+        assert_eq!(shortcuts(&[("TILESCOPE_SHORTCUTS", "-trials,-ventures")]), Ok(together));
+        let without_parking = together.without(Shortcut::Parking);
+        let both = [("TILESCOPE_SHORTCUTS", "-trials,-ventures"), ("TILESCOPE_PARKING", "0")];
+        assert_eq!(shortcuts(&both), Ok(without_parking));
+        let parking = [("TILESCOPE_PARKING", "on"), ("TILESCOPE_SHORTCUTS", "none")];
+        assert_eq!(shortcuts(&parking), Ok(Shortcuts::NONE.with(Shortcut::Parking)));
+        let unknown = shortcuts(&[("TILESCOPE_SHORTCUTS", "-parkin")]);
+        let error = unknown.expect_err("no such shortcut").to_string();
+        assert!(error.contains("\"parkin\"") && error.contains("unattended"), "{error}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Time: rounds in which all active tiles advance on their own, and between them the messages.
 
-use sim_core::{Cycle, Observer};
+use sim_core::{Cycle, Observer, Shortcut};
 use tile::{Arrival, Departure, Message, Receivers};
 
 use crate::chip::{Chip, LOOKAHEAD};
@@ -19,8 +19,10 @@ impl<O: Observer + Send + 'static> Chip<O> {
             let target = self.field.alarm().map_or(target, |alarm| alarm.min(target));
             self.now = match *self.field.active() {
                 // Nothing moves: time passes over the tiles at no cost.
-                [] => self.idle_until(target),
-                [number] if self.post.is_empty() => {
+                [] if self.config.shortcuts.has(Shortcut::IdleEpochs) => self.idle_until(target),
+                [number]
+                    if self.post.is_empty() && self.config.shortcuts.has(Shortcut::LoneTile) =>
+                {
                     let reached = self.field.advance_alone(number, target);
                     self.collect(reached);
                     reached

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use chip::{Chip, ChipConfig, ClockStep};
 use isa::asm::{addi, bne, j, li, lui, lw, r, store, sw};
 use proptest::prelude::*;
+use sim_core::{Shortcut, Shortcuts};
 
 const BAR0: u64 = 0x1_0000_0000;
 const WINDOW_REGISTERS: u64 = BAR0 + 0x1FC0_0000;
@@ -20,7 +21,8 @@ fn chip_with(threads: usize) -> Chip {
 
 fn chip_that_goes(ahead: bool, threads: usize) -> Chip {
     let clock = ClockStep::Cycles(64);
-    Chip::new(ChipConfig { threads, ahead, clock, ..ChipConfig::default() })
+    let shortcuts = Shortcuts::ALL.set(Shortcut::Trials, ahead).set(Shortcut::Ventures, ahead);
+    Chip::new(ChipConfig { threads, shortcuts, clock, ..ChipConfig::default() })
 }
 
 /// `[spec: host-abi 2.1]`: 32 devices are probed and only the first is there.

@@ -3,7 +3,7 @@
 
 use chip::{Chip, ChipConfig, ClockStep};
 use isa::asm::{addi, bne, branch, j, li, lw, r, sw};
-use sim_core::Cycle;
+use sim_core::{Cycle, Shortcut, Shortcuts};
 
 /// SOFT_RESET_0, and its value with BRISC alone or BRISC and NCRISC released
 /// `[isa-bh: TensixTile/SoftReset.md]`.
@@ -102,8 +102,10 @@ fn rest_until_the_first_alarm_does_not_show() {
     for tiles in [1, 2, 8] {
         let config = |parking, ahead, threads| ChipConfig {
             clock: ClockStep::Cycles(64),
-            parking,
-            ahead,
+            shortcuts: Shortcuts::ALL
+                .set(Shortcut::Parking, parking)
+                .set(Shortcut::Trials, ahead)
+                .set(Shortcut::Ventures, ahead),
             threads,
             ..ChipConfig::default()
         };

@@ -10,7 +10,7 @@ use loader::plan::Launch;
 use loader::session::Session;
 use observe::{BuiltInNames, EventHash, HandshakeLog, InstructionLog, Summary};
 use sim_core::engine::EngineKind;
-use sim_core::{CoreId, CoreSet, Cycle, NullObserver, Observer, Width};
+use sim_core::{CoreId, CoreSet, Cycle, NullObserver, Observer, Shortcut, Shortcuts, Width};
 use tensix::TimingModel;
 use tile::{Stop, TileConfig, Verdict};
 
@@ -71,7 +71,8 @@ fn assert_same_on_all_schedules(base: TileConfig) {
     for (engine, parking) in
         [(EngineKind::Inline, false), (EngineKind::Threads, true), (EngineKind::Threads, false)]
     {
-        let other = TileConfig { engine, parking, ..base };
+        let shortcuts = Shortcuts::ALL.set(Shortcut::Parking, parking);
+        let other = TileConfig { engine, shortcuts, ..base };
         let (other_trace, session) = run(other, &set, &launch, EventHash::new());
         assert_eq!(other_trace, trace, "{other:?}");
         assert_eq!(events(&session), hash, "{other:?}");

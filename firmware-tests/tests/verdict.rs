@@ -14,7 +14,9 @@ use memory_map::reg::tile_control::SOFT_RESET_0;
 use observe::why::End;
 use sim_core::engine::EngineKind;
 use sim_core::l1::L1_BYTES;
-use sim_core::{CoreId, Cycle, Event, NullObserver, Observer, Retire, Stamp, Width};
+use sim_core::{
+    CoreId, Cycle, Event, NullObserver, Observer, Retire, Shortcut, Shortcuts, Stamp, Width,
+};
 use tile::{HostWait, Quiescence, Stop, TileConfig, Verdict};
 
 const EPOCH: u64 = 8;
@@ -130,7 +132,8 @@ fn verdict_comes_within_two_epochs_of_the_last_progress() {
     assert!(all.len() >= 18, "{}", all.len());
     let mut late = Vec::new();
     for (name, launches, quiescence) in &all {
-        let config = TileConfig { parking: false, ..TileConfig::default() };
+        let shortcuts = Shortcuts::ALL.without(Shortcut::Parking);
+        let config = TileConfig { shortcuts, ..TileConfig::default() };
         let mut session = session(config, Log::default());
         let limit = quiescence.cycle.0 + AFTERWARDS;
         let stop = stopped(&mut session, launches, limit);

@@ -1,5 +1,5 @@
-//! Any bytes as programs for the three Tensix threads: no panic, and one state with polling cores
-//! parked or not. Which checks are lowered, and the timing model, come from the first byte.
+//! Any bytes as programs for the three Tensix threads: no panic, and one state with all
+//! shortcuts and with none. Which checks are lowered, and the timing model, come from the first byte.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ mod legal;
 
 use libfuzzer_sys::fuzz_target;
 use sim_core::engine::EngineKind;
-use sim_core::{Cycle, NullObserver};
+use sim_core::{Cycle, NullObserver, Shortcuts};
 use tensix::{TimingModel, Warned};
 use tile::{Stop, Tile, TileConfig};
 
@@ -45,6 +45,6 @@ fuzz_target!(|input: &[u8]| {
     let warned = if how & 1 == 0 { legal::every_check() } else { Warned::NONE };
     let timing = if how & 2 == 0 { TimingModel::Unit } else { TimingModel::Documented };
     let base = TileConfig { engine: EngineKind::Inline, warned, timing, ..TileConfig::default() };
-    let parked = run(&programs, base);
-    assert_eq!(parked, run(&programs, TileConfig { parking: false, ..base }));
+    let plain = run(&programs, TileConfig { shortcuts: Shortcuts::NONE, ..base });
+    assert_eq!(run(&programs, base), plain);
 });

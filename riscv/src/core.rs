@@ -2,7 +2,7 @@
 
 use sim_core::{
     Agent, Batch, Category, Context, CoreId, Cycle, EpochLength, GuestError, Retire, Shared,
-    StateHasher, WaitReason, Width,
+    Shortcut, Shortcuts, StateHasher, WaitReason, Width,
 };
 
 use crate::ahead::{Undo, block_bit};
@@ -22,8 +22,8 @@ pub const LOCAL_BASE: u32 = 0xFFB0_0000;
 pub struct CoreConfig {
     /// Cycles per epoch.
     pub epoch: EpochLength,
-    /// Whether polling loops are taken out of the schedule. Never changes a result.
-    pub parking: bool,
+    /// Which ways to the same result are taken.
+    pub shortcuts: Shortcuts,
     /// How instruction fetch sees stores to code.
     pub icache: IcacheModel,
     /// Whether `ebreak` halts for a debugger (else it is a diagnosed mistake).
@@ -34,10 +34,17 @@ impl Default for CoreConfig {
     fn default() -> Self {
         Self {
             epoch: EpochLength::default(),
-            parking: true,
+            shortcuts: Shortcuts::ALL,
             icache: IcacheModel::Coherent,
             debugger: false,
         }
+    }
+}
+
+impl CoreConfig {
+    /// Whether each instruction is executed with care, whatever it is.
+    pub(crate) fn is_careful(&self) -> bool {
+        self.icache == IcacheModel::Stale || !self.shortcuts.has(Shortcut::FastLoop)
     }
 }
 
@@ -142,11 +149,11 @@ impl Core {
             f: [0; 32],
             csr: CsrFile::default(),
             icache: Icache::new(config.icache),
-            prober: Prober::new(config.parking),
+            prober: Prober::new(config.shortcuts),
             clock_era: None,
             trace: false,
             logs_jumps: false,
-            always_careful: config.icache == IcacheModel::Stale,
+            always_careful: config.is_careful(),
             debug: Debugger::default(),
             undo: Box::default(),
             reset_cycle: 0,

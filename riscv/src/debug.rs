@@ -19,7 +19,6 @@
 use sim_core::{Cycle, RequestKind, Shared, Width};
 
 use crate::core::{Core, LOCAL_BASE, Pending, Status};
-use crate::icache::IcacheModel;
 use crate::op::{Kind, Op};
 use crate::run::Slice;
 
@@ -117,8 +116,7 @@ pub enum DebugAccess {
 impl Core {
     /// Whether every instruction has to be executed with care.
     pub(crate) fn update_care(&mut self) {
-        self.always_careful =
-            self.trace || self.config.icache == IcacheModel::Stale || self.debug.is_attentive();
+        self.always_careful = self.trace || self.config.is_careful() || self.debug.is_attentive();
     }
 
     /// Why the core is paused: bits of [`reason`]. Zero if it is not, or for no other reason than

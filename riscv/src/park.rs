@@ -20,7 +20,7 @@
 
 use std::collections::VecDeque;
 
-use sim_core::{Cycle, Width};
+use sim_core::{Cycle, Shortcut, Shortcuts, Width};
 
 use crate::op::REGISTER_SLOTS;
 
@@ -150,6 +150,8 @@ pub(crate) struct Probe {
 #[derive(Clone, Debug)]
 pub(crate) struct Prober {
     enabled: bool,
+    /// Jumps of polling loops are marked where they are decoded.
+    marks_polls: bool,
     active: bool,
     next_cycle: u64,
     /// From this cycle on a probe is due or under way.
@@ -168,9 +170,11 @@ pub(crate) struct Prober {
 }
 
 impl Prober {
-    pub(crate) fn new(enabled: bool) -> Self {
+    pub(crate) fn new(shortcuts: Shortcuts) -> Self {
+        let enabled = shortcuts.has(Shortcut::Parking);
         Self {
             enabled,
+            marks_polls: enabled && shortcuts.has(Shortcut::Polls),
             active: false,
             next_cycle: 0,
             gate: if enabled { 0 } else { u64::MAX },
@@ -215,9 +219,9 @@ impl Prober {
         };
     }
 
-    /// Whether polling loops are looked for at all.
-    pub(crate) fn is_enabled(&self) -> bool {
-        self.enabled
+    /// Whether jumps that close a polling loop are marked.
+    pub(crate) fn marks_polls(&self) -> bool {
+        self.marks_polls
     }
 
     /// Starts a probe if one is due.

@@ -17,7 +17,7 @@
 //! even if it stores the same every time: others may look, and each store is an event.
 
 use sim_core::l1::L1_BYTES;
-use sim_core::{Cycle, L1, Shared, Width};
+use sim_core::{Cycle, L1, Shared, Shortcut, Width};
 
 use crate::core::{Core, LOCAL_BASE, Status};
 use crate::op::{Kind, Op, SINK};
@@ -186,7 +186,7 @@ impl Core {
                 return self.spin_of(round, None).filter(|_| stays);
             }
             self.prober.give_loads(round.foreseen.loads);
-            if !round.closed {
+            if !round.closed || !self.config.shortcuts.has(Shortcut::ClockWaits) {
                 return None;
             }
         }

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 
-use sim_core::{Shared, Width};
+use sim_core::{Shared, Shortcut, Width};
 
 use crate::core::Core;
 use crate::decode::decode;
@@ -70,7 +70,17 @@ thread_local! {
 }
 
 /// Shows what the words from `pc` on mean, as many as are looked at together.
-fn with_stretch<R>(pc: u32, words: &[u32], work: impl FnOnce(&Stretch, usize) -> R) -> R {
+/// `remembers`: whether what is known already may be used.
+fn with_stretch<R>(
+    remembers: bool,
+    pc: u32,
+    words: &[u32],
+    work: impl FnOnce(&Stretch, usize) -> R,
+) -> R {
+    if !remembers {
+        let stretch = Stretch::of(pc, words);
+        return work(&stretch, stretch.count);
+    }
     KNOWN.with_borrow_mut(|known| {
         if known.is_empty() {
             known.resize_with(REMEMBERED, || None);
@@ -106,10 +116,11 @@ impl Core {
         if is_stale {
             self.icache.set_word(pc, words[0]);
         }
-        with_stretch(pc, &words[..most], |stretch, count| {
+        let remembers = self.config.shortcuts.has(Shortcut::Stretches);
+        with_stretch(remembers, pc, &words[..most], |stretch, count| {
             let mut first = stretch.ops[0];
             self.icache.set(pc, &stretch.ops[..count]);
-            let mut left = if self.prober.is_enabled() { stretch.may_close } else { 0 };
+            let mut left = if self.prober.marks_polls() { stretch.may_close } else { 0 };
             left &= u32::MAX >> (32 - count);
             while left != 0 {
                 let number = left.trailing_zeros();
@@ -144,7 +155,7 @@ mod tests {
     }
 
     fn ops(pc: u32, words: &[u32]) -> Vec<Op> {
-        with_stretch(pc, words, |stretch, count| stretch.ops[..count].to_vec())
+        with_stretch(true, pc, words, |stretch, count| stretch.ops[..count].to_vec())
     }
 
     #[test]

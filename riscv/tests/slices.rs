@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use riscv::{Core, CoreConfig, Status};
 use sim_core::agent::PAGE_OBSERVED;
 use sim_core::l1::PAGE_BYTES;
-use sim_core::{Agent, CoreId, Cycle, EpochLength, Shared, Width};
+use sim_core::{Agent, CoreId, Cycle, EpochLength, Shared, Shortcut, Shortcuts, Width};
 
 /// Just before the end of a page of decoded instructions, so that programs cross it.
 const CODE: u32 = 0x1000 - 32;
@@ -44,7 +44,8 @@ impl Machine {
         for (index, &word) in words.iter().enumerate() {
             shared.l1.set_word(CODE + index as u32 * 4, word);
         }
-        let config = CoreConfig { epoch, parking, ..CoreConfig::default() };
+        let shortcuts = Shortcuts::ALL.set(Shortcut::Parking, parking);
+        let config = CoreConfig { epoch, shortcuts, ..CoreConfig::default() };
         let mut core = Core::new(CoreId::Brisc, config);
         core.release(CODE, Cycle::ZERO, false);
         core.set_register(programs::CODE_REGISTER, CODE);

@@ -21,6 +21,7 @@
 //! [`ids`] who there is; [`batch`] what a core hands over; [`l1`] shared memory; [`wait`] why
 //! somebody does not move; [`observer`] the only seam through which anything can be watched;
 //! [`error`] guest mistakes; [`hash`] state and event hashes; [`engine`] who runs when;
+//! [`shortcuts`] the ways to a result that can be switched off;
 //! [`sync`] the only place that names a thread, a channel or a lock.
 //!
 //! # Not modelled
@@ -38,6 +39,7 @@ pub mod hash;
 pub mod ids;
 pub mod l1;
 pub mod observer;
+pub mod shortcuts;
 pub mod sync;
 pub mod time;
 pub mod wait;
@@ -50,5 +52,6 @@ pub use hash::StateHasher;
 pub use ids::{AgentId, CoreId, CoreSet, ThreadId, UnitId};
 pub use l1::L1;
 pub use observer::{Event, EventKind, NullObserver, Observer, Stamp};
+pub use shortcuts::{Shortcut, Shortcuts};
 pub use time::{Cycle, EpochLength};
 pub use wait::WaitReason;

@@ -1,7 +1,7 @@
 //! The back end as a whole: the units' state, what is in flight, and what the gates ask it.
 
 use sim_core::observer::{Event, Stamp};
-use sim_core::{AgentId, Cycle, ThreadId, UnitId, WaitReason};
+use sim_core::{AgentId, Cycle, Shortcut, Shortcuts, ThreadId, UnitId, WaitReason};
 
 use crate::decode::Decoded;
 use crate::env::Env;
@@ -85,6 +85,8 @@ pub(crate) struct Backend {
     pub(crate) pipelines: Pipelines,
     /// What Auto TTSync takes instructions to use.
     pub(crate) declarations: Declarations,
+    /// Ways to the same result that are taken.
+    pub(crate) shortcuts: Shortcuts,
     /// Assumptions that programs relied on; no part of the state.
     pub(crate) warnings: Warnings,
 }
@@ -111,8 +113,18 @@ impl Backend {
             in_flight: Vec::new(),
             pipelines: Pipelines::default(),
             declarations: Declarations::default(),
+            shortcuts: Shortcuts::ALL,
             warnings: Warnings::default(),
         }
+    }
+
+    /// Takes these ways to the same result from now on.
+    pub(crate) fn take_shortcuts(&mut self, shortcuts: Shortcuts) {
+        self.shortcuts = shortcuts;
+        let piecemeal = !shortcuts.has(Shortcut::WholeRows);
+        self.packer.piecemeal = piecemeal;
+        self.unpackers.piecemeal = piecemeal;
+        self.vector.by_operands = !shortcuts.has(Shortcut::WholeRegisters);
     }
 
     /// Retires what is done by `now`, in thread order; whether anything was.

@@ -11,7 +11,7 @@
 //! 6. what SFPLOADMACRO scheduled for this cycle executes.
 
 use sim_core::observer::{Event, Slot, Stamp};
-use sim_core::{AgentId, Cycle, GuestError, ThreadId, WaitReason};
+use sim_core::{AgentId, Cycle, GuestError, Shortcut, ThreadId, WaitReason};
 
 use crate::backend::{Backend, busy};
 use crate::decode::{Decoded, Resource, decode};
@@ -152,7 +152,7 @@ impl Coprocessor {
             return Ok(progress);
         }
         // One busy thread is the common case, and needs no arbitration.
-        let Some(lone) = lone(self.active) else {
+        let Some(lone) = self.lone(Shortcut::LoneThread) else {
             return Ok(progress | self.step_several(now, env)?);
         };
         Ok(progress | self.step_lone(lone, now, env)?)

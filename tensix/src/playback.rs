@@ -5,7 +5,7 @@
 //! them without asking in each what else there might be; the result is that of
 //! [`Coprocessor::step`], which a test compares.
 
-use sim_core::{Cycle, GuestError, ThreadId};
+use sim_core::{Cycle, GuestError, Shortcut, Shortcuts, ThreadId};
 
 use crate::backend::Backend;
 use crate::checks::Warned;
@@ -19,6 +19,17 @@ use crate::timing::TimingModel;
 use crate::units::{Fault, Issued};
 
 impl Coprocessor {
+    /// Takes these ways to the same result from now on, and no others.
+    pub fn set_shortcuts(&mut self, shortcuts: Shortcuts) {
+        self.backend.take_shortcuts(shortcuts);
+    }
+
+    /// The only thread with anything to do, for a shortcut that may be taken.
+    #[inline]
+    pub(crate) fn lone(&self, shortcut: Shortcut) -> Option<ThreadId> {
+        if self.backend.shortcuts.has(shortcut) { lone(self.active) } else { None }
+    }
+
     /// Advances from cycle `from` up to `until`, as long as the environment has nothing to do in
     /// between ([`Env::wants_control`]) and there is something to step. Returns the first cycle
     /// that was not stepped; it is below `until` too if the coprocessor fell asleep.
@@ -81,7 +92,7 @@ impl Coprocessor {
         until: Cycle,
         env: &mut E,
     ) -> Result<Cycle, (Cycle, Fault)> {
-        let Some(thread) = lone(self.active) else { return Ok(from) };
+        let Some(thread) = self.lone(Shortcut::Playback) else { return Ok(from) };
         let (frontend, backend) = (&mut self.threads[thread.index()], &mut self.backend);
         if self.timing != TimingModel::Unit || backend.acts_by_itself() {
             return Ok(from);
@@ -154,6 +165,7 @@ impl Playback {
         let mut issued = Issued { word: 0, thread, origin, now: from, allowed: Warned::NONE };
         let until = limit.min(from + u64::from(self.left));
         let ends = self.held == 1 && !frontend.second.is_empty();
+        let by_runs = !E::OBSERVED && backend.shortcuts.has(Shortcut::Runs);
         while issued.now < until {
             issued.word = frontend.replay.buffer[self.front % SLOTS];
             let Some(decoded) = decode(issued.word) else { break };
@@ -163,7 +175,7 @@ impl Playback {
             if frontend.gate.wait.is_some() {
                 end_wait(frontend, thread, issued.now, env);
             }
-            if !E::OBSERVED && decoded.in_stretches && !backend.restricted {
+            if by_runs && decoded.in_stretches && !backend.restricted {
                 let most = u64::from(self.left) + u64::from(ends);
                 let words = self.upcoming(frontend, most.min(limit.0 - issued.now.0));
                 let done = backend.execute_stretch(decoded, words, thread);

@@ -13,7 +13,7 @@
 //! if a message reaches it meanwhile ([`Tile::settle`]).
 
 use sim_core::engine::Engine;
-use sim_core::{CoreId, CoreSet, Cycle, Observer};
+use sim_core::{CoreId, CoreSet, Cycle, Observer, Shortcut};
 
 use crate::schedule::Schedule;
 use crate::tile::Tile;
@@ -122,7 +122,8 @@ impl<O: Observer> Tile<O> {
     /// else does anything. `false`: that is for single epochs. To go epoch by epoch on trial gains
     /// nothing for the tile itself, but it does for a `chip`, which need not come by so often.
     pub(crate) fn run_ahead(&mut self, running: CoreSet, limit: Cycle, chip: bool) -> bool {
-        if O::ENABLED || !self.config.ahead || self.now < self.trials.rest_until {
+        let shortcut = if chip { Shortcut::Ventures } else { Shortcut::Trials };
+        if O::ENABLED || !self.takes(shortcut) || self.now < self.trials.rest_until {
             return false;
         }
         let epoch = self.config.epoch;

@@ -2,7 +2,8 @@
 //! interleaved with the coprocessor and the NoC.
 
 use sim_core::{
-    AgentId, Context, CoreId, CoreSet, Cycle, Event, Observer, Request, Stamp, Store, Width,
+    AgentId, Context, CoreId, CoreSet, Cycle, Event, Observer, Request, Shortcut, Stamp, Store,
+    Width,
 };
 
 use riscv::Status;
@@ -45,7 +46,7 @@ impl<O: Observer> Tile<O> {
         // An atomic of the coprocessor may wait for one of these stores.
         stirred |= posted && self.tensix.watched_l1().is_some();
         stale &= stirred || !self.renew_device_watchers(start, end);
-        touched |= stirred | stale;
+        touched |= stirred | stale | !self.takes(Shortcut::QuietCommits);
         if stirred | stale {
             self.rouse_device_watchers(start, end);
         }
@@ -107,6 +108,10 @@ impl<O: Observer> Tile<O> {
 
     /// Nothing but L1 stores happened.
     fn commit_memory(&mut self, start: Cycle, end: Cycle) {
+        if !self.takes(Shortcut::MergedStores) {
+            self.commit_memory_slowly(start, end);
+            return;
+        }
         // Stores to different words may be applied in any order if nobody reports them.
         if !O::ENABLED && self.stores_are_disjoint() {
             for id in CoreId::ALL {
@@ -328,7 +333,7 @@ impl<O: Observer> Tile<O> {
         soonest: Cycle,
         end: Cycle,
     ) -> Cycle {
-        if self.fabric.is_due_before(end) {
+        if self.fabric.is_due_before(end) || !self.takes(Shortcut::BusySpans) {
             return soonest;
         }
         let mut deed = end;

@@ -3,23 +3,19 @@
 use devices::Niu;
 use devices::niu::{Coordinate, Identity};
 use riscv::{CoreConfig, IcacheModel};
-use sim_core::EpochLength;
 use sim_core::engine::EngineKind;
+use sim_core::{EpochLength, Shortcuts};
 use tensix::{Coprocessor, TimingModel, Warned};
 
-/// What of a tile can be chosen. Engine, parking and going ahead never
-/// change a result.
+/// What of a tile can be chosen. Engine and shortcuts never change a result.
 #[derive(Clone, Copy, Debug)]
 pub struct TileConfig {
     /// Cycles per epoch.
     pub epoch: EpochLength,
     /// Who runs on which host thread.
     pub engine: EngineKind,
-    /// Whether polling cores are taken out of the schedule.
-    pub parking: bool,
-    /// Whether cores and tiles that nobody seems to disturb go ahead of the others on trial. Never
-    /// changes a result.
-    pub ahead: bool,
+    /// Which ways to the same result are taken.
+    pub shortcuts: Shortcuts,
     /// How instruction fetch sees stores to code.
     pub icache: IcacheModel,
     /// Whether `ebreak` halts a core (else it is a diagnosed mistake).
@@ -45,8 +41,7 @@ impl Default for TileConfig {
         Self {
             epoch: EpochLength::default(),
             engine: EngineKind::Auto,
-            parking: true,
-            ahead: true,
+            shortcuts: Shortcuts::ALL,
             icache: IcacheModel::Coherent,
             debugger: false,
             timing: TimingModel::Unit,
@@ -68,13 +63,14 @@ impl TileConfig {
     pub(crate) fn coprocessor(&self) -> Coprocessor {
         let mut tensix = Coprocessor::new(self.timing);
         tensix.set_warned(self.warned);
+        tensix.set_shortcuts(self.shortcuts);
         tensix
     }
 
     pub(crate) fn core(&self) -> CoreConfig {
         CoreConfig {
             epoch: self.epoch,
-            parking: self.parking,
+            shortcuts: self.shortcuts,
             icache: self.icache,
             debugger: self.debugger,
         }

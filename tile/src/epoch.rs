@@ -1,7 +1,9 @@
 //! Time: one epoch after the other until there is a reason to stop.
 
 use memory_map::reg::tile_control;
-use sim_core::{Agent as _, CoreId, Cycle, GuestError, L1, Observer, RequestKind, ThreadId, Width};
+use sim_core::{
+    Agent as _, CoreId, Cycle, GuestError, L1, Observer, RequestKind, Shortcut, ThreadId, Width,
+};
 
 use crate::quiesce::Quiescence;
 use crate::schedule::{Schedule, goes_on};
@@ -157,21 +159,24 @@ impl<O: Observer> Tile<O> {
             }
             self.quiet_since = None;
             if calm > self.now {
-                if running.is_empty() {
+                if running.is_empty() && self.takes(Shortcut::IdleEpochs) {
                     self.now = calm;
                     return true;
                 }
-                if let Some(core) = running.single() {
+                if let Some(core) = running.single()
+                    && self.takes(Shortcut::Alone)
+                {
                     self.run_alone(core, calm);
                     return true;
                 }
-                if self.run_ahead(running, calm, false) {
+                if !running.is_empty() && self.run_ahead(running, calm, false) {
                     return true;
                 }
             }
         }
         self.quiet_since = None;
         if !self.tensix.is_asleep()
+            && self.takes(Shortcut::Unattended)
             && let Some(standing) = self.unattended()
         {
             let calm = self.calm_until(limit);
@@ -226,7 +231,7 @@ impl<O: Observer> Tile<O> {
     /// A slice of the only running core, which looks at the wall clock itself if nobody else can tell:
     /// software that waits by it does nothing else for a long time.
     fn go_alone(&mut self, id: CoreId, limit: Cycle) {
-        if !self.is_unheard(id) {
+        if !self.takes(Shortcut::ClockInPlace) || !self.is_unheard(id) {
             self.cores[id].run_alone(&self.shared, limit, self.config.epoch);
             return;
         }
@@ -254,7 +259,8 @@ impl<O: Observer> Tile<O> {
     fn answer_alone(&mut self, id: CoreId, limit: Cycle) -> bool {
         let batch = &self.cores[id].batch;
         let Some(request) = batch.request else { return false };
-        let is_alone = request.kind == RequestKind::Load
+        let is_alone = self.takes(Shortcut::LoneAnswers)
+            && request.kind == RequestKind::Load
             && batch.stores.is_empty()
             && batch.fault.is_none()
             && self.is_unheard(id);

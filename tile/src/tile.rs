@@ -7,7 +7,8 @@ use riscv::Core;
 use sim_core::engine::{Engine, Slots};
 use sim_core::observer::ParkedSpan;
 use sim_core::{
-    CoreId, CoreSet, Cycle, GuestError, L1, NullObserver, Observer, Shared, StateHasher, WaitReason,
+    CoreId, CoreSet, Cycle, GuestError, L1, NullObserver, Observer, Shared, Shortcut, StateHasher,
+    WaitReason,
 };
 use tensix::Coprocessor;
 
@@ -167,6 +168,12 @@ impl<O: Observer> Tile<O> {
     #[must_use]
     pub fn config(&self) -> &TileConfig {
         &self.config
+    }
+
+    /// Whether a way to the same result may be taken.
+    #[inline]
+    pub(crate) fn takes(&self, shortcut: Shortcut) -> bool {
+        self.config.shortcuts.has(shortcut)
     }
 
     /// Cycles since power-on; always an epoch boundary.

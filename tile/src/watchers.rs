@@ -7,7 +7,7 @@
 use devices::ReadClass;
 use memory_map::{Target, lookup};
 use riscv::WatchedLoad;
-use sim_core::{CoreId, Cycle, Observer, Request, RequestKind};
+use sim_core::{CoreId, Cycle, Observer, Request, RequestKind, Shortcut};
 
 use crate::route::view;
 use crate::tile::Tile;
@@ -45,6 +45,9 @@ impl<O: Observer> Tile<O> {
     /// In an epoch in which no device changes: whether all cores parked on devices would read again
     /// what they have read. If so, they are parked on values of this epoch from now on.
     pub(crate) fn renew_device_watchers(&mut self, start: Cycle, end: Cycle) -> bool {
+        if !self.takes(Shortcut::DeviceWatchers) {
+            return false;
+        }
         for id in CoreId::ALL {
             let Some(spin) = self.cores[id].spin().filter(|spin| spin.watches_devices()) else {
                 continue;

@@ -4,7 +4,7 @@ mod debugger_support;
 
 use debugger_support::*;
 use sim_core::engine::EngineKind;
-use sim_core::{CoreId, NullObserver};
+use sim_core::{CoreId, NullObserver, Shortcut, Shortcuts};
 
 const BRISC: Debugger = Debugger(CoreId::Brisc);
 
@@ -13,7 +13,8 @@ fn halting_a_parked_core_finds_it_where_spinning_would_have_left_it() {
     let words = [lui(10, DATA), lw(5, 10, 0), NOP, NOP, j(-12)];
     for cycles in 3000..3020 {
         let mut state = [true, false].map(|parking| {
-            let config = tile::TileConfig { parking, ..config(EngineKind::Inline) };
+            let shortcuts = Shortcuts::ALL.set(Shortcut::Parking, parking);
+            let config = tile::TileConfig { shortcuts, ..config(EngineKind::Inline) };
             let mut tile = tile([&words, &[], &[], &[], &[]], config, NullObserver);
             run(&mut tile, cycles);
             BRISC.halt(&mut tile);
@@ -29,7 +30,8 @@ fn halting_a_parked_core_finds_it_where_spinning_would_have_left_it() {
 fn session(engine: EngineKind, parking: bool) -> (Vec<u32>, u64) {
     let programs: Vec<Vec<u32>> = (0..5).map(|core| counting(DATA + (core & 1) * 4)).collect();
     let programs: [&[u32]; 5] = std::array::from_fn(|core| programs[core].as_slice());
-    let config = tile::TileConfig { parking, ..config(engine) };
+    let shortcuts = Shortcuts::ALL.set(Shortcut::Parking, parking);
+    let config = tile::TileConfig { shortcuts, ..config(engine) };
     let mut tile = tile(programs, config, NullObserver);
     let mut seen = Vec::new();
     run(&mut tile, 333);

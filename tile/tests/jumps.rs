@@ -9,7 +9,9 @@ use std::rc::Rc;
 use isa::asm::{addi, bne, i, j, jal, lui, lw, sw};
 use isa::word::{JAL, JALR, opcode};
 use sim_core::engine::EngineKind;
-use sim_core::{CoreId, Cycle, Event, Jump, JumpKind, Observer, Retire, Stamp};
+use sim_core::{
+    CoreId, Cycle, Event, Jump, JumpKind, Observer, Retire, Shortcut, Shortcuts, Stamp,
+};
 use tile::{Stop, Tile, TileConfig};
 
 /// `(core, cycle, pc)`, and where it leads.
@@ -82,7 +84,8 @@ type Machine = (Vec<(Stamp, Event)>, u64);
 /// Jumps in the order of cores and cycles, their kinds, and what happened besides.
 fn run(cores: &[CoreId], by_instruction: bool) -> (Vec<Seen>, Vec<JumpKind>, Machine) {
     let watcher = Watcher { by_instruction, ..Watcher::default() };
-    let config = TileConfig { engine: EngineKind::Inline, parking: false, ..TileConfig::default() };
+    let shortcuts = Shortcuts::ALL.without(Shortcut::Parking);
+    let config = TileConfig { engine: EngineKind::Inline, shortcuts, ..TileConfig::default() };
     let mut tile = Tile::new(config, watcher.clone()).expect("no threads to start");
     let programs = CoreId::ALL.map(|core| match cores.contains(&core) {
         true => program(700 + 3 * core as i32),

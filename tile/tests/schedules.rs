@@ -9,7 +9,9 @@ mod bare;
 use isa::asm::lui;
 use proptest::prelude::*;
 use sim_core::engine::EngineKind;
-use sim_core::{Cycle, EpochLength, Event, NullObserver, Observer, Stamp, Width};
+use sim_core::{
+    Cycle, EpochLength, Event, NullObserver, Observer, Shortcut, Shortcuts, Stamp, Width,
+};
 use tile::{Stop, Tile, TileConfig};
 
 const DATA: u32 = 0x2_0000;
@@ -61,7 +63,8 @@ fn run<O: Observer>(tile: &mut Tile<O>, until: u64) {
 
 fn config(engine: EngineKind, parking: bool, epoch: u32) -> TileConfig {
     let epoch = EpochLength::new(epoch).expect("the tests use valid lengths");
-    TileConfig { engine, parking, epoch, ..TileConfig::default() }
+    let shortcuts = Shortcuts::ALL.set(Shortcut::Parking, parking);
+    TileConfig { engine, shortcuts, epoch, ..TileConfig::default() }
 }
 
 fn hash_after(programs: &[Vec<u32>], config: TileConfig, cycles: u64) -> u64 {
@@ -85,7 +88,8 @@ proptest! {
         prop_assert_eq!(parking, plain);
         let threads = hash_after(&programs, config(EngineKind::Threads, true, epoch), cycles);
         prop_assert_eq!(threads, plain);
-        let together = TileConfig { ahead: false, ..config(EngineKind::Inline, false, epoch) };
+        let mut together = config(EngineKind::Inline, false, epoch);
+        together.shortcuts = together.shortcuts.without(Shortcut::Trials);
         prop_assert_eq!(hash_after(&programs, together, cycles), plain);
         // Observed stores are applied one by one in (cycle, agent) order.
         let mut observed =

@@ -9,7 +9,7 @@ use isa::encode;
 use isa::rv32::ttinsn_code;
 use proptest::prelude::*;
 use sim_core::engine::EngineKind;
-use sim_core::{Cycle, EpochLength, NullObserver, Observer};
+use sim_core::{Cycle, EpochLength, NullObserver, Observer, Shortcut, Shortcuts};
 use tile::{Stop, Tile, TileConfig};
 
 /// Registers with addresses: data in L1, the core's own instruction FIFO.
@@ -158,7 +158,9 @@ proptest! {
         parking: bool,
     ) {
         let epoch = EpochLength::new(epoch).expect("the lengths are valid");
-        let config = TileConfig { engine: EngineKind::Inline, parking, epoch, ..TileConfig::default() };
+        let shortcuts = Shortcuts::ALL.set(Shortcut::Parking, parking);
+        let config =
+            TileConfig { engine: EngineKind::Inline, shortcuts, epoch, ..TileConfig::default() };
         let attended = outcome(&programs, config, Attentive);
         prop_assert_eq!(outcome(&programs, config, NullObserver), attended);
     }

@@ -6,7 +6,7 @@ mod bare;
 
 use isa::asm::{addi, branch, j, lui, lw, r, store};
 use proptest::prelude::*;
-use sim_core::{CoreId, Cycle, EpochLength, NullObserver, Observer};
+use sim_core::{CoreId, Cycle, EpochLength, NullObserver, Observer, Shortcut, Shortcuts};
 use tile::{Stop, Tile, TileConfig};
 
 /// Data in L1, the stack in local data RAM, and the block with the wall clock: registers that hold the
@@ -205,7 +205,8 @@ fn outcome<O: Observer>(mut tile: Tile<O>, stretches: &[u64]) -> Vec<(u64, [u64;
 
 fn config(parking: bool, ahead: bool, epoch: u32) -> TileConfig {
     let epoch = EpochLength::new(epoch).expect("the tests use valid lengths");
-    TileConfig { parking, ahead, epoch, ..TileConfig::default() }
+    let shortcuts = Shortcuts::ALL.set(Shortcut::Parking, parking).set(Shortcut::Trials, ahead);
+    TileConfig { shortcuts, epoch, ..TileConfig::default() }
 }
 
 /// Told of everything, remembers nothing: what matters is that the tile has to tell.

@@ -11,7 +11,7 @@ use loader::firmware::{BootOptions, FirmwareSet};
 use loader::plan::{Launch, LaunchPlan};
 use loader::session::{Outcome, Session};
 use sim_core::engine::EngineKind;
-use sim_core::{EpochLength, NullObserver, Observer};
+use sim_core::{EpochLength, NullObserver, Observer, Shortcut, Shortcuts};
 use symbols::image::Image;
 use tile::TileConfig;
 
@@ -38,7 +38,8 @@ pub(crate) fn embedded_set() -> FirmwareSet {
 /// A tile with these choices.
 pub(crate) fn config(engine: EngineKind, parking: bool, epoch: u32) -> TileConfig {
     let epoch = EpochLength::new(epoch).expect("the tests use valid lengths");
-    TileConfig { engine, parking, epoch, ..TileConfig::default() }
+    let shortcuts = Shortcuts::ALL.set(Shortcut::Parking, parking);
+    TileConfig { engine, shortcuts, epoch, ..TileConfig::default() }
 }
 
 /// The usual tile on that engine.

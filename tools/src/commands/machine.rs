@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use riscv::IcacheModel;
-use sim_core::EpochLength;
 use sim_core::engine::EngineKind;
+use sim_core::{EpochLength, Shortcut, Shortcuts};
 use tensix::{Check, TimingModel, UnknownCheck, Warned};
 use tile::TileConfig;
 
@@ -68,6 +68,14 @@ pub struct MachineArgs {
     #[arg(long)]
     pub no_parking: bool,
 
+    /// Ways to the same result that are taken: all, none, names, or -name for all but that one
+    ///
+    /// A list with commas; each item changes what stands before it. The names and what they stand for:
+    /// docs/shortcuts.md. The result is the same with any of them, only slower.
+    #[arg(long, value_name = "LIST", default_value = "all", allow_hyphen_values = true,
+          value_parser = Shortcuts::parse)]
+    pub shortcuts: Shortcuts,
+
     /// Let instruction caches go stale, and diagnose a missing invalidate
     #[arg(long)]
     pub stale_icache: bool,
@@ -97,6 +105,11 @@ impl MachineArgs {
         self.warn.iter().fold(self.warn_file.unwrap_or_default(), |set, &check| set.with(check))
     }
 
+    fn shortcuts(&self) -> Shortcuts {
+        let parks = self.shortcuts.has(Shortcut::Parking) && !self.no_parking;
+        self.shortcuts.set(Shortcut::Parking, parks)
+    }
+
     /// The tile these arguments describe.
     #[must_use]
     pub fn tile_config(&self) -> TileConfig {
@@ -107,7 +120,7 @@ impl MachineArgs {
                 EngineChoice::Inline => EngineKind::Inline,
                 EngineChoice::Threads => EngineKind::Threads,
             },
-            parking: !self.no_parking,
+            shortcuts: self.shortcuts(),
             icache: if self.stale_icache { IcacheModel::Stale } else { IcacheModel::Coherent },
             timing: match self.timing {
                 TimingChoice::Unit => TimingModel::Unit,

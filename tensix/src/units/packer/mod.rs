@@ -89,6 +89,8 @@ pub(crate) struct Packer {
     pub(crate) metadata: MetadataFifo,
     /// Generators of stochastic rounding.
     pub(crate) dither: Dither,
+    /// No instruction is of the common kind ([`sim_core::Shortcut::WholeRows`]).
+    pub(crate) piecemeal: bool,
     /// The plan of the latest instruction, if it has one; no part of the state.
     pub(crate) plan: Option<(PlanKey, Option<Plan>)>,
     /// Blocks of 16 bytes that the latest instruction wrote; no part of the state.
@@ -173,6 +175,7 @@ impl Packer {
     ) -> Result<(), Fault> {
         // A plan is for instructions that nothing is wrong with.
         if issued.allowed.is_empty()
+            && !self.piecemeal
             && let Some(plan) = self.plan(issued, config)
             && self.pacr_planned(&plan, issued, config, adcs, dst, env)?
         {
@@ -360,6 +363,7 @@ impl Packer {
             histogram: self.histogram,
             tile: TileReport { dest_offset: self.tile.dest_offset, ..TileReport::default() },
             dither: self.dither,
+            piecemeal: self.piecemeal,
             ..Self::default()
         };
     }

@@ -64,6 +64,8 @@ struct Unpacker {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unpackers {
     units: [Unpacker; 2],
+    /// All data go datum by datum ([`sim_core::Shortcut::WholeRows`]).
+    pub(crate) piecemeal: bool,
     /// The latest instruction's settings and what they depend on; no part of the state.
     plans: [Option<(PlanKey, Settings)>; 2],
 }
@@ -173,8 +175,9 @@ impl Backend {
         let settings = self.unpack_plan(issued, (context, adc))?;
         let input = settings.input(issued, word.row_search(), &self.adcs, env)?;
         let position = settings.output(issued, &self.adcs)?;
+        let piecemeal = self.unpackers.piecemeal;
         let mut sink = self.sink(issued, &settings)?;
-        Run { issued, settings: &settings, env: &*env, all_zero: word.all_zero() }
+        Run { issued, settings: &settings, env: &*env, all_zero: word.all_zero(), piecemeal }
             .go(input, position, &mut sink)?;
         if env.wants_l1_reads() && !word.all_zero() {
             reads::tell(&settings, &input, issued.stamp(), env);

@@ -25,6 +25,8 @@ pub(crate) struct Run<'a, E: Env> {
     pub(crate) env: &'a E,
     /// Write zeroes whatever L1 holds.
     pub(crate) all_zero: bool,
+    /// Every datum by itself, whatever the settings.
+    pub(crate) piecemeal: bool,
 }
 
 impl<E: Env> Run<'_, E> {
@@ -34,7 +36,9 @@ impl<E: Env> Run<'_, E> {
     /// `UndefinedBehavior` for addresses outside L1, rows outside SrcA, and shared exponents that
     /// do not fit.
     pub(crate) fn go(&self, input: Input, position: u32, sink: &mut Sink<'_>) -> Result<(), Fault> {
-        if let Some(rows) = self.whole_rows(&input, position, sink) {
+        if self.piecemeal {
+            self.datums(input, position, sink)
+        } else if let Some(rows) = self.whole_rows(&input, position, sink) {
             self.move_rows(input, rows)
         } else if self.settings.uncompressed && self.settings.upsample_zeroes == 0 {
             self.rows(input, position, sink)

@@ -87,6 +87,8 @@ pub(crate) struct VectorUnit {
     stack_pointers: [u16; 3],
     pub(crate) schedule: Schedule,
     accesses: [DstAccess; 3],
+    /// No instruction takes whole registers ([`sim_core::Shortcut::WholeRegisters`]).
+    pub(crate) by_operands: bool,
 }
 
 impl VectorUnit {
@@ -101,6 +103,7 @@ impl VectorUnit {
             stack_pointers: [0; 3],
             schedule: Schedule::default(),
             accesses: [DstAccess::UNKNOWN; 3],
+            by_operands: false,
         };
         unit.leave_reset();
         unit

@@ -148,6 +148,7 @@ impl VectorUnit {
         at: &mut Surroundings<'_>,
     ) -> Result<(), Fault> {
         let plain = match opcode {
+            _ if self.by_operands => false,
             Opcode::Sfpload | Opcode::Sfpstore => {
                 self.transfer(&[issued.word], issued.thread.index(), at) != 0
             }

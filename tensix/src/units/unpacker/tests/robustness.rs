@@ -81,8 +81,13 @@ fn run_into(fixture: &Fixture, word: u32, path: Path, sink: &mut Sink<'_>) -> bo
     let outcome = Settings::read(&issued, &backend.config, (0, 0)).and_then(|settings| {
         let input = settings.input(&issued, false, &backend.adcs, &fixture.memory)?;
         let position = settings.output(&issued, &backend.adcs)?;
-        let run =
-            Run { issued: &issued, settings: &settings, env: &fixture.memory, all_zero: false };
+        let run = Run {
+            issued: &issued,
+            settings: &settings,
+            env: &fixture.memory,
+            all_zero: false,
+            piecemeal: false,
+        };
         match path {
             Path::Own => run.go(input, position, sink),
             Path::Rows => run.rows(input, position, sink),

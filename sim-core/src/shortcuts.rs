@@ -1,0 +1,308 @@
+//! Shortcuts: second executions of the same semantics, each with a name and a switch.
+//!
+//! Most work of a run is done by code that gives what the plainest code would give, sooner. Each such
+//! way is a row below and can be switched off ([`Shortcuts`]); no switch ever changes a result. Who
+//! watches is none of them: an observer may keep a shortcut from being taken, never the reverse.
+//! `docs/shortcuts.md` is this table.
+
+use std::fmt;
+
+/// One way of getting to the same result sooner.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ShortcutRow {
+    /// Which one.
+    pub shortcut: Shortcut,
+    /// Its name, as `--shortcuts` and `TILESCOPE_SHORTCUTS` take it.
+    pub name: &'static str,
+    /// The crate that takes it.
+    pub room: &'static str,
+    /// What is done, in a sentence without its full stop.
+    pub what: &'static str,
+    /// What is done without it.
+    pub without: &'static str,
+}
+
+macro_rules! shortcuts {
+    ($($shortcut:ident $name:literal $room:literal $what:literal without $without:literal;)*) => {
+        /// A shortcut of the table.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[repr(u8)]
+        pub enum Shortcut {
+            $(#[doc = $what] $shortcut,)*
+        }
+
+        /// Every shortcut, in the order of [`Shortcut`].
+        pub const SHORTCUTS: &[ShortcutRow] = &[$(ShortcutRow {
+            shortcut: Shortcut::$shortcut,
+            name: $name,
+            room: $room,
+            what: $what,
+            without: $without,
+        },)*];
+    };
+}
+
+shortcuts! {
+    FastLoop "fast-loop" "riscv"
+        "Instructions that only compute, load and store run in a loop that borrows nothing else of the core"
+        without "the careful loop executes all of them";
+    Stretches "stretches" "riscv"
+        "What a stretch of code words means is remembered per host thread"
+        without "it is decoded each time";
+    Parking "parking" "riscv"
+        "A core that goes round an unchanging loop is taken out of the schedule until a word it reads changes"
+        without "each round is executed";
+    Polls "polls" "riscv"
+        "The backward jump of a polling loop is marked when it is decoded, and parks the core by trying the next round out"
+        without "only probes from time to time find the loop";
+    ClockWaits "clock-waits" "riscv"
+        "A core in a loop that waits by the wall clock is parked until the clock may end it"
+        without "each round is executed";
+    DeviceWatchers "device-watchers" "tile"
+        "A core parked on registers stays parked through changes of others, if it would read the same again"
+        without "it goes on when any device may have changed";
+    IdleEpochs "idle-epochs" "tile"
+        "Epochs in which nobody runs pass in one step"
+        without "each is run and committed";
+    Alone "alone" "tile"
+        "A core that runs alone goes on over many epochs, with stores straight to L1"
+        without "it runs epoch by epoch, or on trial";
+    LoneAnswers "lone-answers" "tile"
+        "A core that runs alone gets its answers from registers without a commit"
+        without "an epoch is committed for each";
+    ClockInPlace "clock-in-place" "tile"
+        "A core that runs alone reads the wall clock in the middle of a slice"
+        without "the slice ends at each read";
+    Trials "trials" "tile"
+        "Cores that seem undisturbed go many epochs ahead on trial, and back if they were not"
+        without "they run epoch by epoch";
+    Unattended "unattended" "tile"
+        "Epochs in which one core at most does nothing but push are not committed"
+        without "each is committed";
+    QuietCommits "quiet-commits" "tile"
+        "The commit of an epoch that concerns no device applies its stores to L1 and nothing else"
+        without "all its cycles are gone through";
+    MergedStores "merged-stores" "tile"
+        "Stores to L1 that cannot meet are applied core by core, others by a 64-bit word of their order"
+        without "they are applied cycle by cycle";
+    BusySpans "busy-spans" "tile"
+        "In a commit the coprocessor advances up to the next deed of anybody else"
+        without "everybody is asked in each cycle";
+    Playback "playback" "tensix"
+        "A thread that plays its replay buffer alone issues instruction after instruction without its queues"
+        without "each is a cycle of the coprocessor like any other";
+    Runs "runs" "tensix"
+        "Alike instructions of a playback that nobody hears execute in one go"
+        without "they are issued one by one";
+    LoneThread "lone-thread" "tensix"
+        "A cycle in which a single thread has instructions skips the arbitration"
+        without "it is arbitrated among one";
+    WholeRows "whole-rows" "tensix"
+        "The common packs and unpacks move whole rows"
+        without "they move datum by datum like all others";
+    WholeRegisters "whole-registers" "tensix"
+        "The common vector loads, stores and multiplications take registers as the word names them"
+        without "they go the way of all vector instructions";
+    LoneTile "lone-tile" "chip"
+        "The only tile in which anything happens goes on until it sends something"
+        without "it goes round by round";
+    Ventures "ventures" "chip"
+        "Tiles that seem undisturbed go beyond a round on trial, and back if a message reaches them"
+        without "all advance round by round";
+}
+
+/// A set of shortcuts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shortcuts(u32);
+
+const _: () = assert!(SHORTCUTS.len() <= 32, "a set has 32 bits");
+
+impl Shortcuts {
+    /// None of them: everything is done the plainest way.
+    pub const NONE: Self = Self(0);
+    /// All of them.
+    pub const ALL: Self = Self(u32::MAX >> (32 - SHORTCUTS.len()));
+
+    /// The set with bit *i* for the *i*th row of [`SHORTCUTS`]; other bits are nothing.
+    #[must_use]
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits & Self::ALL.0)
+    }
+
+    /// Whether it may be taken.
+    #[inline]
+    #[must_use]
+    pub const fn has(self, shortcut: Shortcut) -> bool {
+        self.0 >> shortcut as u8 & 1 != 0
+    }
+
+    /// The same set with one more.
+    #[must_use]
+    pub const fn with(self, shortcut: Shortcut) -> Self {
+        Self(self.0 | 1 << shortcut as u8)
+    }
+
+    /// The same set without one.
+    #[must_use]
+    pub const fn without(self, shortcut: Shortcut) -> Self {
+        Self(self.0 & !(1 << shortcut as u8))
+    }
+
+    /// The same set with or without one.
+    #[must_use]
+    pub const fn set(self, shortcut: Shortcut, on: bool) -> Self {
+        if on { self.with(shortcut) } else { self.without(shortcut) }
+    }
+
+    /// Those in the set, in the order of the table.
+    pub fn iter(self) -> impl Iterator<Item = Shortcut> {
+        SHORTCUTS.iter().map(|row| row.shortcut).filter(move |&shortcut| self.has(shortcut))
+    }
+
+    /// A list as people write it: names, `-name` for all but that one, `all`, `none`; commas between,
+    /// each changes what stands before it. A list that begins by taking something away begins with all.
+    ///
+    /// # Errors
+    /// A name that is none.
+    pub fn parse(list: &str) -> Result<Self, UnknownShortcut> {
+        let items = || list.split(',').map(str::trim).filter(|item| !item.is_empty());
+        let takes_away = items().next().is_some_and(|item| item.starts_with('-'));
+        let mut set = if takes_away { Self::ALL } else { Self::NONE };
+        for item in items() {
+            set = match (item, item.strip_prefix('-')) {
+                ("all", _) => Self::ALL,
+                ("none", _) => Self::NONE,
+                (_, Some(name)) => set.without(Shortcut::by_name(name)?),
+                (name, None) => set.with(Shortcut::by_name(name)?),
+            };
+        }
+        Ok(set)
+    }
+}
+
+impl Default for Shortcuts {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+/// As [`Shortcuts::parse`] takes it.
+impl fmt::Display for Shortcuts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (most, sign, named) = match self.0 {
+            0 => return f.write_str("none"),
+            bits if bits == Self::ALL.0 => return f.write_str("all"),
+            bits if 2 * bits.count_ones() > Self::ALL.0.count_ones() => {
+                ("all,", "-", Self(!bits & Self::ALL.0))
+            }
+            bits => ("", "", Self(bits)),
+        };
+        f.write_str(most)?;
+        for (place, shortcut) in named.iter().enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            write!(f, "{comma}{sign}{shortcut}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Shortcuts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Shortcuts({self})")
+    }
+}
+
+impl Shortcut {
+    /// Its row.
+    #[must_use]
+    pub const fn row(self) -> &'static ShortcutRow {
+        &SHORTCUTS[self as usize]
+    }
+
+    /// The shortcut of that name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn by_name(name: &str) -> Result<Self, UnknownShortcut> {
+        let row = SHORTCUTS.iter().find(|row| row.name == name);
+        row.map(|row| row.shortcut).ok_or_else(|| UnknownShortcut(name.to_owned()))
+    }
+}
+
+impl fmt::Display for Shortcut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.row().name)
+    }
+}
+
+/// The table as Markdown, which `docs/shortcuts.md` shows.
+#[must_use]
+pub fn markdown() -> String {
+    let mut page =
+        String::from("| name | where | what is done | without it |\n|---|---|---|---|\n");
+    for ShortcutRow { name, room, what, without, .. } in SHORTCUTS {
+        page += &format!("| `{name}` | {room} | {what} | {without} |\n");
+    }
+    page
+}
+
+/// A name that no shortcut has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownShortcut(String);
+
+impl fmt::Display for UnknownShortcut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no shortcut {:?}; there are all, none", self.0)?;
+        SHORTCUTS.iter().try_for_each(|row| write!(f, ", {}", row.name))
+    }
+}
+
+impl std::error::Error for UnknownShortcut {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_stand_at_their_numbers_and_names_are_unique() {
+        for (number, row) in SHORTCUTS.iter().enumerate() {
+            assert_eq!(row.shortcut as usize, number);
+            assert_eq!(Shortcut::by_name(row.name), Ok(row.shortcut));
+            assert!(row.name.chars().all(|c| c == '-' || c.is_ascii_lowercase()), "{}", row.name);
+        }
+        assert_eq!(Shortcuts::ALL.iter().count(), SHORTCUTS.len());
+        assert_eq!(Shortcuts::NONE.iter().count(), 0);
+    }
+
+    #[test]
+    fn lists_mean_what_they_say() {
+        let parse = |list| Shortcuts::parse(list).expect("the names exist");
+        assert_eq!(parse("all"), Shortcuts::ALL);
+        assert_eq!(parse("none"), Shortcuts::NONE);
+        assert_eq!(parse("-parking"), Shortcuts::ALL.without(Shortcut::Parking));
+        assert_eq!(parse("all, -parking ,-trials,"), parse("-trials,-parking"));
+        let two = Shortcuts::NONE.with(Shortcut::FastLoop).with(Shortcut::Alone);
+        assert_eq!(parse("fast-loop,alone"), two);
+        assert_eq!(parse("-parking,none,alone,fast-loop"), two);
+        assert_eq!(parse("fast-loop,trials,alone,-trials"), two);
+        let error = Shortcuts::parse("alone,parkin").expect_err("no such name").to_string();
+        assert!(error.contains("\"parkin\"") && error.contains("parking"), "{error}");
+    }
+
+    #[test]
+    fn sets_are_written_as_they_are_read() {
+        assert_eq!(Shortcuts::ALL.to_string(), "all");
+        assert_eq!(Shortcuts::NONE.to_string(), "none");
+        let mut bits = 1_u32;
+        for _ in 0..200 {
+            bits = bits.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+            let set = Shortcuts::from_bits(bits >> 5);
+            assert_eq!(Shortcuts::parse(&set.to_string()), Ok(set));
+        }
+        for shortcut in Shortcuts::ALL.iter() {
+            for set in [Shortcuts::ALL.without(shortcut), Shortcuts::NONE.with(shortcut)] {
+                assert_eq!(Shortcuts::parse(&set.to_string()), Ok(set), "{set}");
+            }
+        }
+    }
+}
