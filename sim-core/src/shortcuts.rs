@@ -246,6 +246,36 @@ pub fn markdown() -> String {
     page
 }
 
+/// A smallest set that has to be taken away from all shortcuts for a difference to go away: without
+/// all of it there is none, and none of it can be put back. `None` if there is a difference without any
+/// shortcut too, or none with all. Few questions are asked if few shortcuts are to blame.
+pub fn blame(mut differs: impl FnMut(Shortcuts) -> bool) -> Option<Shortcuts> {
+    if !differs(Shortcuts::ALL) || differs(Shortcuts::NONE) {
+        return None;
+    }
+    let mut agrees_without = |set: Shortcuts| !differs(Shortcuts(Shortcuts::ALL.0 & !set.0));
+    // Delta debugging: ever smaller parts, or all but one of them.
+    let (mut blamed, mut parts) = (Shortcuts::ALL, 2);
+    loop {
+        let members: Vec<Shortcut> = blamed.iter().collect();
+        if members.len() == 1 {
+            return Some(blamed);
+        }
+        let part = |some: &[Shortcut]| some.iter().fold(Shortcuts::NONE, |set, &one| set.with(one));
+        let pieces: Vec<_> = members.chunks(members.len().div_ceil(parts)).map(part).collect();
+        let rests = pieces.iter().map(|piece| Shortcuts(blamed.0 & !piece.0));
+        if let Some(&piece) = pieces.iter().find(|&&piece| agrees_without(piece)) {
+            (blamed, parts) = (piece, 2);
+        } else if let Some(rest) = rests.into_iter().find(|&rest| agrees_without(rest)) {
+            (blamed, parts) = (rest, (parts - 1).max(2));
+        } else if parts >= members.len() {
+            return Some(blamed);
+        } else {
+            parts = (2 * parts).min(members.len());
+        }
+    }
+}
+
 /// A name that no shortcut has.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownShortcut(String);
@@ -287,6 +317,65 @@ mod tests {
         assert_eq!(parse("fast-loop,trials,alone,-trials"), two);
         let error = Shortcuts::parse("alone,parkin").expect_err("no such name").to_string();
         assert!(error.contains("\"parkin\"") && error.contains("parking"), "{error}");
+    }
+
+    /// Whoever is to blame is found, whether alone or with others, and nobody else.
+    #[test]
+    fn blame_falls_on_those_whose_removal_ends_the_difference() {
+        let mut most = 0;
+        let all = |numbers: &[usize]| {
+            numbers
+                .iter()
+                .fold(Shortcuts::NONE, |set, &number| set.with(SHORTCUTS[number].shortcut))
+        };
+        let count = SHORTCUTS.len();
+        for (first, second, third) in (0..count * count * count)
+            .map(|n| (n % count, n / count % count, n / count / count))
+            .filter(|(first, second, third)| first <= second && second <= third)
+        {
+            // Each of the three makes a difference by itself.
+            let guilty = all(&[first, second, third]);
+            let mut asked = 0;
+            let blamed = blame(|set| {
+                asked += 1;
+                set.iter().any(|one| guilty.has(one))
+            });
+            assert_eq!(blamed, Some(guilty));
+            if first == third {
+                most = most.max(asked);
+            }
+            // Only together they do: one of them suffices.
+            let blamed = blame(|set| guilty.iter().all(|one| set.has(one)));
+            let blamed = blamed.expect("there is a difference");
+            assert_eq!(blamed.iter().filter(|&one| guilty.has(one)).count(), 1, "{blamed}");
+            assert_eq!(blamed.iter().count(), 1, "{blamed}");
+        }
+        assert!(most <= 14, "{most} questions to find one of {count}");
+        assert_eq!(blame(|_| true), None);
+        assert_eq!(blame(|_| false), None);
+    }
+
+    /// Where one hides what another does, what is blamed ends the difference, and no less does.
+    #[test]
+    fn blame_is_enough_and_not_too_much() {
+        let mut bits = 7_u32;
+        for _ in 0..300 {
+            bits = bits.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+            let pair = |at: u32| {
+                let one = SHORTCUTS[(bits >> at) as usize % SHORTCUTS.len()].shortcut;
+                let other = SHORTCUTS[(bits >> (at + 5)) as usize % SHORTCUTS.len()].shortcut;
+                Shortcuts::NONE.with(one).with(other)
+            };
+            let causes = [pair(1), pair(11), pair(21)];
+            let differs =
+                |set: Shortcuts| causes.iter().any(|cause| cause.iter().all(|one| set.has(one)));
+            let blamed = blame(differs).expect("there is a difference");
+            let left = |away: Shortcuts| Shortcuts(Shortcuts::ALL.0 & !away.0);
+            assert!(!differs(left(blamed)), "{blamed}");
+            for one in blamed.iter() {
+                assert!(differs(left(blamed.without(one))), "{blamed} without {one}");
+            }
+        }
     }
 
     #[test]
