@@ -54,6 +54,7 @@ fn cases(count: u32) -> ProptestConfig {
         failure_persistence: Some(Box::new(persistence)),
         // A program is more use than a short one that takes an hour to find.
         max_shrink_time: 60_000,
+        max_shrink_iters: u32::MAX,
         ..ProptestConfig::with_cases(asked.unwrap_or(count))
     }
 }

@@ -8,7 +8,7 @@ use sim_core::{
 
 use riscv::Status;
 
-use crate::tile::{Ebreak, Tile};
+use crate::tile::{Ebreak, PushWait, Tile};
 use crate::watchers::is_pure_load;
 
 /// Posted stores of the five cores while they are being applied.
@@ -489,10 +489,10 @@ impl<O: Observer> Tile<O> {
         let (pc, slot) = (self.cores[id].pc(), id.index());
         match (blocked, self.push_waits[slot]) {
             (Some(reason), None) => {
-                self.push_waits[slot] = Some((reason, end));
+                self.push_waits[slot] = Some(PushWait { reason, since: end, pc });
                 self.emit(end, AgentId::Core(id), pc, || Event::WaitBegin { reason });
             }
-            (None, Some((reason, since))) => {
+            (None, Some(PushWait { reason, since, pc })) => {
                 self.push_waits[slot] = None;
                 self.emit(end, AgentId::Core(id), pc, || Event::WaitEnd { reason, since });
             }

@@ -168,7 +168,7 @@ impl<O: Observer> Tile<O> {
                 Some(wait(reason, since.or(Some(request.cycle)), request.pc))
             }
             Status::PushBlocked(window) => {
-                let since = self.push_waits[id.index()].map(|(_, since)| since);
+                let since = self.push_waits[id.index()].map(|wait| wait.since);
                 Some(wait(self.pushed_thread(id, *window), since, core.pc()))
             }
             // Who waits by the clock goes on without anybody.

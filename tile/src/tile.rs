@@ -40,6 +40,15 @@ pub struct Ebreak {
     pub cycle: Cycle,
 }
 
+/// A push into a full FIFO that waits, or the first of several that waited one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PushWait {
+    pub(crate) reason: WaitReason,
+    pub(crate) since: Cycle,
+    /// Where it began. Where the core is when it ends depends on whether it is parked by then.
+    pub(crate) pc: u32,
+}
+
 /// One Tensix tile.
 #[derive(Debug)]
 pub struct Tile<O: Observer = NullObserver> {
@@ -67,7 +76,7 @@ pub struct Tile<O: Observer = NullObserver> {
     /// Blocked requests that have been announced.
     pub(crate) core_waits: [Option<Since>; CoreId::COUNT],
     /// Pushes into full FIFOs that have been announced.
-    pub(crate) push_waits: [Option<Since>; CoreId::COUNT],
+    pub(crate) push_waits: [Option<PushWait>; CoreId::COUNT],
     /// Something changed in the current cycle that could answer a blocked request.
     pub(crate) device_change: bool,
     /// Behind the last cycle in which a device may have changed. Asking for a value that stays is no
