@@ -480,9 +480,7 @@ impl Agent for Core {
             match self.fast_slice::<Posted>(shared, until.0) {
                 Exit::Done => return,
                 Exit::Careful => return self.run_slice_carefully(Slice::new(shared, until.0)),
-                Exit::NoPage => {
-                    self.open_page(shared);
-                }
+                Exit::NoPage => {}
             }
         }
         self.run_slice(Slice::new(shared, until.0));

@@ -61,6 +61,11 @@ impl<'a> Slice<'a> {
     }
 }
 
+/// Whether there can be an instruction at `pc`.
+const fn is_fetchable(pc: u32) -> bool {
+    pc & 3 == 0 && pc < L1_BYTES
+}
+
 impl Core {
     /// Executes to `until`, or to the first access only the commit phase can answer.
     pub(crate) fn run_slice(&mut self, mut slice: Slice<'_>) {
@@ -83,9 +88,11 @@ impl Core {
             match exit {
                 Exit::Done => {}
                 Exit::Careful => self.attend(&mut slice),
-                Exit::NoPage => {
+                // A fetch that fails does so in its own cycle, which may be of the next epoch.
+                Exit::NoPage if self.cycle < slice.until => {
                     self.open_page(shared);
                 }
+                Exit::NoPage => {}
             }
         }
     }
@@ -122,6 +129,10 @@ impl Core {
 
     /// Executes one instruction. `false`: it did not complete, or the core does not go on.
     pub(crate) fn step(&mut self, slice: &mut Slice<'_>) -> bool {
+        // What is only tried out makes no mistakes.
+        if slice.foreseen.is_some() && !is_fetchable(self.pc) {
+            return false;
+        }
         if !self.open_page(slice.shared) {
             return false;
         }
@@ -235,7 +246,8 @@ impl Core {
         self.pc = target;
         self.cycle += 1;
         self.instructions += 1;
-        self.open_page(slice.shared) && !self.closes_round(slice, target)
+        // What cannot be fetched is a mistake in the cycle of the fetch, not of the jump.
+        !is_fetchable(target) || self.open_page(slice.shared) && !self.closes_round(slice, target)
     }
 
     /// Makes sure that there is a page of decoded instructions for the pc; or faults.

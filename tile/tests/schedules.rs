@@ -254,3 +254,28 @@ fn waits_by_the_wall_clock_do_not_depend_on_company() {
         assert_eq!(alone.state_hash(), stepped.state_hash(), "epoch {epoch}");
     }
 }
+
+/// A jump to where nothing can be fetched is a mistake of the cycle behind the jump, and is reported at
+/// the end of that one's epoch, whether the core runs alone or beside others.
+#[test]
+fn jump_into_nowhere_is_reported_at_the_end_of_the_epoch_of_the_fetch() {
+    let counting = vec![programs::i(0x13, 0, 7, 7, 1), programs::jal(0, -4)];
+    for before in 1..24_u64 {
+        let mut jumper = vec![programs::i(0x13, 0, 5, 5, 1); before as usize];
+        // To address 2.
+        jumper.push(programs::i(0x67, 0, 0, 0, 2));
+        for others in [Vec::new(), counting.clone()] {
+            for epoch in [1, 4, 8] {
+                let config = config(EngineKind::Inline, true, epoch);
+                let mut tile = tile(&[jumper.clone(), others.clone()], config, NullObserver);
+                let stop = tile.run(Cycle(512), None);
+                let Stop::Fault(fault) = stop else { panic!("{stop:?}") };
+                // Three words of the prologue, those before the jump, and the jump.
+                let cycle = 3 + before + 1;
+                assert_eq!((fault.id, fault.at.cycle), ("misaligned-fetch", Cycle(cycle)));
+                let end = (cycle / u64::from(epoch) + 1) * u64::from(epoch);
+                assert_eq!(tile.now(), Cycle(end), "{before} before, epoch {epoch}");
+            }
+        }
+    }
+}
