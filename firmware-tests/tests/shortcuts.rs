@@ -9,6 +9,8 @@
 mod bare;
 #[path = "../../tensix/tests/common/mod.rs"]
 mod common;
+#[path = "../../chip/tests/fetchers/mod.rs"]
+mod fetchers;
 #[path = "common/guests.rs"]
 mod guests;
 #[path = "common/legal.rs"]
@@ -23,6 +25,8 @@ mod playbacks;
 mod programs;
 #[path = "../../tile/tests/pushers/mod.rs"]
 mod pushers;
+#[path = "../../tile/tests/talkers/mod.rs"]
+mod talkers;
 #[path = "../../chip/tests/waiters/mod.rs"]
 mod waiters;
 #[path = "../../tile/tests/waits/mod.rs"]
@@ -264,6 +268,15 @@ proptest! {
     }
 
     #[test]
+    fn tile_of_cores_that_wait_for_each_other(
+        programs in talkers::programs(),
+        config in machines(),
+        sets in subsets(),
+    ) {
+        assert_tile_same(&programs, (config, 0), &sets)?;
+    }
+
+    #[test]
     fn tile_of_cores_that_push(
         programs in pushers::programs(),
         config in machines(),
@@ -383,6 +396,8 @@ proptest! {
             ]),
             0..4,
         ),
+        // On some tiles BRISC fetches from DRAM instead of writing to the next one.
+        fetching in prop::collection::vec((10_u32..17, 1_u32..900), 0..4),
         config in chips(),
         steps in steps(),
         sets in subsets(),
@@ -390,6 +405,7 @@ proptest! {
         assert_same(&sets, |shortcuts| {
             let mut chip = Chip::new(ChipConfig { shortcuts, ..config });
             neighbours::start(&mut chip, 1, |x, _| pauses[x as usize % pauses.len()]);
+            fetchers::start(&mut chip, &fetching);
             for (x, programs) in &others {
                 let mut held = 0_u32;
                 for core in 1..CoreId::COUNT {
