@@ -177,6 +177,7 @@ impl Run<'_> {
         let recording = Arc::clone(self.recording);
         for (index, record) in recording.records().enumerate() {
             self.shared.at.store(index, Ordering::Relaxed);
+            self.library.begin_record(index);
             self.one(index, &record)?;
             self.outcome.records += 1;
             if self.outcome.mismatches.len() >= self.options.max_mismatches.max(1) {

@@ -10,6 +10,7 @@
 //!
 //! Not here: the command line, and what a chip does.
 
+pub mod bisect;
 mod dma;
 pub mod engine;
 pub mod exact;
@@ -21,6 +22,7 @@ pub mod plan;
 mod tape_memory;
 pub mod window;
 
+pub use bisect::{Difference, bisect};
 pub use engine::{Mismatch, Options, Outcome, replay};
 pub use exact::{PlayError, Played, Player, What, config_of, exact};
 pub use file::{FileError, MAX_BYTES, counts, read, read_up_to};

@@ -34,6 +34,12 @@ pub trait Library: Debug {
     fn state_hash(&mut self) -> Option<u64> {
         None
     }
+    /// Cycles since power-on, from libraries that say so.
+    fn now(&self) -> Option<u64> {
+        None
+    }
+    /// The calls that follow belong to the record of that number.
+    fn begin_record(&mut self, _number: usize) {}
     /// What the device has to say about mistakes since it was last asked.
     fn take_reports(&mut self) -> Vec<String> {
         Vec::new()

@@ -118,6 +118,10 @@ impl Library for OwnChip {
         self.chip.as_mut().map(|chip| chip.state_hash())
     }
 
+    fn now(&self) -> Option<u64> {
+        self.chip.as_ref().map(|chip| chip.now().0)
+    }
+
     fn take_reports(&mut self) -> Vec<String> {
         for report in self.chip.as_mut().map(|chip| chip.take_reports()).into_iter().flatten() {
             self.keep(report);

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use chip::ChipConfig;
+use chip::{ChipConfig, ClockStep};
 use clap::Args;
-use hostlib::DynamicLibrary;
-use replay::{Library, Mismatch, Options, Outcome, OwnChip, Plan};
+use hostlib::{DynamicLibrary, Recording};
+use replay::{Difference, Library, Mismatch, Options, Outcome, OwnChip, Plan};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -21,6 +21,7 @@ show the value of a later one (early), or is repeated after more clocks (late).
 Examples:
   tilescope replay session.rec.xz                      on our own chip
   tilescope replay --lib libother.so --strict *.rec    every read at its recorded point
+  tilescope replay --bisect session.rec.xz             which shortcut of the simulator is to blame
   tilescope replay --json --repeat 2 session.rec       twice; the state hashes must be equal
 ";
 
@@ -46,6 +47,13 @@ pub struct ReplayArgs {
     /// Clocks that one read may wait for its value
     #[arg(long, value_name = "N", default_value_t = Options::default().max_clocks)]
     pub max_clocks: u64,
+    /// Replay with all shortcuts and with none, and say which is to blame for a difference
+    ///
+    /// Compared are what the host reads, when, and the state at the end (docs/shortcuts.md). A clock
+    /// lets a fixed number of cycles pass, 16 unless TILESCOPE_CYCLES_PER_CLOCK says how many:
+    /// `auto` looks at which cores are parked.
+    #[arg(long, conflicts_with_all = ["lib", "repeat"])]
+    pub bisect: bool,
     /// Stop a recording after so many mismatches
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub max_mismatches: usize,
@@ -81,6 +89,9 @@ pub fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<Exit> {
         max_clocks: args.max_clocks,
         max_mismatches: args.max_mismatches,
     };
+    if args.bisect {
+        return bisect(args, &options, out);
+    }
     let (mut replays, mut failed, mut seconds) = (0_u32, 0_u32, 0.0);
     let mut written = Ok(());
     for file in &args.files {
@@ -112,13 +123,83 @@ pub fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<Exit> {
     exit.whatever_became_of(written.map_err(Into::into))
 }
 
+fn chip_config(args: &ReplayArgs) -> Result<ChipConfig> {
+    let mut config = ChipConfig::from_env()?;
+    if let Some(threads) = args.threads {
+        config.threads = threads as usize;
+    }
+    Ok(config)
+}
+
+/// Cycles per clock where `auto` would look at who is parked.
+const BISECT_CYCLES: u32 = 16;
+
+/// `--bisect`: each file with all shortcuts and with none.
+fn bisect(args: &ReplayArgs, options: &Options, out: &mut dyn Write) -> Result<Exit> {
+    let mut config = chip_config(args)?;
+    if config.clock == ClockStep::Auto {
+        config.clock = ClockStep::Cycles(BISECT_CYCLES);
+    }
+    let mut exit = Exit::Ok;
+    for file in &args.files {
+        let recording: Arc<Recording> = Arc::new(replay::read(file)?);
+        let open = |shortcuts| -> Box<dyn Library> {
+            Box::new(OwnChip::new(ChipConfig { shortcuts, ..config }))
+        };
+        let found = replay::bisect(open, &recording, options)
+            .map_err(anyhow::Error::msg)
+            .with_context(|| format!("cannot replay {}", file.display()))?;
+        if found.is_some() {
+            exit = Exit::WrongResult;
+        }
+        let name = short_name(file);
+        if args.json {
+            writeln!(out, "{}", difference_json(&name, found.as_ref()))?;
+        } else {
+            difference_text(&name, found.as_ref(), out)?;
+        }
+        out.flush()?;
+    }
+    Ok(exit)
+}
+
+fn difference_text(name: &str, found: Option<&Difference>, out: &mut dyn Write) -> Result<()> {
+    let Some(Difference { blamed, first, shows, replays }) = found else {
+        writeln!(out, "PASS {name:<24} the same with all shortcuts and with none")?;
+        return Ok(());
+    };
+    writeln!(out, "FAIL {name:<24} not the same; it is without {blamed} ({replays} replays)")?;
+    let Some((with, without)) = first else {
+        writeln!(out, "  the state differs behind the last read")?;
+        return Ok(());
+    };
+    let cycle = |read: &replay::bisect::Read| read.cycle.map_or(String::new(), |c| c.to_string());
+    let what = if *shows { "shows something else" } else { "finds another state" };
+    writeln!(out, "  record {}: {} {what}", with.record, with.call)?;
+    writeln!(out, "  at cycle {}, {} without shortcuts", cycle(with), cycle(without))?;
+    Ok(())
+}
+
+fn difference_json(name: &str, found: Option<&Difference>) -> Value {
+    let Some(Difference { blamed, first, shows, replays }) = found else {
+        return json!({ "name": name, "same": true });
+    };
+    let blamed: Vec<String> = blamed.iter().map(|shortcut| shortcut.to_string()).collect();
+    let first = first.as_ref().map(|(with, without)| {
+        json!({
+            "record": with.record,
+            "call": with.call,
+            "cycle": with.cycle,
+            "cycle_without_shortcuts": without.cycle,
+            "shows_something_else": shows,
+        })
+    });
+    json!({ "name": name, "same": false, "blamed": blamed, "replays": replays, "first": first })
+}
+
 fn open(args: &ReplayArgs) -> Result<Box<dyn Library>> {
     let Some(path) = &args.lib else {
-        let mut config = ChipConfig::from_env()?;
-        if let Some(threads) = args.threads {
-            config.threads = threads as usize;
-        }
-        return Ok(Box::new(OwnChip::new(config)));
+        return Ok(Box::new(OwnChip::new(chip_config(args)?)));
     };
     if !path.is_file() {
         bail!("{} is not a file; --lib names a device library", path.display());
