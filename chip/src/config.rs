@@ -33,7 +33,7 @@ impl ClockStep {
 /// The mask of all Tensix columns.
 const ALL_COLUMNS: u16 = (1 << 14) - 1;
 
-/// What of a chip can be chosen. Neither threads nor shortcuts change a result.
+/// What of a chip can be chosen. Neither threads nor shortcuts change what it does in given cycles.
 #[derive(Clone, Copy, Debug)]
 pub struct ChipConfig {
     /// Which tiles are there.
@@ -46,7 +46,8 @@ pub struct ChipConfig {
     pub clock: ClockStep,
     /// Cycles per epoch of a tile; at most [`crate::LOOKAHEAD`], and a divisor of it.
     pub epoch: EpochLength,
-    /// Which ways to the same result are taken.
+    /// Which ways to the same result are taken. [`ClockStep::Auto`] looks at which cores are parked: what
+    /// happens in given cycles is the same, but not how many a clock lets pass.
     pub shortcuts: Shortcuts,
     /// What coprocessor instructions cost.
     pub timing: TimingModel,

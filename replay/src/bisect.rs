@@ -29,7 +29,7 @@ pub struct Read {
     /// Cycles since power-on, if the library says so.
     pub cycle: Option<u64>,
     /// What it showed.
-    bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
 }
 
 /// What a replay showed.

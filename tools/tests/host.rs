@@ -4,6 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use hostlib::recording::{Op, Record, write_magic, write_record};
+use isa::asm::{addi, bne, j, lui, lw, sw};
+
 fn run(dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_tilescope"))
         .args(args)
@@ -125,4 +128,45 @@ fn replay_keeps_no_more_than_it_is_allowed() {
     fs::write(dir.path().join("cut.rec"), &file[..file.len() - 1]).expect("written");
     let output = run(dir.path(), &["replay", "--max-size", "2", "cut.rec"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+/// A session with tile (1, 2): NCRISC counts and stores 42, for which BRISC polls, to store 43.
+fn session() -> Vec<u8> {
+    let brisc = [lui(4, 0x2_0000), lw(5, 4, 0), addi(6, 0, 42), bne(5, 6, -8), addi(5, 5, 1)];
+    let brisc = [&brisc[..], &[sw(5, 4, 4), j(0)]].concat();
+    let ncrisc = [lui(4, 0x2_0000), addi(5, 0, 700), addi(5, 5, -1), bne(5, 0, -4)];
+    let ncrisc = [&ncrisc[..], &[addi(5, 0, 42), sw(5, 4, 0), j(0)]].concat();
+    let bytes = |words: &[u32]| -> Vec<u8> { words.iter().flat_map(|w| w.to_le_bytes()).collect() };
+    let mut file = Vec::new();
+    write_magic(&mut file).expect("memory");
+    let mut write = |op, a0, bytes: &[u8]| {
+        let a1 = 1 | 2 << 32;
+        write_record(&mut file, &Record { op, a0, a1, bytes }).expect("memory");
+    };
+    write(Op::Init, 0, &[]);
+    write(Op::TileWrite, 0, &bytes(&brisc));
+    write(Op::TileWrite, 0x1_2000, &bytes(&ncrisc));
+    // SOFT_RESET_0: the TRISCs are held [isa-bh: TensixTile/SoftReset.md].
+    write(Op::TileWrite, 0xFFB1_21B0, &0x7000_u32.to_le_bytes());
+    write(Op::Clock, 40, &[]);
+    write(Op::TileRead, 0x2_0004, &43_u32.to_le_bytes());
+    write(Op::Exit, 0, &[]);
+    file
+}
+
+#[test]
+fn replay_bisect_says_that_nobody_is_to_blame() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    fs::write(dir.path().join("session.rec"), session()).expect("written");
+    let output = run(dir.path(), &["replay", "session.rec"]);
+    assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
+    assert!(stdout(&output).contains("PASS session"), "{}", stdout(&output));
+    let output = run(dir.path(), &["replay", "--bisect", "session.rec"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("the same with all shortcuts and with none"), "{text}");
+    let output = run(dir.path(), &["replay", "--bisect", "--json", "session.rec"]);
+    assert_eq!(stdout(&output), "{\"name\":\"session\",\"same\":true}\n");
+    let output = run(dir.path(), &["replay", "--bisect", "--lib", "libany.so", "session.rec"]);
+    assert_eq!(output.status.code(), Some(2));
 }

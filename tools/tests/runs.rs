@@ -105,9 +105,13 @@ fn boot_as_json_has_its_keys_and_the_same_hashes_on_threads() {
     assert_eq!(inline["instructions"].as_object().map(serde_json::Map::len), Some(5));
     let threads = json(&["boot", "--embedded", "--json", "--engine", "threads"]);
     let spinning = json(&["boot", "--embedded", "--json", "--no-parking"]);
+    let plain = json(&["boot", "--embedded", "--json", "--shortcuts", "none"]);
+    let fewer = json(&["boot", "--embedded", "--json", "--shortcuts", "-fast-loop,-alone"]);
     for key in ["cycles", "instructions", "event_hash", "state_hash", "events"] {
         assert_eq!(threads[key], inline[key], "{key} on threads");
         assert_eq!(spinning[key], inline[key], "{key} without parking");
+        assert_eq!(plain[key], inline[key], "{key} without shortcuts");
+        assert_eq!(fewer[key], inline[key], "{key} without two of them");
     }
     assert_eq!(threads["engine"], "threads");
 }

@@ -306,3 +306,36 @@ fn json(done: &Done, out: &mut dyn Write) -> io::Result<()> {
     });
     writeln!(out, "{value}")
 }
+
+#[cfg(test)]
+mod tests {
+    use replay::bisect::Read;
+    use sim_core::{Shortcut, Shortcuts};
+
+    use super::*;
+
+    #[test]
+    fn difference_is_told_with_who_is_to_blame_and_where_it_begins() {
+        let read = |cycle, bytes: &[u8]| Read {
+            record: 17,
+            call: "mem_read of 4 bytes at 0x100".to_owned(),
+            cycle: Some(cycle),
+            bytes: bytes.to_vec(),
+        };
+        let difference = Difference {
+            blamed: Shortcuts::NONE.with(Shortcut::Trials).with(Shortcut::Runs),
+            first: Some((read(320, &[1]), read(304, &[2]))),
+            shows: true,
+            replays: 9,
+        };
+        let mut text = Vec::new();
+        difference_text("session", Some(&difference), &mut text).expect("memory");
+        let text = String::from_utf8(text).expect("text");
+        assert!(text.contains("it is without trials,runs (9 replays)"), "{text}");
+        assert!(text.contains("record 17: mem_read of 4 bytes at 0x100 shows something"), "{text}");
+        assert!(text.contains("at cycle 320, 304 without shortcuts"), "{text}");
+        let value = difference_json("session", Some(&difference));
+        assert_eq!(value["blamed"], json!(["trials", "runs"]));
+        assert_eq!((&value["same"], &value["first"]["record"]), (&json!(false), &json!(17)));
+    }
+}
