@@ -17,14 +17,17 @@ use crate::memory::TtsimMemory;
 /// Written to disk at least so often while the host calls.
 const FLUSHED: Duration = Duration::from_millis(200);
 
-/// Variables that define the machine; others change no result.
-const SETTINGS: [&str; 6] = [
+/// Variables that define the machine. With `auto` as the length of a clock that depends on who is parked.
+const SETTINGS: [&str; 9] = [
     "TILESCOPE_PRODUCT",
     "TILESCOPE_COLUMNS_OFF",
     "TILESCOPE_CYCLES_PER_CLOCK",
     "TILESCOPE_EPOCH",
     "TILESCOPE_TIMING",
     "TILESCOPE_WARN",
+    "TILESCOPE_PARKING",
+    "TILESCOPE_AHEAD",
+    "TILESCOPE_SHORTCUTS",
 ];
 /// Variables that say where names of kernels are to be found.
 const PLACES: [&str; 3] = ["HOME", "TMPDIR", "VIRTUAL_ENV"];

@@ -14,6 +14,7 @@ use hostlib::abi::BAR0;
 use hostlib::recording::write_magic;
 use replay::exact::{Difference, Mismatch, Session};
 use replay::{PlayError, Player, What, config_of, exact};
+use sim_core::Shortcuts;
 use tape::{Call, Header, Options, Tape, TapeWriter};
 
 fn writer(path: &Path) -> TapeWriter {
@@ -41,9 +42,9 @@ fn session_played_back_is_the_session() {
     let tape = Tape::open(&path).unwrap();
     let config = config_of(&tape).unwrap();
     assert_eq!(config.clock, ClockStep::Cycles(64));
-    for (threads, parking, ahead) in [(1, true, true), (3, true, true), (1, false, false)] {
-        let config = ChipConfig { threads, parking, ahead, ..config };
-        assert_eq!(play(&path, config).unwrap(), sessions, "{threads} {parking} {ahead}");
+    for (threads, shortcuts) in [(1, Shortcuts::ALL), (3, Shortcuts::ALL), (1, Shortcuts::NONE)] {
+        let config = ChipConfig { threads, shortcuts, ..config };
+        assert_eq!(play(&path, config).unwrap(), sessions, "{threads} {shortcuts:?}");
     }
     // The session was what it should be: the device has written, read, and moved a block.
     let (mut reads, mut writes, mut rests, mut calls) = (0, 0, Vec::new(), tape.calls());

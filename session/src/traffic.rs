@@ -20,6 +20,8 @@ struct Station {
     worker: (u8, u8),
     noc: (u8, u8),
     is_resting: bool,
+    /// It launches others' kernels and writes nothing that they wait for.
+    is_dispatcher: bool,
     names: Arc<TileNames>,
     sent: Vec<Sent>,
 }
@@ -81,6 +83,7 @@ impl Traffic {
             worker: tile.place.worker(),
             noc: (tile.place.logical.x, tile.place.logical.y),
             is_resting: tile.role == Role::Resting,
+            is_dispatcher: tile.role == Role::Dispatcher,
             names: Arc::clone(names),
             sent,
         });
@@ -134,7 +137,7 @@ impl Traffic {
     ) -> Remote {
         let (mut arrived, mut elsewhere) = (Vec::new(), Vec::new());
         let mut senders = Vec::new();
-        for station in &self.0 {
+        for station in self.0.iter().filter(|station| !station.is_dispatcher) {
             for sent in station.sent.iter().filter(|sent| sent.addr == u64::from(addr)) {
                 if sent.reaches(own.noc) {
                     add(&mut arrived, station.sender(sent));
