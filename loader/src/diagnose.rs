@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use observe::Ledger;
 use observe::why::{
-    Accesses, Arguments, Checks, End, Explanation, Finding, Loops, Regions, Scene, Stack, explain,
-    layout,
+    Accesses, Arguments, Checks, End, Explanation, Finding, Loops, Regions, Scene, Stack,
+    WrongResult, explain, layout,
 };
 use sim_core::{GuestError, NullObserver, Observer};
 use tile::{AgentWait, Stop, TileConfig, Verdict};
@@ -16,7 +16,7 @@ use tile::{AgentWait, Stop, TileConfig, Verdict};
 use crate::firmware::{BootOptions, FirmwareSet, ZERO_UNTIL};
 use crate::names::LoadedNames;
 use crate::plan::Launch;
-use crate::session::{HOST_REACTION_CYCLES, Outcome, Session, SessionError};
+use crate::session::{HOST_REACTION_CYCLES, Mismatch, Outcome, Session, SessionError};
 
 /// How a diagnosis runs.
 #[derive(Clone, Debug)]
@@ -62,8 +62,8 @@ struct Ended {
     fault: Option<Box<GuestError>>,
     /// The stage it ended in: 0 is the boot.
     stage: usize,
-    /// L1 differs from what the plan expects.
-    wrong: bool,
+    /// What L1 holds in place of what the plan expects, the first of it.
+    wrong: Option<WrongResult>,
 }
 
 fn ended<O: Observer>(session: &Session<O>, stop: Stop, stage: usize) -> Ended {
@@ -82,7 +82,18 @@ fn ended<O: Observer>(session: &Session<O>, stop: Stop, stage: usize) -> Ended {
         Stop::Halted(_) => End::Halted,
         _ => End::NoProgress,
     };
-    Ended { end, waits, found, closed, fault, stage, wrong: false }
+    Ended { end, waits, found, closed, fault, stage, wrong: None }
+}
+
+fn wrong_result<O: Observer>(
+    session: &Session<O>,
+    launch: &Launch,
+    round: u32,
+) -> Option<WrongResult> {
+    let mismatches = session.mismatches(&launch.expects);
+    let Mismatch { address, expected, found } = *mismatches.first()?;
+    let launch = launch.round_name(round);
+    Some(WrongResult { launch, address, expected, found, bytes: mismatches.len() })
 }
 
 /// All stages on one tile.
@@ -96,7 +107,7 @@ fn run_stages<O: Observer>(
     if let Outcome::Stopped(stop) = session.run_to_done(limit) {
         return Ok(ended(session, stop, 0));
     }
-    let mut wrong = false;
+    let mut wrong = None;
     for (index, launch) in launches.iter().enumerate() {
         names.set_kernels(&launch.kernels);
         for round in 0..launch.repeat {
@@ -104,11 +115,12 @@ fn run_stages<O: Observer>(
             if let Outcome::Stopped(stop) = session.launch(launch, limit)? {
                 return Ok(ended(session, stop, index + 1));
             }
-            wrong |= !session.mismatches(&launch.expects).is_empty();
+            wrong = wrong.or_else(|| wrong_result(session, launch, round));
         }
     }
     let found = session.tile.now().0;
-    let (end, waits, stage) = (End::Done, Vec::new(), launches.len());
+    let end = if wrong.is_some() { End::WrongResult } else { End::Done };
+    let (waits, stage) = (Vec::new(), launches.len());
     Ok(Ended { end, waits, found, closed: None, fault: None, stage, wrong })
 }
 
@@ -201,7 +213,7 @@ pub fn diagnose_watched(
     let observer = ((Ledger::new(words), checks), (accesses, Loops::default()));
     let mut session = Session::stage(config, set, &options, observer)?;
     let end = run_stages(&mut session, launches, &names, max_cycles, watch)?;
-    if end.end == End::Done {
+    if matches!(end.end, End::Done | End::WrongResult) {
         // What the kernels pushed last may still be on its way.
         session.settle(HOST_REACTION_CYCLES);
         session.tile.observer_mut().0.1.settle();
@@ -218,6 +230,7 @@ pub fn diagnose_watched(
     };
     let scene = Scene {
         end: end.end,
+        wrong: end.wrong.as_ref(),
         found: end.found,
         closed: end.closed,
         waits: &end.waits,
@@ -230,5 +243,5 @@ pub fn diagnose_watched(
         circular: &buffers,
     };
     let explanation = explain(&scene, end.fault.as_deref());
-    Ok(Diagnosis { explanation, wrong: end.wrong, cycles: end.found })
+    Ok(Diagnosis { explanation, wrong: end.wrong.is_some(), cycles: end.found })
 }

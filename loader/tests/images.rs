@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::{Load, RET, elf};
+use common::{CORES, Load, RET, elf, firmware_elf};
+use loader::firmware::{FirmwareSet, identify};
 use proptest::prelude::*;
 use symbols::code::Symbols;
 use symbols::image::{Image, SymbolKind};
@@ -179,4 +180,39 @@ proptest! {
         bytes.extend(tail);
         let _ = parse(&bytes);
     }
+}
+
+/// A set of these five files.
+fn identified(file: impl Fn(&str, u32) -> Vec<u8>) -> String {
+    let image = |(core, entry): (&str, u32)| {
+        Image::parse_elf(&format!("{core}.elf"), file(core, entry).into()).expect("a good file")
+    };
+    let set = FirmwareSet::from_images("set", CORES.map(image));
+    identify(&set).map_or_else(|error| error.to_string(), |info| format!("{info:?}"))
+}
+
+#[test]
+fn bank_tables_that_disagree_are_told_in_words() {
+    let error =
+        identified(|core, entry| firmware_elf(entry, if core == "ncrisc" { 7 } else { 8 }, 140));
+    let expected =
+        "ncrisc.elf: built for 7 DRAM and 140 L1 banks, BRISC for 8 DRAM and 140 L1 banks";
+    assert_eq!(error, expected);
+    let error = identified(|core, entry| match core {
+        "ncrisc" => {
+            let symbols =
+                [("dram_bank_to_noc_xy", 0x10, 32, 1), ("bank_to_dram_offset", 0x40, 32, 1)];
+            elf(entry, &[Load::code(entry, &[RET])], &symbols)
+        }
+        _ => firmware_elf(entry, 8, 140),
+    });
+    assert!(
+        error.contains("built for 8 DRAM and no L1 banks, BRISC for 8 DRAM and 140"),
+        "{error}"
+    );
+    let one = [("dram_bank_to_noc_xy", 0x10, 32, 1)];
+    let error = identified(|_, entry| elf(entry, &[Load::code(entry, &[RET])], &one));
+    let expected = "brisc.elf: dram_bank_to_noc_xy has 32 bytes, bank_to_dram_offset has none; \
+                    both must have 4 bytes per bank";
+    assert_eq!(error, expected);
 }

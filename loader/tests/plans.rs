@@ -168,6 +168,40 @@ fn mistakes_in_values_name_the_key() {
     assert!(bad_keys("expect = [ { address = 0 } ]").contains("exactly one of"));
 }
 
+/// Bytes have 8 bits, words 32; TOML's own integers have 64 [TOML 1.0: Integer].
+#[test]
+fn numbers_out_of_range_name_the_key_and_the_range() {
+    let byte = "expected a whole number from 0 to 255 in `";
+    let word = "expected a whole number from 0 to 4294967295 in `";
+    for (keys, number, expected) in [
+        ("noc = 300", "`300`", format!("{byte}noc`")),
+        ("dispatch = { x = 256, y = 0 }", "`256`", format!("{byte}dispatch.x`")),
+        ("repeat = 5000000000", "`5000000000`", format!("{word}repeat`")),
+        ("semaphores = [ 0, -1 ]", "`-1`", format!("{word}semaphores`")),
+        ("input = [ { address = -4, words = [ 1 ] } ]", "`-4`", format!("{word}input.address`")),
+    ] {
+        let error = bad_keys(keys);
+        assert!(error.contains(number) && error.ends_with(&expected), "{error}");
+    }
+    let either = "is out of range; expected a whole number from -2147483648 to 4294967295";
+    for (keys, expected) in [
+        ("repeat = 99999999999999999999", "line 3: repeat: 99999999999999999999"),
+        ("repeat = 0x8000000000000000", "line 3: repeat: 0x8000000000000000"),
+        (
+            "semaphores = [\n  1,\n  -9_223_372_036_854_775_809 ]",
+            "line 5: semaphores: -9_223_372_036_854_775_809",
+        ),
+        (
+            "cb = [ { index = 1, size = 0x1_0000_0000_0000_0000 } ]",
+            "line 3: size: 0x1_0000_0000_0000_0000",
+        ),
+    ] {
+        let error = bad(&format!("[[launch]]\nname = \"x\"\n{keys}\n"));
+        assert_eq!(error, format!("K.toml: {expected} {either}"));
+    }
+    assert!(bad_keys("kernel = { brisc = 3 }").ends_with("expected a table in `kernel.brisc`"));
+}
+
 #[test]
 fn mistakes_in_kernels_name_the_core_and_the_file() {
     assert!(bad_keys("kernel.brisc5.elf = 'a'").starts_with("kernel.brisc5: no such core"));

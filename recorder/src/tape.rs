@@ -2,8 +2,10 @@
 //! with the first call of the process.
 
 use std::env;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::OnceLock;
@@ -62,8 +64,8 @@ fn open() -> Result<Tape, String> {
         format!("TILESCOPE_RECORD_TARGET names no library with {}, ...", abi::SYMBOLS[0])
     })?;
     let target = DynamicLibrary::open(Path::new(&target)).map_err(|error| error.to_string())?;
-    let path = env::var("TILESCOPE_RECORD_FILE").unwrap_or_else(|_| "session.%p.rec".to_owned());
-    let path = PathBuf::from(path.replace("%p", &process::id().to_string()));
+    let path = env::var_os("TILESCOPE_RECORD_FILE").unwrap_or_else(|| "session.%p.rec".into());
+    let path = with_process_id(&path);
     let file = File::create(&path).and_then(|file| {
         let mut file = BufWriter::with_capacity(BUFFER_BYTES, file);
         write_magic(&mut file)?;
@@ -74,6 +76,23 @@ fn open() -> Result<Tape, String> {
     });
     let file = file.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     Ok(Tape { target, file: Mutex::new(Some(file)) })
+}
+
+/// The path with the process id for each `%p`, whatever else it is made of.
+fn with_process_id(path: &OsStr) -> PathBuf {
+    let id = process::id().to_string();
+    let mut rest = path.as_bytes();
+    let mut named = Vec::with_capacity(rest.len());
+    while let Some(&first) = rest.first() {
+        if let Some(behind) = rest.strip_prefix(b"%p") {
+            named.extend_from_slice(id.as_bytes());
+            rest = behind;
+        } else {
+            named.push(first);
+            rest = &rest[1..];
+        }
+    }
+    PathBuf::from(OsString::from_vec(named))
 }
 
 /// Runs `body` on the target; `None` when there is none.

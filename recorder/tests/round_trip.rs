@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -93,7 +95,7 @@ fn recorded_session_has_every_call_and_answer() {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "recorded_session_has_every_call_and_answer", "--nocapture"])
         .env("TILESCOPE_RECORD_TARGET", device(dir.path()))
-        .env("TILESCOPE_RECORD_FILE", dir.path().join("session.%p.rec"))
+        .env("TILESCOPE_RECORD_FILE", dir.path().join(OsStr::from_bytes(b"caf\xE9.%p.rec")))
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -223,6 +223,7 @@ fn explain_tile<O: Kept>(
             Verdict::Deadlock => End::Deadlock,
             Verdict::HostWait => End::HostWait,
         },
+        wrong: None,
         found: hang.found.0,
         closed: since.map(|since| since.0),
         waits: &hung.waits,

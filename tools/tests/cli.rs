@@ -4,8 +4,10 @@
 #[path = "../../loader/tests/common/mod.rs"]
 mod common;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -230,5 +232,61 @@ fn plan_check_reports_a_mistake_in_one_line() {
     let error = host_error(&run(&["launch", &plan.display().to_string(), "--check"]));
     assert!(error.contains("KERNELS.toml: launch \"a\": noc: must be 0 or 1"), "{error}");
     fs::write(&plan, "[[launch]]\nname = 'a'\n").expect("written");
-    assert_eq!(run(&["launch", &plan.display().to_string(), "--check"]).status.code(), Some(0));
+    let output = run(&["launch", &plan.display().to_string(), "--check"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stdout(&output).contains(": 1 launch, no mistake"), "{}", stdout(&output));
+}
+
+/// A file name is bytes on Linux; this is `caf\u{e9}` in Latin-1.
+#[test]
+fn paths_need_not_be_text() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let odd = dir.path().join(OsStr::from_bytes(b"caf\xE9"));
+    fs::create_dir(&odd).expect("made");
+    for (name, image) in firmware_tests::embedded::ALL {
+        fs::write(odd.join(name).with_extension("elf"), image).expect("written");
+    }
+    fs::write(odd.join("warn.toml"), "").expect("written");
+    fs::write(odd.join("K.toml"), "[[launch]]\nname = 'a'\n").expect("written");
+    let ends = |args: &[&OsStr]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tilescope"));
+        let output = command.args(args).env("TILESCOPE_CACHE", "no-such-cache").output();
+        let output = output.expect("the binary runs");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {error}");
+        output.stdout
+    };
+    let [boot, firmware, warn, disasm, record, out, in_dir, lib, check, launch] = [
+        "boot",
+        "--firmware",
+        "--warn-file",
+        "disasm",
+        "record",
+        "-o",
+        "--dir",
+        "--lib",
+        "--check",
+        "launch",
+    ]
+    .map(OsStr::new);
+    ends(&[boot, firmware, odd.as_os_str(), warn, odd.join("warn.toml").as_os_str()]);
+    ends(&[disasm, odd.join("brisc.elf").as_os_str()]);
+    ends(&[launch, odd.join("K.toml").as_os_str(), check]);
+    // The settings can be read by a shell.
+    let program = dir.path().join("tilescope");
+    fs::copy(env!("CARGO_BIN_EXE_tilescope"), &program).expect("copied");
+    for library in ["libtilescope_record.so", "libany.so"] {
+        fs::write(dir.path().join(library), "not loaded here").expect("written");
+    }
+    let (target, kept) = (dir.path().join("libany.so"), odd.join("kept"));
+    let output = Command::new(&program)
+        .args([record, out, odd.join("s.rec").as_os_str(), in_dir, kept.as_os_str()])
+        .args([lib, target.as_os_str()])
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut script = output.stdout;
+    script.extend(b"printf %s \"$TILESCOPE_RECORD_FILE\"");
+    let output = Command::new("sh").arg("-c").arg(OsStr::from_bytes(&script)).output();
+    assert_eq!(output.expect("a shell is there").stdout, odd.join("s.rec").as_os_str().as_bytes());
 }

@@ -363,71 +363,6 @@ fn closed_pipe_ends_the_stream_quietly() {
     assert!(output.status.code().is_some_and(|code| code != 2), "{:?}", output.status);
 }
 
-/// The exit status of a run whose standard output is read for so many bytes and then closed.
-fn status_when_closed_after(bytes: usize, args: &[&str]) -> (Option<i32>, String) {
-    let mut child =
-        command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
-    let mut some = vec![0; bytes];
-    child.stdout.take().expect("piped").read_exact(&mut some).expect("it writes");
-    let output = child.wait_with_output().expect("it ends");
-    (output.status.code(), String::from_utf8(output.stderr).expect("text"))
-}
-
-/// A plan whose launch does what it should, but not what it says it does.
-fn wrong_plan() -> (tempfile::TempDir, String) {
-    let dir = tempfile::tempdir().expect("a folder");
-    fs::write(dir.path().join("ret.bin"), 0x0000_8067_u32.to_le_bytes()).expect("written");
-    let text = "[[launch]]\nname = 'wrong'\n[launch.kernel.brisc]\nimage = 'ret.bin'\n\
-                address = 0xC000\n[[launch.input]]\naddress = 0x30000\nwords = [5]\n\
-                [[launch.expect]]\naddress = 0x30000\nwords = [6]\n";
-    let plan = dir.path().join("KERNELS.toml");
-    fs::write(&plan, text).expect("written");
-    let plan = plan.display().to_string();
-    (dir, plan)
-}
-
-/// `README.md`: 5 is a wrong result, 3 a deadlock. Who reads the output changes neither.
-#[test]
-fn exit_status_is_that_of_the_run_when_the_reader_leaves() {
-    let (_dir, wrong) = wrong_plan();
-    let hang = hazard("A4-semaphore-decrement-lost");
-    for (args, status) in [
-        (&["launch", &wrong, "--embedded"][..], 5),
-        (&["launch", &wrong, "--embedded", "--json"], 5),
-        (&["launch", &wrong, "--embedded", "--jsonl", "-"], 5),
-        (&["launch", &wrong, "--embedded", "--perfetto", "-"], 5),
-        (&["launch", &wrong, "--embedded", "--log", "trace"], 5),
-        (&["why", &wrong, "--embedded"], 5),
-        (&["launch", &hang, "--embedded", "--jsonl", "-"], 3),
-        (&["why", &hang, "--embedded", "--json"], 3),
-    ] {
-        for bytes in [0, 1] {
-            let found = status_when_closed_after(bytes, args);
-            assert_eq!(found, (Some(status), String::new()), "{args:?} after {bytes}");
-        }
-    }
-}
-
-/// `/dev/full` is a disk without room: what was found stays, and what could not be written is said.
-#[test]
-fn exit_status_is_that_of_the_run_when_the_disk_is_full() {
-    let (_dir, wrong) = wrong_plan();
-    let full = || fs::File::options().write(true).open("/dev/full").expect("Linux has it");
-    let output = command(&["launch", &wrong, "--embedded"]).stdout(full()).output();
-    let output = output.expect("it runs");
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(5), "{error}");
-    assert!(error.starts_with("error: cannot write standard output: No space left"), "{error}");
-    // Nothing else was asked of this one.
-    for args in [&["regs"][..], &["boot", "--embedded", "--jsonl", "-"]] {
-        let output = command(args).stdout(full()).output().expect("it runs");
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert!(error.starts_with("error: cannot write standard output: No space left"), "{error}");
-        assert_eq!(error.lines().count(), 1, "{error}");
-    }
-}
-
 /// NCRISC counts and stores the count: no proof, but the loop is shown.
 #[test]
 fn livelock_is_shown_as_a_loop_that_stores() {
@@ -447,4 +382,20 @@ fn livelock_is_shown_as_a_loop_that_stores() {
     let headline = "NO-PROGRESS: NCRISC goes round a loop of 3 instructions, storing in each round";
     assert!(said.starts_with(headline), "{said}");
     assert!(said.contains("[pc 0xc004]"), "{said}");
+}
+
+#[test]
+fn waves_and_traces_on_standard_output_are_whole_files() {
+    let plan = plan("programs/kernels/five-core", "case.toml");
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = |option: &str| {
+        let mut command = command(&["launch", &plan, "--embedded", option, "-"]);
+        let output = command.current_dir(dir.path()).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(0));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("state hash"));
+        output.stdout
+    };
+    waves(&run("--waves"));
+    assert!(packets(&run("--perfetto")) > 100);
+    assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 0, "no file is called `-`");
 }

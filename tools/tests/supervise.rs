@@ -225,7 +225,7 @@ fn record_that_is_ended_by_a_signal_ends_its_program() {
         assert_gone(&pids);
         let said = text(&output);
         assert_eq!(output.status.code(), Some(status), "{said}");
-        assert!(said.contains("session.rec: 1 records"), "{said}");
+        assert!(said.contains("session.rec: 1 record,"), "{said}");
         assert!(said.contains(&format!("ended by SIG{name}")), "{said}");
     }
 }
@@ -237,7 +237,7 @@ fn record_passes_the_status_of_its_program_on() {
         let script = format!("{RECORDS}exit {status}");
         let output = installed.record(&script).output().expect("it runs");
         assert_eq!(output.status.code(), Some(status), "{}", text(&output));
-        assert!(text(&output).contains("session.rec: 1 records"), "{}", text(&output));
+        assert!(text(&output).contains("session.rec: 1 record,"), "{}", text(&output));
     }
     fs::remove_file(installed.dir.path().join("session.rec")).expect("recorded");
     let output = installed.record("exit 0").output().expect("it runs");
@@ -314,7 +314,7 @@ fn recorded_program_may_read_from_the_terminal() {
         wait_for("ready");
         press("something\r");
         wait_for("got something");
-        wait_for("1 records");
+        wait_for("1 record,");
     });
     assert_eq!(status, 5);
 }
@@ -335,7 +335,7 @@ fn control_c_on_the_terminal_reaches_the_recorded_program() {
             }
             press("\u{3}");
             wait_for("heard");
-            wait_for("1 records");
+            wait_for("1 record,");
         });
         assert_eq!(status, 9, "{wait}");
         assert_gone(&family(installed.dir.path()));

@@ -7,6 +7,7 @@
 
 use sim_core::CoreId;
 
+use super::info::bank_words;
 use super::{FirmwareError, FirmwareInfo, FirmwareSet, identify};
 use crate::layout::{
     BANK_TABLES, COLUMN_TABLE, JAL_REACH, LOCAL_RAM_BASE, MAILBOX_BASE, MAILBOX_BYTES, ROW_TABLE,
@@ -240,8 +241,10 @@ fn check_tables(
     let l1 = [tables.l1_xy[0].len(), tables.l1_xy[1].len(), tables.l1_offset.len()];
     if !fits(info.dram_banks, dram) || !fits(info.l1_banks, l1) {
         let reason = format!(
-            "bank tables of {dram:?} DRAM and {l1:?} L1 entries given, built for {:?} and {:?}",
-            info.dram_banks, info.l1_banks
+            "bank tables of {} DRAM and {} L1 entries given, built for {}",
+            dram.map(|length| length.to_string()).join("/"),
+            l1.map(|length| length.to_string()).join("/"),
+            bank_words(info.dram_banks, info.l1_banks)
         );
         return Err(FirmwareError::boot(brisc, reason));
     }

@@ -48,9 +48,9 @@ pub fn identify(set: &FirmwareSet) -> Result<FirmwareInfo, FirmwareError> {
         return Err(FirmwareError::boot(
             ncrisc,
             format!(
-                "built for {:?} DRAM/L1 banks, BRISC for {:?}",
-                of_ncrisc,
-                (dram_banks, l1_banks)
+                "built for {}, BRISC for {}",
+                bank_words(of_ncrisc.0, of_ncrisc.1),
+                bank_words(dram_banks, l1_banks)
             ),
         ));
     }
@@ -59,6 +59,13 @@ pub fn identify(set: &FirmwareSet) -> Result<FirmwareInfo, FirmwareError> {
         *slot = image.entry;
     }
     Ok(FirmwareInfo { dram_banks, l1_banks, dispatch_stream: dispatch_stream(brisc), entries })
+}
+
+/// `8 DRAM and 140 L1 banks`.
+pub(super) fn bank_words(dram: Option<u32>, l1: Option<u32>) -> String {
+    let number =
+        |count: Option<u32>| count.map_or_else(|| "no".to_owned(), |count| count.to_string());
+    format!("{} DRAM and {} L1 banks", number(dram), number(l1))
 }
 
 /// Number of banks from `coordinates: u16[2 NoCs][N]` and `offsets: i32[N]`: both are `4 N` bytes.
@@ -71,12 +78,17 @@ fn banks(image: &Image, coordinates: &str, offsets: &str) -> Result<Option<u32>,
         {
             Ok(Some(xy / 4))
         }
-        (xy, offset) => Err(FirmwareError::boot(
-            image,
-            format!(
-                "{coordinates} has {xy:?} bytes, {offsets} has {offset:?}; both must be 4 per bank"
-            ),
-        )),
+        (xy, offset) => {
+            let bytes = |size: Option<u32>| {
+                size.map_or_else(|| "none".to_owned(), |size| format!("{size} bytes"))
+            };
+            let reason = format!(
+                "{coordinates} has {}, {offsets} has {}; both must have 4 bytes per bank",
+                bytes(xy),
+                bytes(offset)
+            );
+            Err(FirmwareError::boot(image, reason))
+        }
     }
 }
 

@@ -101,7 +101,14 @@ pub(super) fn parse(text: &str) -> Result<Vec<Value>, String> {
     let mut table: toml::Table = toml::from_str(text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or("");
         let line = before.matches('\n').count() + 1;
-        format!("line {line}: {}", one_line(error.message()))
+        let literal = error.span().and_then(|span| text.get(span)).and_then(beyond_integers);
+        match literal {
+            Some(literal) => {
+                let key = key_before(before).map_or_else(String::new, |key| format!("{key}: "));
+                format!("line {line}: {key}{literal} is out of range; expected {WORD}")
+            }
+            None => format!("line {line}: {}", one_line(error.message())),
+        }
     })?;
     let launches = table.remove("launch");
     if let Some(key) = table.keys().next() {
@@ -114,6 +121,30 @@ pub(super) fn parse(text: &str) -> Result<Vec<Value>, String> {
     }
 }
 
+/// Numbers that are words of the guest, signed or not.
+const WORD: &str = "a whole number from -2147483648 to 4294967295";
+
+/// A whole number that TOML's integers, of 64 bits with a sign, cannot hold.
+fn beyond_integers(literal: &str) -> Option<&str> {
+    let plain = literal.trim().replace('_', "");
+    let digits = plain.trim_start_matches(['-', '+']);
+    let number = ["0x", "0o", "0b"].into_iter().find_map(|prefix| digits.strip_prefix(prefix));
+    let digit = |digit: char| digit.is_ascii_hexdigit();
+    let whole = match number {
+        Some(number) => number.chars().all(digit),
+        None => digits.chars().all(|digit| digit.is_ascii_digit()),
+    };
+    // Only one that is too long is refused where it stands.
+    (whole && !digits.is_empty()).then_some(literal.trim())
+}
+
+/// The key that a value at the end of `before` belongs to.
+fn key_before(before: &str) -> Option<&str> {
+    let (left, _) = before.rsplit_once('=')?;
+    let key = left.rsplit(['\n', '{', ',']).next()?.trim();
+    (!key.is_empty()).then_some(key)
+}
+
 /// How errors call a launch.
 pub(super) fn launch_name(value: &Value, index: usize) -> String {
     let name = value.get("name").and_then(Value::as_str);
@@ -122,7 +153,21 @@ pub(super) fn launch_name(value: &Value, index: usize) -> String {
 
 /// The typed form of one launch.
 pub(super) fn launch(value: Value) -> Result<RawLaunch, String> {
-    value.try_into().map_err(|error: toml::de::Error| one_line(&error.to_string()))
+    value.try_into().map_err(|error: toml::de::Error| ranges(&one_line(&error.to_string())))
+}
+
+/// Says what a number may be instead of naming the type that holds it.
+fn ranges(text: &str) -> String {
+    let words = [
+        ("expected u8", "expected a whole number from 0 to 255"),
+        ("expected u32", "expected a whole number from 0 to 4294967295"),
+        ("expected i64", &format!("expected {WORD}")),
+        ("expected struct RawKernel", "expected a table"),
+        ("expected struct RawBlock", "expected a table"),
+        ("expected struct RawCb", "expected a table"),
+        ("expected struct RawDispatch", "expected a table"),
+    ];
+    words.into_iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
 fn one_line(text: &str) -> String {

@@ -105,6 +105,14 @@ pub struct Launch {
     pub expects: Vec<Expect>,
 }
 
+impl Launch {
+    /// The name of a round, counted from 0: the launch's own unless it is repeated.
+    #[must_use]
+    pub fn round_name(&self, round: u32) -> String {
+        if self.repeat > 1 { format!("{} #{}", self.name, round + 1) } else { self.name.clone() }
+    }
+}
+
 /// A checked plan.
 #[derive(Clone, Debug)]
 pub struct LaunchPlan {

@@ -40,7 +40,7 @@ pub use loops::{Loops, Running};
 use needs::Kind;
 pub use pairs::{Cell, Ledgered, Pair};
 pub use polled::{LostUpdate, Polled};
-pub use scene::{CircularBuffer, End, Machine, Scene};
+pub use scene::{CircularBuffer, End, Machine, Scene, WrongResult};
 
 /// An agent that waits, in the order of the story.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -75,6 +75,8 @@ pub struct Explanation {
     pub hazard: Option<Hazard>,
     /// The cause in one sentence.
     pub headline: String,
+    /// What is wrong with the result, the first of it.
+    pub wrong: Option<WrongResult>,
     /// When the end was found.
     pub found: u64,
     /// When it became unavoidable.
@@ -123,6 +125,7 @@ pub fn explain(scene: &Scene<'_>, fault: Option<&GuestError>) -> Explanation {
         end: scene.end,
         hazard: None,
         headline: String::new(),
+        wrong: scene.wrong.cloned(),
         found: scene.found,
         closed: scene.closed,
         chain: Vec::new(),
@@ -204,8 +207,11 @@ fn bare_ebreak(
 }
 
 fn stuck(scene: &Scene<'_>, graph: &Graph<'_>, explanation: &mut Explanation) {
-    if matches!(scene.end, End::Done) {
-        "the run did what it should".clone_into(&mut explanation.headline);
+    if matches!(scene.end, End::Done | End::WrongResult) {
+        explanation.headline = match scene.wrong {
+            Some(wrong) => wrong.to_string(),
+            None => "the run did what it should".to_owned(),
+        };
         if let Some(finding) = scene.findings.first() {
             explanation.hazard = Some(finding.hazard);
             explanation.headline = finding.text.clone();

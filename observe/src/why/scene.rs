@@ -49,6 +49,9 @@ pub enum End {
     /// It did what it should.
     #[serde(rename = "DONE")]
     Done,
+    /// It ended, but memory does not hold what was expected.
+    #[serde(rename = "WRONG-RESULT")]
+    WrongResult,
     /// Nothing can ever move again: proved.
     #[serde(rename = "DEADLOCK")]
     Deadlock,
@@ -72,6 +75,7 @@ impl End {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Done => "DONE",
+            Self::WrongResult => "WRONG-RESULT",
             Self::Deadlock => "DEADLOCK",
             Self::HostWait => "HOST-WAIT",
             Self::NoProgress => "NO-PROGRESS",
@@ -81,11 +85,39 @@ impl End {
     }
 }
 
+/// What memory holds in place of what a launch was to leave there.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct WrongResult {
+    /// The launch, with its round if it is repeated.
+    pub launch: String,
+    /// L1 address of the first wrong byte.
+    pub address: u32,
+    /// The byte expected there.
+    pub expected: u8,
+    /// The byte found there.
+    pub found: u8,
+    /// Wrong bytes of that launch.
+    pub bytes: usize,
+}
+
+impl std::fmt::Display for WrongResult {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { launch, address, expected, found, bytes } = self;
+        write!(f, "{launch}: L1 {address:#x}: expected {expected:#04x}, found {found:#04x}")?;
+        match bytes {
+            1 => Ok(()),
+            _ => write!(f, "; {bytes} bytes are wrong in all"),
+        }
+    }
+}
+
 /// Everything the analysis looks at.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
     /// How the run ended.
     pub end: End,
+    /// What is wrong with the result of a run that came to its end.
+    pub wrong: Option<&'a WrongResult>,
     /// When that was found.
     pub found: u64,
     /// When it became unavoidable, if that is known.

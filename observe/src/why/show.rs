@@ -87,6 +87,10 @@ impl fmt::Display for Explanation {
         if let Some(hazard) = self.hazard {
             writeln!(f, "   = {}", hazard.doc)?;
         }
+        // A violation on the way is the headline: it may well be the cause.
+        if let Some(wrong) = self.wrong.as_ref().filter(|_| self.hazard.is_some()) {
+            writeln!(f, "   = {wrong}")?;
+        }
         if let Some((root, rest)) = self.chain.split_last() {
             writeln!(f, "\ncause{}", if self.circle { " (a circle)" } else { "" })?;
             link(f, &self.waits[*root], "*")?;

@@ -20,6 +20,7 @@ use super::machine::MachineArgs;
 use super::run::embedded_firmware;
 use super::why::{self, WhyOutput};
 use crate::exit::Exit;
+use crate::output::write_whole;
 
 const LIST: &str = "\
 Examples:
@@ -80,7 +81,7 @@ fn write_files(example: &Example, dir: &Path) -> Result<()> {
     std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     for (name, bytes) in example.files {
         let path = dir.join(name);
-        std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        write_whole(&path, bytes)?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `tilescope disasm`: code as text, with symbols and source lines.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ Examples:
 pub struct DisasmArgs {
     /// A file, or 32-bit words
     #[arg(value_name = "FILE|WORD", required = true)]
-    pub what: Vec<String>,
+    pub what: Vec<OsString>,
     /// The file is a flat image
     #[arg(long)]
     pub flat: bool,
@@ -47,13 +48,13 @@ pub struct DisasmArgs {
 /// One line when a file is not usable or a word is not a number.
 pub fn run(args: &DisasmArgs, out: &mut dyn Write) -> Result<Exit> {
     if let [one] = args.what.as_slice()
-        && (args.flat || Path::new(one).exists() || !looks_numeric(one))
+        && (args.flat || Path::new(one).exists() || !one.to_str().is_some_and(looks_numeric))
     {
         file(Path::new(one), args, out)?;
         return Ok(Exit::Ok);
     }
     for text in &args.what {
-        let word = parse_u32(text).map_err(anyhow::Error::msg)?;
+        let word = parse_u32(&text.to_string_lossy()).map_err(anyhow::Error::msg)?;
         writeln!(out, "{word:08x}  as a Tensix word:  {}", isa::disasm::tensix(word))?;
         writeln!(out, "{word:08x}  as RISC-V code:    {}", isa::disasm::rv32(word, 0))?;
     }

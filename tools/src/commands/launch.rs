@@ -10,6 +10,7 @@ use loader::plan::LaunchPlan;
 use super::machine::{MachineArgs, OutputArgs};
 use super::run::Run;
 use crate::exit::Exit;
+use crate::output::counted;
 
 const EXAMPLES: &str = r#"A plan is a TOML file; paths in it are relative to it:
 
@@ -81,8 +82,8 @@ pub fn run(args: &LaunchArgs, out: &mut dyn Write) -> Result<Exit> {
         plan.launches.retain(|launch| args.only.contains(&launch.name));
     }
     if args.check {
-        let count = plan.launches.len();
-        writeln!(out, "{}: {count} launches, no mistake found", args.plan.display())?;
+        let count = counted(plan.launches.len() as u64, "launch", "launches");
+        writeln!(out, "{}: {count}, no mistake found", args.plan.display())?;
         return Ok(Exit::Ok);
     }
     let mut run = Run::start(&args.machine, &args.output, out)?;

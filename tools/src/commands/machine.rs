@@ -1,8 +1,10 @@
 //! Arguments that every command with a tile shares: which firmware, how it is run, how long, and
 //! what is written down.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use riscv::IcacheModel;
 use sim_core::engine::EngineKind;
@@ -44,7 +46,7 @@ pub struct MachineArgs {
     /// banks is used (see `tilescope firmware list`); with an empty cache you are asked whether
     /// to fetch, and if you do not, the embedded firmware boots.
     #[arg(long, value_name = "FIRMWARE", conflicts_with = "embedded")]
-    pub firmware: Option<String>,
+    pub firmware: Option<OsString>,
 
     /// Boot tilescope's own small firmware, which speaks the same mailbox protocol
     #[arg(long)]
@@ -91,7 +93,7 @@ pub struct MachineArgs {
     pub warn: Vec<Check>,
 
     /// The same for the checks of a TOML file of `[[warn]]` with `id` and `reason`
-    #[arg(long, value_name = "FILE", value_parser = read_warned)]
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(|path| read_warned(&path)))]
     pub warn_file: Option<Warned>,
 
     /// Stop each boot or launch after this many cycles
@@ -160,7 +162,8 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub jsonl: Option<PathBuf>,
 
-    /// Write a Perfetto trace, for <https://ui.perfetto.dev>; `-` is standard output
+    /// Write a Perfetto trace, for <https://ui.perfetto.dev>; `-` is standard output; the report then
+    /// goes to standard error
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
 
@@ -168,7 +171,7 @@ pub struct OutputArgs {
     #[arg(long, requires = "perfetto")]
     pub no_functions: bool,
 
-    /// Write waves of about 200 signals in the FST format, for GTKWave or Surfer
+    /// Write waves of about 200 signals in the FST format, for GTKWave or Surfer; `-` as above
     #[arg(long, value_name = "FILE.fst")]
     pub waves: Option<PathBuf>,
 
@@ -186,6 +189,12 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
+    /// Whether standard output takes a file that text behind it would spoil.
+    #[must_use]
+    pub fn takes_stdout(&self) -> bool {
+        [&self.perfetto, &self.waves].into_iter().flatten().any(|path| path.as_os_str() == "-")
+    }
+
     /// Whether something is written to the terminal or a pipe while the run goes on.
     #[must_use]
     pub fn streams(&self) -> bool {
@@ -201,8 +210,8 @@ fn parse_check(id: &str) -> Result<Check, UnknownCheck> {
     Check::by_id(id)
 }
 
-fn read_warned(path: &str) -> Result<Warned, String> {
-    super::allow::warned(Path::new(path)).map_err(|error| format!("{error:#}"))
+fn read_warned(path: &Path) -> Result<Warned, String> {
+    super::allow::warned(path).map_err(|error| format!("{error:#}"))
 }
 
 fn parse_xy(text: &str) -> Result<(u8, u8), String> {

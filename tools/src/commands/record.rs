@@ -9,9 +9,9 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use hostlib::Op;
 
-use super::sim::{DEVICE_LIBRARY, LIB_HINT, SOC_DESCRIPTOR, install, own_library};
+use super::sim::{DEVICE_LIBRARY, LIB_HINT, SOC_DESCRIPTOR, export, install, own_library};
 use crate::exit::Exit;
-use crate::output::{note, print_error};
+use crate::output::{counted, note, print_error};
 use crate::supervise::{self, Ended, Unwatched};
 
 const RECORDER: &str = "libtilescope_record.so";
@@ -43,7 +43,7 @@ pub struct RecordArgs {
     pub lib: Option<PathBuf>,
     /// The recording; %p becomes the process id
     #[arg(short, long, value_name = "FILE", default_value = "session.rec")]
-    pub output: String,
+    pub output: PathBuf,
     /// Keep the recorder in this directory
     #[arg(long, value_name = "DIR", required_unless_present = "command")]
     pub dir: Option<PathBuf>,
@@ -75,16 +75,15 @@ pub fn run(args: &RecordArgs, out: &mut dyn Write) -> Result<Exit> {
         ("TILESCOPE_RECORD_FILE", &file),
     ];
     let Some((program, arguments)) = args.command.split_first() else {
-        for (name, value) in settings {
-            writeln!(out, "export {name}={}", value.display())?;
-        }
+        export(&settings, out)?;
         return Ok(Exit::Ok);
     };
     out.flush()?;
     let mut command = process::Command::new(program);
     let ended = supervise::run(command.args(arguments).envs(settings), &mut Unwatched)
         .with_context(|| format!("cannot run {}", program.display()))?;
-    let shown = if args.output.contains("%p") { Ok(()) } else { summary(&file, out) };
+    let shown =
+        if args.output.to_string_lossy().contains("%p") { Ok(()) } else { summary(&file, out) };
     if ended.success() {
         return shown.map(|()| Exit::Ok);
     }
@@ -105,12 +104,12 @@ fn summary(file: &Path, out: &mut dyn Write) -> Result<()> {
     let count = |op: Op| counts[op as usize - 1];
     writeln!(
         out,
-        "{}: {} records, {} sessions, {} reads, {} writes",
+        "{}: {}, {}, {}, {}",
         file.display(),
-        counts.iter().sum::<u64>(),
-        count(Op::Init),
-        count(Op::MemRead) + count(Op::TileRead),
-        count(Op::MemWrite) + count(Op::TileWrite)
+        counted(counts.iter().sum(), "record", "records"),
+        counted(count(Op::Init), "session", "sessions"),
+        counted(count(Op::MemRead) + count(Op::TileRead), "read", "reads"),
+        counted(count(Op::MemWrite) + count(Op::TileWrite), "write", "writes")
     )?;
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -129,8 +130,16 @@ pub(super) fn choose_firmware(args: &MachineArgs, out: &mut dyn Write) -> Result
     if args.embedded {
         return embedded_firmware();
     }
+    let selector = match &args.firmware {
+        Some(dir) if Path::new(dir).is_dir() => return Ok(FirmwareSet::read(Path::new(dir))?),
+        Some(name) => {
+            let text = name.to_str();
+            Some(text.with_context(|| format!("{}: no such firmware set", name.display()))?)
+        }
+        None => None,
+    };
     let cache = Cache::open()?;
-    match cache.resolve(args.firmware.as_deref()) {
+    match cache.resolve(selector) {
         Ok(dir) => Ok(FirmwareSet::read(&dir)?),
         Err(error) if args.firmware.is_some() || !cache.list()?.is_empty() => Err(error),
         Err(_) if offer_fetch(&cache, out)? => Ok(FirmwareSet::read(&cache.resolve(None)?)?),
@@ -261,11 +270,7 @@ impl Run {
     /// The plan writes where nothing is.
     pub fn launch(&mut self, launch: &Launch, round: u32) -> Result<bool> {
         self.names.set_kernels(&launch.kernels);
-        let name = if launch.repeat > 1 {
-            format!("{} #{}", launch.name, round + 1)
-        } else {
-            launch.name.clone()
-        };
+        let name = launch.round_name(round);
         self.rounds.begin(launch, round);
         let clock = Instant::now();
         let outcome = self.session.launch(launch, self.allowed_cycles())?;
@@ -323,6 +328,8 @@ impl Run {
         // Each is brought to its end, whatever became of the others.
         let recorded = self.finish_sinks();
         let logged = self.finish_instructions();
+        let mut stderr = Output::new(STDERR, io::stderr());
+        let out = if output.takes_stdout() { &mut stderr } else { out };
         let mut reported = report(&mut self, out);
         for &(address, bytes) in &output.dump {
             reported = reported.and_then(|()| report::dump(self.tile(), address, bytes, out));

@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 
 use super::soc;
 use crate::exit::Exit;
+use crate::output::{shell_word, write_whole};
 
 /// File name of our device library.
 pub const DEVICE_LIBRARY: &str = "libtilescope_bh.so";
@@ -61,8 +62,21 @@ pub fn run(args: &SimArgs, out: &mut dyn Write) -> Result<Exit> {
         None => own_library(DEVICE_LIBRARY, LIB_HINT)?,
     };
     let installed = install(&library, None, dir)?;
-    writeln!(out, "export TT_METAL_SIMULATOR={}", installed.display())?;
+    export(&[("TT_METAL_SIMULATOR", &installed)], out)?;
     Ok(Exit::Ok)
+}
+
+/// Settings for a shell.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn export(settings: &[(&str, &Path)], out: &mut dyn Write) -> Result<()> {
+    for (name, value) in settings {
+        write!(out, "export {name}=")?;
+        out.write_all(&shell_word(value.as_os_str()))?;
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 /// Copies `library` into `dir`, with a descriptor beside it: `descriptor`, or our own.
@@ -75,28 +89,15 @@ pub fn install(library: &Path, descriptor: Option<&Path>, dir: &Path) -> Result<
     let dir = dir.canonicalize().with_context(|| format!("cannot use {}", dir.display()))?;
     let bytes = fs::read(library).with_context(|| format!("cannot read {}", library.display()))?;
     let target = dir.join(name);
-    replace(&target, &bytes)?;
+    write_whole(&target, &bytes)?;
     let text = match descriptor {
         Some(path) => {
             fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?
         }
         None => soc::text(),
     };
-    replace(&dir.join(SOC_DESCRIPTOR), text.as_bytes())?;
+    write_whole(&dir.join(SOC_DESCRIPTOR), text.as_bytes())?;
     Ok(target)
-}
-
-/// Puts a new file in the place of the old: a process that has the old one mapped keeps it.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let cannot = || format!("cannot write {}", path.display());
-    let dir = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(dir).with_context(cannot)?;
-    file.write_all(bytes).with_context(cannot)?;
-    // Readable for others, as installed files are.
-    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    file.as_file().set_permissions(permissions).with_context(cannot)?;
-    file.persist(path).with_context(cannot)?;
-    Ok(())
 }
 
 /// The library of that name which belongs to this program: beside it, or where cargo and packages

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Seek as _, Write};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -42,13 +42,46 @@ impl Ring {
     }
 }
 
+/// Waves need a file to go back in; standard output gets a copy at the end.
+struct WaveFile {
+    waves: Waves<BufWriter<File>>,
+    name: String,
+    copied: Option<File>,
+}
+
+impl WaveFile {
+    fn create(path: &Path) -> Result<Self> {
+        let fail = || format!("cannot write {}", path.display());
+        let (file, copied, name) = if path.as_os_str() == "-" {
+            let file = tempfile::tempfile().context("cannot make a temporary file")?;
+            let copied = file.try_clone().context("cannot make a temporary file")?;
+            (file, Some(copied), STDOUT.to_owned())
+        } else {
+            let file = File::create(path).with_context(fail)?;
+            (file, None, path.display().to_string())
+        };
+        let waves = Waves::new(BufWriter::new(file)).with_context(fail)?;
+        Ok(Self { waves, name, copied })
+    }
+
+    fn finish(self, now: Cycle) -> Result<()> {
+        self.waves.finish(now).with_context(|| format!("cannot write {}", self.name))?;
+        let Some(mut file) = self.copied else { return Ok(()) };
+        file.rewind().context("cannot read a temporary file")?;
+        let mut out = Output::new(STDOUT, io::stdout());
+        io::copy(&mut file, &mut out)?;
+        out.flush()?;
+        Ok(())
+    }
+}
+
 /// The recorders of a run. Without any, events pass by.
 #[derive(Default)]
 pub struct Sinks {
     log: Option<TextLog<Out, Rc<LoadedNames>>>,
     jsonl: Option<JsonLines<Out, Rc<LoadedNames>>>,
     perfetto: Option<Perfetto<Out, Rc<LoadedNames>>>,
-    waves: Option<Waves<BufWriter<File>>>,
+    waves: Option<WaveFile>,
     ring: Option<Ring>,
 }
 
@@ -100,9 +133,7 @@ impl Sinks {
             sinks.perfetto = Some(Perfetto::new(create(path)?, Rc::clone(names), functions));
         }
         if let Some(path) = &output.waves {
-            let fail = || format!("cannot write {}", path.display());
-            let file = File::create(path).with_context(fail)?;
-            sinks.waves = Some(Waves::new(BufWriter::new(file)).with_context(fail)?);
+            sinks.waves = Some(WaveFile::create(path)?);
         }
         if let Some(room) = output.last {
             sinks.ring = Some(Ring { calls: VecDeque::new(), room: room.max(1) });
@@ -144,7 +175,7 @@ impl Sinks {
             perfetto.finish(now, open, end)?;
         }
         if let Some(waves) = self.waves.take() {
-            waves.finish(now).context("--waves")?;
+            waves.finish(now)?;
         }
         Ok(())
     }
@@ -162,7 +193,7 @@ impl Sinks {
                     sink.event(stamp, event);
                 }
                 if let Some(sink) = &mut self.waves {
-                    sink.event(stamp, event);
+                    sink.waves.event(stamp, event);
                 }
             }
             Call::Jump(core, jump) => {

@@ -9,8 +9,9 @@ use session::Report;
 use session::second::{Answer, Question};
 use tape::{Ending, Tape};
 
-use super::why::WhyOutput;
+use super::why::{WhyOutput, write_form};
 use crate::exit::Exit;
+use crate::output::note;
 
 /// What files begin with that hold a host's calls: a tape, a recording, and packed ones.
 const BEGINNINGS: [&[u8]; 4] = [b"TSTAPE01", b"TTREC01\n", b"\xFD7zXZ\0", b"\x1F\x8B"];
@@ -20,8 +21,9 @@ const BEGINNINGS: [&[u8]; 4] = [b"TSTAPE01", b"TTREC01\n", b"\xFD7zXZ\0", b"\x1F
 pub fn is_tape(path: &Path) -> bool {
     let mut head = [0; 8];
     let mut length = 0;
-    if let Ok(mut file) = File::open(path)
-        && path.is_file()
+    // Opening a pipe would wait for somebody at its other end.
+    if path.is_file()
+        && let Ok(mut file) = File::open(path)
     {
         while let Ok(more @ 1..) = file.read(&mut head[length..]) {
             length += more;
@@ -40,41 +42,39 @@ pub fn why(
     output: &WhyOutput,
     out: &mut dyn Write,
 ) -> Result<Exit> {
+    if output.dot.is_some() {
+        bail!("--dot is for plans; --html and --json show a session of many tiles");
+    }
     let tape = Tape::open(path)?;
     let answer = session::second::why(&tape, question)?;
     for difference in &answer.differences {
-        eprintln!("note: the machine did something else than the tape has: {difference}");
+        note(&format!("the machine did something else than the tape has: {difference}"));
     }
     let Some(report) = &answer.report else {
         return nothing(&tape, &answer, output, out);
     };
-    write_forms(report, output)?;
-    if output.json {
-        writeln!(out, "{}", report.json())?;
-    } else {
-        write!(out, "{report}")?;
-        // What was not found matters where something has no name.
-        if report.lacks_names() {
-            for note in &answer.notes {
-                writeln!(out, "note: {note}")?;
-            }
-        }
-    }
-    Ok(match report.verdict {
+    let exit = match report.verdict {
         "DEADLOCK" => Exit::Deadlock,
         _ => Exit::NoProgress,
-    })
+    };
+    exit.whatever_became_of(show(report, &answer, output, out))
 }
 
-fn write_forms(report: &Report, output: &WhyOutput) -> Result<()> {
-    if output.dot.is_some() {
-        bail!("--dot is for plans; --html and --json show a session of many tiles");
+fn show(report: &Report, answer: &Answer, output: &WhyOutput, out: &mut dyn Write) -> Result<()> {
+    write_form(&output.sarif, &|| report.sarif(), out)?;
+    write_form(&output.html, &|| report.html(), out)?;
+    if output.takes_stdout() {
+        return Ok(());
     }
-    for (path, text) in
-        [(&output.sarif, Report::sarif as fn(&Report) -> String), (&output.html, Report::html)]
-    {
-        if let Some(path) = path {
-            super::sim::replace(path, text(report).as_bytes())?;
+    if output.json {
+        writeln!(out, "{}", report.json())?;
+        return Ok(());
+    }
+    write!(out, "{report}")?;
+    // What was not found matters where something has no name.
+    if report.lacks_names() {
+        for note in &answer.notes {
+            writeln!(out, "note: {note}")?;
         }
     }
     Ok(())

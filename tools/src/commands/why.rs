@@ -1,10 +1,9 @@
 //! `tilescope why`: run a plan until it ends or hangs, and say why.
 
-use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::Args;
 use loader::diagnose::{Diagnosis, Setup, diagnose_watched};
 use loader::plan::{Launch, LaunchPlan};
@@ -15,6 +14,7 @@ use super::machine::MachineArgs;
 use super::progress::Rounds;
 use super::run::choose_firmware;
 use crate::exit::Exit;
+use crate::output::write_whole;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,7 +59,7 @@ pub struct WhyOutput {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
-    /// Write a SARIF 2.1.0 log
+    /// Write a SARIF 2.1.0 log; `-`, here and below, is standard output in place of the report
     #[arg(long, value_name = "FILE")]
     pub sarif: Option<PathBuf>,
     /// Write the wait-for graph for Graphviz, the cause in red
@@ -73,6 +73,27 @@ pub struct WhyOutput {
     pub allow: Option<PathBuf>,
 }
 
+impl WhyOutput {
+    /// Whether standard output is one of the files.
+    pub(super) fn takes_stdout(&self) -> bool {
+        let files = [&self.sarif, &self.dot, &self.html];
+        files.into_iter().flatten().any(|path| path.as_os_str() == "-")
+    }
+}
+
+/// Writes one of the files, if it is asked for.
+pub(super) fn write_form(
+    path: &Option<PathBuf>,
+    text: &dyn Fn() -> String,
+    out: &mut dyn Write,
+) -> Result<()> {
+    match path {
+        Some(path) if path.as_os_str() == "-" => Ok(out.write_all(text().as_bytes())?),
+        Some(path) => write_whole(path, text().as_bytes()),
+        None => Ok(()),
+    }
+}
+
 fn suppressed(output: &WhyOutput) -> Result<Vec<String>> {
     output.allow.as_deref().map_or_else(|| Ok(Vec::new()), super::allow::hazards)
 }
@@ -82,15 +103,12 @@ fn suppressed(output: &WhyOutput) -> Result<Vec<String>> {
 /// # Errors
 /// Something cannot be written.
 pub fn show(explanation: &Explanation, output: &WhyOutput, out: &mut dyn Write) -> Result<()> {
-    let save = |path: &Option<PathBuf>, text: &dyn Fn() -> String| match path {
-        Some(path) => {
-            fs::write(path, text()).with_context(|| format!("cannot write {}", path.display()))
-        }
-        None => Ok(()),
-    };
-    save(&output.sarif, &|| format!("{:#}\n", explanation.sarif()))?;
-    save(&output.dot, &|| explanation.dot())?;
-    save(&output.html, &|| explanation.html())?;
+    write_form(&output.sarif, &|| format!("{:#}\n", explanation.sarif()), out)?;
+    write_form(&output.dot, &|| explanation.dot(), out)?;
+    write_form(&output.html, &|| explanation.html(), out)?;
+    if output.takes_stdout() {
+        return Ok(());
+    }
     if output.json {
         writeln!(out, "{}", serde_json::to_string_pretty(explanation)?)?;
     } else {
@@ -114,7 +132,7 @@ pub fn setup(machine: &MachineArgs, suppressed: Vec<String>) -> Setup {
 #[must_use]
 pub fn exit(diagnosis: &Diagnosis) -> Exit {
     match diagnosis.explanation.end {
-        End::Done if diagnosis.wrong => Exit::WrongResult,
+        End::WrongResult => Exit::WrongResult,
         End::Done => Exit::Ok,
         End::Deadlock => Exit::Deadlock,
         End::HostWait | End::NoProgress | End::Halted => Exit::NoProgress,

@@ -20,7 +20,7 @@ use tensix::CellFormat;
 use super::machine::{MachineArgs, OutputArgs};
 use super::run::{Run, StageEnd};
 use crate::exit::Exit;
-use crate::output::note;
+use crate::output::{counted, note};
 use select::Selection;
 
 const EXAMPLES: &str = "\
@@ -142,7 +142,8 @@ pub fn run(args: &StateArgs, out: &mut dyn Write) -> Result<Exit> {
     let count: usize = launches.iter().map(|launch| launch.repeat as usize).sum();
     let stop = args.after_launch.unwrap_or(count);
     if stop > count {
-        bail!("--after-launch {stop}: the plan has {count} launches, repetitions counted");
+        let count = counted(count as u64, "launch", "launches");
+        bail!("--after-launch {stop}: the plan has {count}, repetitions counted");
     }
     let mut run = Run::start(&args.machine, &args.output, out)?;
     if let Some(cycle) = args.at_cycle {
