@@ -2,7 +2,7 @@
 //!
 //! Sources: `[isa-wh: NoC/Overlay/AsGeneralUse.md]` (widths, side effects), `[isa-wh:
 //! NoC/Overlay/README.md]` (capabilities, state), `[hdr: hw/inc/internal/tt-1xx/blackhole/noc/
-//! noc_overlay_parameters.h]` (indices; the Blackhole pages are not public) `[unknown: U-023]`.
+//! noc_overlay_parameters.h]` (indices; the Blackhole pages are not used) `[unknown: U-023]`.
 //!
 //! Software uses idle streams as counters: circular buffers keep "tiles acknowledged" in register
 //! 8 and "tiles received" in register 10. Not modelled: the stream engine. Whatever would start a

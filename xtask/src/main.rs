@@ -15,7 +15,9 @@ mod metadata;
 mod ratchet;
 mod rules;
 mod strip;
+mod unknowns;
 mod unobserved;
+mod variables;
 mod workspace;
 
 use std::process::ExitCode;
@@ -41,6 +43,8 @@ const STEPS: &[Step] = &[
     Step { name: "threads, channels and locks only in sim-core::sync", run: rules::threads },
     Step { name: "no hash order, host clock or float in simulated crates", run: rules::order },
     Step { name: "links between documents lead somewhere", run: links::check },
+    Step { name: "open questions and citations agree", run: unknowns::check },
+    Step { name: "variables of the environment are documented", run: variables::check },
     Step { name: "code map as the modules say", run: map::check },
     Step { name: "generated documents are fresh", run: generated::check },
 ];

@@ -3,7 +3,7 @@
 //!
 //! Sources: `[isa-bh: NoC/MemoryMap.md]`, `[isa-wh: NoC/Atomics.md]`; alignment:
 //! `[ttsim: src/tile.cpp]` and `NOC_L1_*_ALIGNMENT_BYTES` of `[hdr: hw/inc/internal/tt-1xx/
-//! blackhole/noc/noc_parameters.h]` (the page on alignment is not public) `[unknown: U-020]`.
+//! blackhole/noc/noc_parameters.h]` (the page on alignment is not used) `[unknown: U-020]`.
 
 use sim_core::Category;
 
