@@ -8,7 +8,7 @@ use sim_core::{
 
 use riscv::Status;
 
-use crate::tile::{Ebreak, PushWait, Tile};
+use crate::tile::{PushWait, Tile};
 use crate::watchers::is_pure_load;
 
 /// Posted stores of the five cores while they are being applied.
@@ -367,9 +367,7 @@ impl<O: Observer> Tile<O> {
                 self.known_halts.insert(id);
                 self.halted.get_or_insert(id);
                 let pc = core.pc();
-                if core.pause_reasons() & riscv::debug::reason::EBREAK != 0 {
-                    self.ebreaks.push(Ebreak { core: id, pc: pc.wrapping_sub(4), cycle: end });
-                }
+                self.note_ebreak(id, end);
                 self.emit(end, AgentId::Core(id), pc, || Event::Halt { core: id });
             }
             self.track_push_block(id, end);

@@ -106,6 +106,15 @@ impl<O: Observer> Tile<O> {
         waits
     }
 
+    /// A core has halted: if it did so by itself, whoever drives the chip is told.
+    pub(crate) fn note_ebreak(&mut self, core: CoreId, cycle: Cycle) {
+        let halted = &self.cores[core];
+        if halted.pause_reasons() & riscv::debug::reason::EBREAK != 0 {
+            let pc = halted.pc().wrapping_sub(4);
+            self.ebreaks.push(Ebreak { core, pc, cycle });
+        }
+    }
+
     /// The `ebreak`s that cores have come to since last asked.
     pub fn take_ebreaks(&mut self) -> Vec<Ebreak> {
         std::mem::take(&mut self.ebreaks)
