@@ -93,6 +93,18 @@ impl History {
         agents
     }
 
+    /// As [`History::agents`], of those that have done so since the last set-up.
+    #[must_use]
+    pub fn agents_since_setup(&self, way: Way) -> Vec<AgentId> {
+        let setup = self.recent.iter().rev().find(|entry| entry.operation.way == Way::Init);
+        let since = setup.map_or(0, |entry| entry.cycle);
+        let sites = self.sites.iter().filter(|(site, _)| site.way == way);
+        let mut agents: Vec<_> =
+            sites.filter(|(_, used)| used.last >= since).map(|(site, _)| site.agent).collect();
+        agents.dedup();
+        agents
+    }
+
     fn add(&mut self, stamp: Stamp, operation: Operation) {
         let Operation { way, amount, .. } = operation;
         let number = match way {

@@ -104,6 +104,88 @@ fn behind(scene: &Scene<'_>, core: CoreId, log: &[&Retire], start: usize) -> Opt
     None
 }
 
+/// A count that a polling loop makes of what it loads, and how much of it ends the loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Count {
+    /// What it made of it.
+    pub(super) is: u32,
+    /// What it waits for.
+    pub(super) wanted: u32,
+}
+
+/// What the loop behind the load at `pc` counts and waits for: `received - acked < wanted`. `None`
+/// if it does not add or subtract anything, or does not wait for more.
+pub(super) fn counted(scene: &Scene<'_>, core: CoreId, pc: u32) -> Option<Count> {
+    let log: Vec<_> = scene.loops.log(core).collect();
+    let last = log.iter().rposition(|retire| retire.pc == pc)?;
+    let before = log[..last].iter().rposition(|retire| retire.pc == pc);
+    // The last round may have been cut off.
+    count(scene, core, &log, last).or_else(|| count(scene, core, &log, before?))
+}
+
+/// The count at the first comparison behind entry `start`.
+fn count(scene: &Scene<'_>, core: CoreId, log: &[&Retire], start: usize) -> Option<Count> {
+    let values = Values { scene, core, log };
+    let mut derived = 1_u32 << log[start].rd & !1;
+    let mut is_count = false;
+    for (at, retire) in log.iter().enumerate().skip(start + 1) {
+        let fields = Fields::of(retire.word);
+        if retire.pc == log[start].pc || derived == 0 {
+            return None;
+        }
+        let is = |register: u8| derived >> register & 1 == 1;
+        let (left, right) = (is(fields.left), is(fields.right));
+        // What the round does not write itself it compares with as it is now.
+        let is_written = |register: u8| log[start..at].iter().any(|retire| retire.rd == register);
+        let operand = |register: u8| {
+            let at = if is(register) || is_written(register) { at } else { log.len() };
+            values.before(at, register)
+        };
+        let sets = matches!(fields.function, 2 | 3);
+        let reads = match fields.opcode {
+            BRANCH if left != right => {
+                let less = goes_on(log, at, fields.function)?;
+                let (l, r) = (operand(fields.left), operand(fields.right));
+                return until(l, r, left, less).filter(|_| is_count);
+            }
+            // A truth value is no count.
+            OP | OP_IMM if sets && (left || right) => return None,
+            OP => left || right,
+            OP_IMM => left,
+            _ => false,
+        };
+        // add and sub.
+        is_count |= reads && fields.opcode == OP && fields.function == 0;
+        if retire.rd != 0 {
+            derived = derived & !(1 << retire.rd) | u32::from(reads) << retire.rd;
+        }
+    }
+    None
+}
+
+/// Whether a loop goes on for as long as the left operand of the branch at entry `at` is the lesser
+/// one: a branch back is taken then, one that leaves is not.
+fn goes_on(log: &[&Retire], at: usize, function: u32) -> Option<bool> {
+    let retire = log[at];
+    let is_back = word::branch_target(retire.word, retire.pc) <= retire.pc;
+    let was_taken = log.get(at + 1)?.pc != retire.pc.wrapping_add(4);
+    match function {
+        _ if !is_back && was_taken => None,
+        4 | 6 => Some(is_back),
+        5 | 7 => Some(!is_back),
+        _ => None,
+    }
+}
+
+/// What a count must grow to for `l < r` to change from what it is; `left` says which the count is.
+fn until(l: u32, r: u32, left: bool, less: bool) -> Option<Count> {
+    match (left, less) {
+        (true, true) => Some(Count { is: l, wanted: r }),
+        (false, false) => Some(Count { is: r, wanted: l.wrapping_add(1) }),
+        _ => None,
+    }
+}
+
 const fn compares(fields: &Fields) -> bool {
     fields.function == 0 && fields.subtract || matches!(fields.function, 2..=4)
 }
@@ -116,5 +198,20 @@ fn immediate(fields: &Fields) -> Option<u32> {
         (0, by) => Some(by.wrapping_neg()),
         (2..=4, value) => Some(value),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `l < r` holds: the left one must come up to the right one. It does not: the right one must
+    /// grow beyond the left one. What would have to fall is no count.
+    #[test]
+    fn count_that_has_to_grow_is_told_with_what_it_must_reach() {
+        assert_eq!(until(2, 4, true, true), Some(Count { is: 2, wanted: 4 }));
+        assert_eq!(until(3, 2, false, false), Some(Count { is: 2, wanted: 4 }));
+        assert_eq!(until(2, 4, false, true), None);
+        assert_eq!(until(4, 2, true, false), None);
     }
 }

@@ -23,11 +23,14 @@ mod polled;
 mod report;
 mod scene;
 mod show;
+#[cfg(test)]
+mod tests;
 mod unknown;
 mod written;
 
 use serde::Serialize;
-use sim_core::{AgentId, GuestError};
+use sim_core::{AgentId, GuestError, WaitReason, Width};
+use tile::AgentWait;
 
 use crate::describe::as_text;
 use crate::names::CodeName;
@@ -116,10 +119,11 @@ impl Explanation {
 /// Explains a scene; `fault` is the mistake that ended the run, if one did.
 #[must_use]
 pub fn explain(scene: &Scene<'_>, fault: Option<&GuestError>) -> Explanation {
-    let polls = match scene.end {
-        End::NoProgress => scene.waits.iter().cloned().chain(scene.loops.polls(scene)).collect(),
-        _ => scene.waits.to_vec(),
-    };
+    let mut polls = scene.waits.to_vec();
+    if scene.end == End::NoProgress {
+        polls.extend(scene.loops.polls(scene));
+    }
+    polls.iter_mut().for_each(|wait| at_ebreak(scene, wait));
     let graph = Graph::new(&Scene { waits: &polls, ..*scene });
     let mut explanation = Explanation {
         end: scene.end,
@@ -149,6 +153,16 @@ pub fn explain(scene: &Scene<'_>, fault: Option<&GuestError>) -> Explanation {
         explanation.next.insert(0, hazard.next.to_owned());
     }
     explanation
+}
+
+/// The pc of a core that has halted is behind the `ebreak` `[isa-wh: TensixTile/BabyRISCV/DebugInterface.md]`: what it
+/// stopped at is told.
+fn at_ebreak(scene: &Scene<'_>, wait: &mut AgentWait) {
+    const EBREAK: u32 = 0x0010_0073;
+    let Some(before) = wait.pc.and_then(|pc| pc.checked_sub(4)) else { return };
+    if wait.reason == WaitReason::Halted && scene.machine.l1(before, Width::Word) == EBREAK {
+        wait.pc = Some(before);
+    }
 }
 
 fn links(scene: &Scene<'_>, graph: &Graph<'_>) -> Vec<Link> {
@@ -192,7 +206,7 @@ fn bare_ebreak(
     pc: u32,
 ) -> Option<Finding> {
     const NOP: u32 = 0x13;
-    let word = |step: u32| scene.machine.l1(pc.wrapping_add(4 * step), sim_core::Width::Word);
+    let word = |step: u32| scene.machine.l1(pc.wrapping_add(4 * step), Width::Word);
     let nops = (1..=8).take_while(|step| word(*step) == NOP).count();
     (nops < 8).then(|| Finding {
         hazard: hazards::C12,

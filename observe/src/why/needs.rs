@@ -5,7 +5,7 @@ use sim_core::{AgentId, CoreId, ThreadId, WaitReason, Width};
 use tile::AgentWait;
 
 use super::ahead;
-use super::compared::compared;
+use super::compared::{Count, compared, counted};
 use super::scene::Scene;
 use crate::describe::{reason_text, view_of};
 use crate::names::{is_go_signal, subordinate};
@@ -14,6 +14,9 @@ use crate::resource::{ACKED, CREDIT_MASK, RECEIVED, Resource, Way, awaited};
 /// First byte of `subordinate_sync`, and the cores its bytes belong to `[spec: boot-and-sync 1.4]`.
 const SYNC: u32 = 0x68;
 const SYNC_ORDER: [CoreId; 4] = [CoreId::Ncrisc, CoreId::Trisc0, CoreId::Trisc1, CoreId::Trisc2];
+
+/// Semaphore of the destination registers `[llk: common/inc/ckernel_structs.h]`.
+const MATH_PACK: u8 = 1;
 
 /// What kind of wait it is, beyond its resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,12 +62,23 @@ pub(super) struct Need {
     pub(super) text: String,
     /// The value a polling loop compares with.
     pub(super) target: Option<u32>,
+    /// Pages or room for pages that is asked for, if there can never be as much.
+    pub(super) beyond: Option<u32>,
 }
 
 impl Need {
     fn new(kind: Kind, text: String, who: Vec<AgentId>) -> Self {
-        let own = None;
-        Self { kind, resource: None, way: Way::Give, who, known: true, own, text, target: None }
+        Self {
+            kind,
+            resource: None,
+            way: Way::Give,
+            who,
+            known: true,
+            own: None,
+            text,
+            target: None,
+            beyond: None,
+        }
     }
 }
 
@@ -207,7 +221,7 @@ fn who(scene: &Scene<'_>, wait: &AgentWait, resource: Resource, way: Way) -> Act
     {
         return known(vec![holder.agent]);
     }
-    let mut agents = history.map(|history| history.agents(way)).unwrap_or_default();
+    let mut agents = history.map(|history| history.agents_since_setup(way)).unwrap_or_default();
     // A blocked thread cannot have meant itself.
     agents.retain(|agent| *agent != wait.agent);
     if !agents.is_empty() {
@@ -217,14 +231,43 @@ fn who(scene: &Scene<'_>, wait: &AgentWait, resource: Resource, way: Way) -> Act
         (Resource::Src(_), Way::Give) => known(vec![AgentId::Thread(ThreadId::T0)]),
         (Resource::Src(_), _) => known(vec![AgentId::Thread(ThreadId::T1)]),
         (Resource::Mailbox { .. } | Resource::PcBuf(_), _) => known(wait.enders.clone()),
+        (Resource::Circular(_), _) if let Some(other) = other_side(scene, wait, resource, way) => {
+            known(vec![other])
+        }
         (Resource::Circular(_), _) => {
-            let others = CoreId::ALL.into_iter().filter(|core| AgentId::Core(*core) != wait.agent);
-            let agents = others.map(AgentId::Core).collect();
+            // The unpacker's core pops and the packer's pushes `[hdr: hw/inc/api/compute/cb_api.h]`.
+            let compute = if way == Way::Take { CoreId::Trisc0 } else { CoreId::Trisc2 };
+            let others = [compute, CoreId::Brisc, CoreId::Ncrisc].map(AgentId::Core);
+            let agents = others.into_iter().filter(|agent| *agent != wait.agent).collect();
             Actors { agents, known: false, own: None }
         }
         (Resource::Semaphore(index), _) => semaphore(scene, wait, index, way),
         _ => Actors { agents: wait.enders.clone(), known: false, own: None },
     }
+}
+
+/// Who is at the other side of a circular buffer: the core that waits there, or its thread, if that
+/// holds back what the core has pushed.
+fn other_side(
+    scene: &Scene<'_>,
+    wait: &AgentWait,
+    resource: Resource,
+    way: Way,
+) -> Option<AgentId> {
+    let Resource::Circular(index) = resource else { return None };
+    let waits_so = |other: &&AgentWait| {
+        other.agent != wait.agent
+            && other.reason == WaitReason::Spin
+            && credit(scene, other, index).is_some_and(|other| other != way)
+    };
+    let mut others = scene.waits.iter().filter(waits_so);
+    let only = others.next()?;
+    if others.next().is_some() {
+        return None;
+    }
+    let thread = core_behind(only.agent)?.thread().map(AgentId::Thread);
+    let blocked = thread.filter(|thread| scene.waits.iter().any(|wait| wait.agent == *thread));
+    Some(blocked.unwrap_or(only.agent))
 }
 
 /// Who could post or get a semaphore that nobody has posted or got yet.
@@ -238,7 +281,13 @@ fn semaphore(scene: &Scene<'_>, wait: &AgentWait, index: u8, way: Way) -> Actors
     if !holders.is_empty() {
         return Actors { agents: holders, known: true, own: None };
     }
-    let mut agents = wait.enders.clone();
+    let mut agents = match (index, way, wait.agent) {
+        // The math thread posts MATH_PACK, the pack thread gets it
+        // `[llk: llk_lib/llk_math_common.h]`, `[llk: llk_lib/llk_pack_common.h]`.
+        (MATH_PACK, Way::Give, AgentId::Thread(ThreadId::T2)) => by(ThreadId::T1),
+        (MATH_PACK, Way::Take, AgentId::Thread(ThreadId::T1)) => by(ThreadId::T2),
+        _ => wait.enders.clone(),
+    };
     if let AgentId::Thread(thread) = wait.agent {
         let core = AgentId::Core(thread.core());
         if let Some(pc) = ahead::operation(scene, thread, index, way) {
@@ -247,6 +296,10 @@ fn semaphore(scene: &Scene<'_>, wait: &AgentWait, index: u8, way: Way) -> Actors
         agents.retain(|agent| *agent != core);
     }
     Actors { agents, known: false, own: None }
+}
+
+fn by(thread: ThreadId) -> Vec<AgentId> {
+    vec![AgentId::Thread(thread)]
 }
 
 fn spin(scene: &Scene<'_>, wait: &AgentWait) -> Need {
@@ -271,10 +324,31 @@ fn spin(scene: &Scene<'_>, wait: &AgentWait) -> Need {
         word(scene, wait, core, load.addr, load.value)
     };
     need.target = compared(scene, core, load.pc);
+    exceed(scene, core, load.pc, &mut need);
     if let (Some(target), Kind::Word | Kind::Counter { .. }) = (need.target, need.kind) {
         need.text = format!("{}, compared with {target:#x}", need.text);
     }
     need
+}
+
+/// Says of a wait for a circular buffer if it asks for more than the buffer can ever hold.
+fn exceed(scene: &Scene<'_>, core: CoreId, pc: u32, need: &mut Need) {
+    let Some(Resource::Circular(index)) = need.resource else { return };
+    let Some(buffer) = scene.buffer(index) else { return };
+    let Some(Count { is, wanted }) = counted(scene, core, pc) else { return };
+    // A count that a buffer cannot have has not been read right.
+    if is > buffer.pages || wanted <= buffer.pages || wanted > CREDIT_MASK {
+        return;
+    }
+    let (pages, has) = (plural("page", wanted.into()), buffer.pages);
+    let state = remark(scene, Resource::Circular(index));
+    need.text = match need.way {
+        Way::Take => {
+            format!("waits for room for {wanted} {pages} in CB {index}, which has {has}{state}")
+        }
+        _ => format!("waits for {wanted} {pages} of CB {index}, which has {has}{state}"),
+    };
+    need.beyond = Some(wanted);
 }
 
 /// A polled word of L1.
