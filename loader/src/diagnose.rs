@@ -8,7 +8,7 @@ use std::rc::Rc;
 use observe::Ledger;
 use observe::why::{
     Accesses, Arguments, Checks, End, Explanation, Finding, Loops, Regions, Scene, Stack,
-    WrongResult, explain, layout,
+    WrongResult, casts, explain, layout,
 };
 use sim_core::{GuestError, NullObserver, Observer};
 use tile::{AgentWait, Stop, TileConfig, Verdict};
@@ -173,6 +173,21 @@ fn arguments(launches: &[Launch]) -> Vec<Arguments> {
     all.map(|(core, range)| Arguments { core: *core, range: range.clone() }).collect()
 }
 
+/// Conversions of kernels that ask for a rounding mode; a kernel of several launches counts once.
+fn directed(launches: &[Launch], names: &LoadedNames) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for launch in launches {
+        names.set_kernels(&launch.kernels);
+        for kernel in &launch.kernels {
+            for segment in kernel.image.loadable().filter(|segment| segment.executable) {
+                let found = casts(kernel.core, segment.run_addr, &segment.bytes, names);
+                findings.extend(found.filter(|found| !findings.contains(found)));
+            }
+        }
+    }
+    findings
+}
+
 /// Runs the launches on that firmware and explains how they end.
 ///
 /// # Errors
@@ -210,6 +225,8 @@ pub fn diagnose_watched(
         Accesses::new(Rc::clone(&names), arguments(launches), cleared, suppressed.clone())
             .polling(words.clone())
             .stacks(stacks(set, launches));
+    let mut directed = directed(launches, &names);
+    directed.retain(|finding| !suppressed.iter().any(|id| id == finding.hazard.id));
     let observer = ((Ledger::new(words), checks), (accesses, Loops::default()));
     let mut session = Session::stage(config, set, &options, observer)?;
     let end = run_stages(&mut session, launches, &names, max_cycles, watch)?;
@@ -224,6 +241,8 @@ pub fn diagnose_watched(
     findings.extend_from_slice(checks.findings());
     findings.extend_from_slice(accesses.findings());
     findings.sort_by_key(|finding| finding.cycle);
+    // Behind what has happened: it only may.
+    findings.extend(directed);
     let buffers = match end.stage {
         0 => Vec::new(),
         stage => launches[stage - 1].circular.clone(),

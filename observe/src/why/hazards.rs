@@ -124,6 +124,9 @@ hazards! {
     C12 = "ebreak-without-nops",
         "an ebreak that is not followed by eight NOPs",
         "put eight NOPs behind the ebreak: the core fetches ahead";
+    C13 = "float-cast",
+        "a conversion to an integer asks for a rounding mode, which the cores ignore: they round to nearest",
+        "convert, convert back, and take one away where the result is above the value";
 }
 
 /// The hazard with that id.

@@ -7,6 +7,7 @@
 
 mod accesses;
 mod ahead;
+mod casts;
 mod checks;
 mod classify;
 mod compared;
@@ -36,6 +37,7 @@ use crate::describe::as_text;
 use crate::names::CodeName;
 use crate::resource::Resource;
 pub use accesses::{Accesses, Arguments, Stack};
+pub use casts::casts;
 pub use checks::{Checks, Finding, Regions, layout};
 use graph::Graph;
 use hazards::Hazard;
@@ -220,6 +222,13 @@ fn bare_ebreak(
     })
 }
 
+/// The class of the first violation that may have to do with nobody moving any more: a wrong number
+/// has not.
+fn suspect(scene: &Scene<'_>) -> Option<Hazard> {
+    let mut findings = scene.findings.iter();
+    findings.find(|finding| finding.hazard.id != hazards::C13.id).map(|finding| finding.hazard)
+}
+
 fn stuck(scene: &Scene<'_>, graph: &Graph<'_>, explanation: &mut Explanation) {
     if matches!(scene.end, End::Done | End::WrongResult) {
         explanation.headline = match scene.wrong {
@@ -238,9 +247,7 @@ fn stuck(scene: &Scene<'_>, graph: &Graph<'_>, explanation: &mut Explanation) {
             End::Halted => "a core halted at ebreak".into(),
             _ => no_progress(&explanation.running),
         };
-        if let Some(finding) = scene.findings.first() {
-            explanation.hazard = Some(finding.hazard);
-        }
+        explanation.hazard = suspect(scene);
         return;
     };
     let node = &graph.nodes[root];
@@ -254,7 +261,7 @@ fn stuck(scene: &Scene<'_>, graph: &Graph<'_>, explanation: &mut Explanation) {
     for &at in circle.iter().flatten().chain([&root]) {
         explanation.waits[at].root = true;
     }
-    explanation.hazard = node.hazard.or_else(|| scene.findings.first().map(|f| f.hazard));
+    explanation.hazard = node.hazard.or_else(|| suspect(scene));
     explanation.headline = format!("{} {}", node.wait.agent, node.need.text);
     explanation.missing = missing(scene, graph, root);
     if let Some(resource) = node.need.resource {
