@@ -125,6 +125,7 @@ impl Hang {
             loops: &self.loops,
             polled: &Polled::default(),
             names: &BuiltInNames,
+            wrong: None,
             circular: &[buffer(0), buffer(16), buffer(17)],
         };
         explain(&scene, None)
