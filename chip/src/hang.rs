@@ -157,8 +157,10 @@ struct Scene {
     number: u16,
     role: Role,
     waits: Vec<AgentWait>,
-    /// Agents that are not waiting are at work.
+    /// Agents that are not waiting are at work now.
     moves: bool,
+    /// Cores that wait by the clock: they go on later.
+    clocked: [bool; CoreId::COUNT],
     /// Its own requests on a NoC are not all answered.
     sends: bool,
     /// L1 addresses of the semaphores of the launch in force.
@@ -213,7 +215,8 @@ impl Scene {
             number,
             role,
             waits: tile.waits(),
-            moves: tile.is_active(),
+            moves: tile.is_moving(),
+            clocked: CoreId::ALL.map(|core| tile.waits_by_clock(core)),
             sends: tile.awaits_answers(),
             semaphores,
             dead: CoreId::ALL.map(|core| tile.is_dead(core) || idle && tile.waits_by_clock(core)),
@@ -319,7 +322,10 @@ impl<'a> Closure<'a> {
         match scene.waits.iter().position(|wait| wait.agent == agent) {
             Some(index) => self.live[at][index],
             None => match agent {
-                AgentId::Core(core) => scene.moves && !scene.dead[core.index()],
+                AgentId::Core(core) => {
+                    let at_work = scene.moves || scene.clocked[core.index()];
+                    at_work && !scene.dead[core.index()]
+                }
                 _ => scene.moves,
             },
         }

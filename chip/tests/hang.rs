@@ -4,7 +4,7 @@
 //! `[spec: boot-and-sync 1.4, 1.5]`.
 
 use chip::{Chip, ChipConfig, Hang, HostPoll, Role, Stance, Witness};
-use isa::asm::{addi, beq, j, li, lw};
+use isa::asm::{addi, beq, branch, j, li, lw, sw};
 use memory_map::mailbox::address;
 use tile::Verdict;
 
@@ -14,6 +14,10 @@ const SECOND: ((u32, u32), u16) = ((2, 2), 1);
 /// SOFT_RESET_0 with BRISC alone released.
 const SOFT_RESET_0: u64 = 0xFFB1_21B0;
 const ONLY_BRISC_RUNS: u32 = 0x4_7000;
+/// BRISC and TRISC1 released `[isa-bh: TensixTile/SoftReset.md]`.
+const BRISC_AND_TRISC1_RUN: u32 = 0x4_5000;
+/// Where TRISC1 starts unless told otherwise `[isa-bh: TensixTile/SoftReset.md]`.
+const TRISC1_START: u32 = 0xA000;
 /// Program of BRISC, past the mailbox block; address 0 jumps there.
 const PROGRAM: u32 = 0x1_0000;
 /// Kernel configuration: semaphores at 0x100 to 0x200.
@@ -173,6 +177,45 @@ fn bare_tile_hangs_if_the_host_waits_for_one_of_its_words() {
     let word = [HostPoll { tile: FIRST.1, addr: WORD + 0x100, bytes: 4 }];
     assert_eq!(verdicts(&found(&mut chip, &word))[..2], [None, Some(Verdict::Deadlock)]);
     assert_eq!(verdicts(&found(&mut chip, &[])), [None; 3]);
+}
+
+/// BRISC of an LLK test looks at its command word every so many cycles; a kernel on TRISC1 waits for good.
+#[test]
+fn core_that_waits_by_the_clock_and_does_nothing_ends_no_wait() {
+    let clock = |chip: &mut Chip, command: u32| {
+        // WALL_CLOCK_L, 200 cycles from now; then a look at the command word.
+        let mut program = li(5, 0xFFB1_21F0).to_vec();
+        program.extend(li(9, command));
+        program.extend([
+            lw(6, 5, 0),
+            addi(6, 6, 200),
+            lw(7, 5, 0),
+            branch(6, 7, 6, -4),
+            lw(8, 9, 0),
+        ]);
+        program.extend([beq(8, 0, -20), sw(8, 9, 4), j(-28)]);
+        start(chip, FIRST.0, &program);
+    };
+    let mut chip = chip();
+    clock(&mut chip, WORD);
+    // TRISC1 polls a word that nobody writes; its program lies where it starts out of reset.
+    let mut program = li(5, WORD + 0x200).to_vec();
+    program.extend([lw(6, 5, 0), beq(6, 0, -4), j(0)]);
+    let bytes: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
+    write(&mut chip, FIRST.0, TRISC1_START.into(), &bytes);
+    write(&mut chip, FIRST.0, SOFT_RESET_0, &BRISC_AND_TRISC1_RUN.to_le_bytes());
+    chip.clock(4096);
+    let words = [HostPoll { tile: FIRST.1, addr: WORD + 0x100, bytes: 4 }];
+    let none = Witness::default();
+    assert!(chip.hang(Stance::Waits, &words, &none).is_none(), "BRISC moves");
+    let witness = chip.witness();
+    chip.clock(4096);
+    let hang = chip.hang(Stance::Polls, &words, &witness).expect("nobody has done anything since");
+    assert_eq!(hang.stuck().count(), 1);
+    // It has been commanded: it stores.
+    write(&mut chip, FIRST.0, WORD.into(), &1_u32.to_le_bytes());
+    chip.clock(4096);
+    assert!(chip.hang(Stance::Waits, &words, &witness).is_none());
 }
 
 #[test]
