@@ -115,7 +115,8 @@ pub struct Report {
     pub bystanders: Vec<(u8, u8)>,
 }
 
-fn role(role: Role) -> &'static str {
+/// How a tile is used, in a word.
+pub(crate) fn role(role: Role) -> &'static str {
     match role {
         Role::Resting => "resting",
         Role::HostLaunched => "launched by the host",
@@ -247,17 +248,6 @@ fn explain_tile<O: Kept>(
         alike: Vec::new(),
         remote: None,
     }
-}
-
-/// Where everybody is, hang or not: every tile that is within a kernel, alike ones once.
-pub fn positions<O: Kept + Send + 'static>(
-    chip: &mut Chip<O>,
-    view: impl FnMut(&Tile<O>, &HungTile) -> TileView,
-) -> Report {
-    let hang = chip.standing();
-    let mut report = report(chip, &hang, view);
-    report.verdict = "RUNNING";
-    report
 }
 
 /// An observer is an observer of books or of nothing; the bound is written once.

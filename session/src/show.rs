@@ -9,11 +9,16 @@ const OTHERS: usize = 12;
 
 /// `tile (0, 1) [NoC (1, 3)]`.
 pub(crate) fn place(tile: &TileReport) -> String {
-    let ((x, y), (noc_x, noc_y)) = (tile.tile, tile.noc);
+    tile_name(tile.tile, tile.noc)
+}
+
+/// The same of coordinates.
+pub(crate) fn tile_name((x, y): (u8, u8), (noc_x, noc_y): (u8, u8)) -> String {
     format!("tile ({x}, {y}) [NoC ({noc_x}, {noc_y})]")
 }
 
-fn list(tiles: &[(u8, u8)]) -> String {
+/// The first tiles of a list, and how many more there are.
+pub(crate) fn list(tiles: &[(u8, u8)]) -> String {
     let mut texts: Vec<_> = tiles.iter().take(8).map(|(x, y)| format!("({x}, {y})")).collect();
     if tiles.len() > texts.len() {
         texts.push(format!("{} more", tiles.len() - texts.len()));
@@ -57,10 +62,19 @@ impl fmt::Display for Remote {
 }
 
 fn kernels(f: &mut fmt::Formatter<'_>, tile: &TileReport) -> fmt::Result {
-    if let Some(operation) = &tile.operation {
+    kernel_lines(f, tile.operation.as_deref(), &tile.kernels)
+}
+
+/// An operation and its kernels, a line each.
+pub(crate) fn kernel_lines(
+    f: &mut fmt::Formatter<'_>,
+    operation: Option<&str>,
+    kernels: &[(String, String)],
+) -> fmt::Result {
+    if let Some(operation) = operation {
         writeln!(f, "   operation {operation}")?;
     }
-    for (core, name) in &tile.kernels {
+    for (core, name) in kernels {
         writeln!(f, "   {core:<7} runs {name}")?;
     }
     Ok(())

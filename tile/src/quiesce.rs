@@ -138,6 +138,12 @@ impl<O: Observer> Tile<O> {
         matches!(self.cores[core].status(), Status::Reset | Status::Faulted)
     }
 
+    /// Whether a core stays where it made a mistake.
+    #[must_use]
+    pub fn has_erred(&self, core: CoreId) -> bool {
+        matches!(self.cores[core].status(), Status::Faulted)
+    }
+
     /// What it means that nothing moves here, if nothing can without anybody else's doing; `host` is
     /// what the host waits for, if it does nothing before that.
     #[must_use]

@@ -1,0 +1,222 @@
+//! Where everybody stands at this moment, hang or not: every tile that is not at rest, alike ones once.
+//!
+//! What a person asks for who sees nothing happen. Nothing is proved here and nothing is judged.
+
+use std::fmt;
+
+use chip::{Chip, HungTile, Role};
+use observe::CodeName;
+use observe::why::{End, Link, Scene, explain};
+use serde::Serialize;
+use sim_core::{AgentId, CoreId};
+use tile::Tile;
+
+use crate::books::{Blank, Kept};
+use crate::report::{TileView, role};
+use crate::show::{kernel_lines, list, tile_name};
+
+/// A core or a Tensix thread, and what it is at.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Position {
+    /// Who: `BRISC`, `Tensix T0`.
+    pub who: String,
+    /// `runs`, or what it waits for, in words.
+    pub does: String,
+    /// Since when, if it waits and that is known.
+    pub since: Option<u64>,
+    /// The next instruction, or the waiting one.
+    pub pc: Option<u32>,
+    /// Where that is in the source.
+    pub code: Option<CodeName>,
+    /// The Tensix instruction that is held back.
+    pub instruction: Option<String>,
+}
+
+impl Position {
+    /// Whether it stands in the same way: who runs is nowhere for long.
+    fn is_like(&self, other: &Self) -> bool {
+        let function = |position: &Self| position.code.as_ref().map(|code| code.function.clone());
+        (&self.who, &self.does) == (&other.who, &other.does)
+            && match self.does.as_str() {
+                RUNS => function(self) == function(other),
+                _ => self.pc == other.pc,
+            }
+    }
+}
+
+/// The word for a core that does not wait.
+const RUNS: &str = "runs";
+
+/// A tile that is not at rest.
+#[derive(Clone, Debug, Serialize)]
+pub struct TilePositions {
+    /// Coordinates as the vendor's runtime counts workers.
+    pub tile: (u8, u8),
+    /// Translated NoC coordinates.
+    pub noc: (u8, u8),
+    /// How it is used, in a word.
+    pub role: &'static str,
+    /// The operation that launched its kernels.
+    pub operation: Option<String>,
+    /// Kernels by core.
+    pub kernels: Vec<(String, String)>,
+    /// Its cores, then its Tensix threads with something to do.
+    pub positions: Vec<Position>,
+    /// Other tiles that stand in the same way.
+    pub alike: Vec<(u8, u8)>,
+}
+
+/// Where everybody stands.
+#[derive(Clone, Debug, Serialize)]
+pub struct Positions {
+    /// When.
+    pub cycle: u64,
+    /// Tiles that are not at rest, alike ones once.
+    pub tiles: Vec<TilePositions>,
+    /// How many tiles have firmware and no kernel.
+    pub resting: usize,
+}
+
+/// Looks where everybody stands. `view` says what is known of a tile.
+pub fn positions<O: Kept + Send + 'static>(
+    chip: &mut Chip<O>,
+    mut view: impl FnMut(&Tile<O>, &HungTile) -> TileView,
+) -> Positions {
+    let standing = chip.standing();
+    let mut all =
+        Positions { cycle: standing.found.0, tiles: Vec::new(), resting: 0 };
+    for seen in &standing.tiles {
+        if seen.role == Role::Resting {
+            all.resting += 1;
+            continue;
+        }
+        let tile = chip.inspect(seen.number, |tile| tile_positions(tile, seen, view(tile, seen)));
+        if !tile.positions.is_empty() {
+            all.add(tile);
+        }
+    }
+    all
+}
+
+impl Positions {
+    fn add(&mut self, tile: TilePositions) {
+        let like = |other: &&mut TilePositions| {
+            other.role == tile.role
+                && other.kernels == tile.kernels
+                && other.positions.len() == tile.positions.len()
+                && other.positions.iter().zip(&tile.positions).all(|(one, two)| one.is_like(two))
+        };
+        match self.tiles.iter_mut().find(like) {
+            Some(other) => other.alike.push(tile.tile),
+            None => self.tiles.push(tile),
+        }
+    }
+}
+
+fn tile_positions<O: Kept>(tile: &Tile<O>, seen: &HungTile, view: TileView) -> TilePositions {
+    let blank = Blank::new();
+    let books = tile.observer().books().unwrap_or_else(|| blank.books());
+    let scene = Scene {
+        end: End::NoProgress,
+        found: tile.now().0,
+        closed: None,
+        waits: &seen.waits,
+        ledger: books.ledger,
+        findings: &[],
+        wrong: None,
+        machine: tile,
+        loops: books.loops,
+        polled: books.polled,
+        names: &*view.names,
+        circular: &view.circular,
+    };
+    let links = explain(&scene, None).waits;
+    let core = |core: CoreId| {
+        let waits = links.iter().find(|link| link.agent == AgentId::Core(core));
+        waits.map(waiting).or_else(|| {
+            if tile.has_erred(core) {
+                return Some(at(tile, &view, core, "has erred and stays where it is"));
+            }
+            (!tile.is_dead(core)).then(|| at(tile, &view, core, RUNS))
+        })
+    };
+    let mut positions: Vec<Position> = CoreId::ALL.into_iter().filter_map(core).collect();
+    let threads = links.iter().filter(|link| !matches!(link.agent, AgentId::Core(_)));
+    positions.extend(threads.map(waiting));
+    TilePositions {
+        tile: seen.place.worker(),
+        noc: (seen.place.logical.x, seen.place.logical.y),
+        role: role(seen.role),
+        positions,
+        operation: view.operation,
+        kernels: view.kernels,
+        alike: Vec::new(),
+    }
+}
+
+fn waiting(link: &Link) -> Position {
+    Position {
+        who: link.agent.to_string(),
+        does: link.text.clone(),
+        since: link.since,
+        pc: link.pc,
+        code: link.code.clone(),
+        instruction: link.instruction.clone(),
+    }
+}
+
+/// A core that does not wait.
+fn at<O: Kept>(tile: &Tile<O>, view: &TileView, core: CoreId, does: &str) -> Position {
+    let pc = tile.core(core).pc();
+    Position {
+        who: core.name().to_owned(),
+        does: does.to_owned(),
+        since: None,
+        pc: Some(pc),
+        code: view.names.code(core, pc),
+        instruction: None,
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "   {:<9} {}", self.who, self.does)?;
+        if let Some(since) = self.since {
+            write!(f, " since cycle {since}")?;
+        }
+        let place = match (&self.code, self.pc) {
+            (Some(code), Some(pc)) => format!("{code}, pc {pc:#x}"),
+            (None, Some(pc)) => format!("pc {pc:#x}"),
+            _ => return writeln!(f),
+        };
+        match &self.instruction {
+            Some(instruction) => {
+                writeln!(f, "\n             holds back {instruction}, pushed in {place}")
+            }
+            None if self.does == RUNS => writeln!(f, " in {place}"),
+            None => writeln!(f, "\n             in {place}"),
+        }
+    }
+}
+
+impl fmt::Display for Positions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let busy: usize = self.tiles.iter().map(|tile| 1 + tile.alike.len()).sum();
+        write!(f, "where everybody stands at cycle {}: {busy} tile(s) at work", self.cycle)?;
+        match self.resting {
+            0 => writeln!(f)?,
+            resting => writeln!(f, ", {resting} with firmware and no kernel")?,
+        }
+        for tile in &self.tiles {
+            writeln!(f, "\n{}, {}", tile_name(tile.tile, tile.noc), tile.role)?;
+            kernel_lines(f, tile.operation.as_deref(), &tile.kernels)?;
+            if !tile.alike.is_empty() {
+                writeln!(f, "   so do {}", list(&tile.alike))?;
+            }
+            for position in &tile.positions {
+                position.fmt(f)?;
+            }
+        }
+        Ok(())
+    }
+}
