@@ -9,11 +9,11 @@ use observe::CodeName;
 use observe::why::{End, Link, Scene, explain};
 use serde::Serialize;
 use sim_core::{AgentId, CoreId};
-use tile::Tile;
+use tile::{AgentWait, Tile};
 
 use crate::books::{Blank, Kept};
 use crate::report::{TileView, role};
-use crate::show::{kernel_lines, list, tile_name};
+use crate::show::{list, tile_name};
 
 /// A core or a Tensix thread, and what it is at.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -30,6 +30,8 @@ pub struct Position {
     pub code: Option<CodeName>,
     /// The Tensix instruction that is held back.
     pub instruction: Option<String>,
+    /// Firmware without a kernel: it had none in this launch, or has finished it.
+    pub idle: bool,
 }
 
 impl Position {
@@ -83,8 +85,7 @@ pub fn positions<O: Kept + Send + 'static>(
     mut view: impl FnMut(&Tile<O>, &HungTile) -> TileView,
 ) -> Positions {
     let standing = chip.standing();
-    let mut all =
-        Positions { cycle: standing.found.0, tiles: Vec::new(), resting: 0 };
+    let mut all = Positions { cycle: standing.found.0, tiles: Vec::new(), resting: 0 };
     for seen in &standing.tiles {
         if seen.role == Role::Resting {
             all.resting += 1;
@@ -133,7 +134,8 @@ fn tile_positions<O: Kept>(tile: &Tile<O>, seen: &HungTile, view: TileView) -> T
     let links = explain(&scene, None).waits;
     let core = |core: CoreId| {
         let waits = links.iter().find(|link| link.agent == AgentId::Core(core));
-        waits.map(waiting).or_else(|| {
+        let idle = seen.role != Role::Bare && is_idle(core, &seen.waits);
+        waits.map(|link| Position { idle, ..waiting(link) }).or_else(|| {
             if tile.has_erred(core) {
                 return Some(at(tile, &view, core, "has erred and stays where it is"));
             }
@@ -154,6 +156,21 @@ fn tile_positions<O: Kept>(tile: &Tile<O>, seen: &HungTile, view: TileView) -> T
     }
 }
 
+/// Whether a core of the vendor's firmware waits for its next launch `[spec: boot-and-sync 1.5]`. BRISC,
+/// which waits there for the others, is not idle.
+fn is_idle(core: CoreId, waits: &[AgentWait]) -> bool {
+    let is_sync = |addr| {
+        let place = memory_map::mailbox::place(addr);
+        place.is_some_and(|place| place.name.starts_with("subordinate_sync."))
+    };
+    let wait = waits.iter().find(|wait| wait.agent == AgentId::Core(core));
+    core != CoreId::Brisc
+        && wait.is_some_and(|wait| {
+            !wait.reads.is_empty()
+                && wait.reads.iter().all(|load| !load.device && is_sync(load.addr))
+        })
+}
+
 fn waiting(link: &Link) -> Position {
     Position {
         who: link.agent.to_string(),
@@ -162,6 +179,7 @@ fn waiting(link: &Link) -> Position {
         pc: link.pc,
         code: link.code.clone(),
         instruction: link.instruction.clone(),
+        idle: false,
     }
 }
 
@@ -175,12 +193,18 @@ fn at<O: Kept>(tile: &Tile<O>, view: &TileView, core: CoreId, does: &str) -> Pos
         pc: Some(pc),
         code: view.names.code(core, pc),
         instruction: None,
+        idle: false,
     }
 }
 
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "   {:<9} {}", self.who, self.does)?;
+impl Position {
+    /// Two lines, one of them for who runs; with the kernel, if there is one.
+    fn show(&self, f: &mut fmt::Formatter<'_>, kernel: Option<&str>) -> fmt::Result {
+        write!(f, "   {:<9} ", self.who)?;
+        if let Some(kernel) = kernel {
+            write!(f, "[{kernel}] ")?;
+        }
+        f.write_str(&self.does)?;
         if let Some(since) = self.since {
             write!(f, " since cycle {since}")?;
         }
@@ -202,19 +226,38 @@ impl fmt::Display for Position {
 impl fmt::Display for Positions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let busy: usize = self.tiles.iter().map(|tile| 1 + tile.alike.len()).sum();
-        write!(f, "where everybody stands at cycle {}: {busy} tile(s) at work", self.cycle)?;
+        let tiles = if busy == 1 { "tile" } else { "tiles" };
+        write!(f, "where everybody stands at cycle {}: {busy} {tiles} at work", self.cycle)?;
         match self.resting {
             0 => writeln!(f)?,
             resting => writeln!(f, ", {resting} with firmware and no kernel")?,
         }
         for tile in &self.tiles {
             writeln!(f, "\n{}, {}", tile_name(tile.tile, tile.noc), tile.role)?;
-            kernel_lines(f, tile.operation.as_deref(), &tile.kernels)?;
+            if let Some(operation) = &tile.operation {
+                writeln!(f, "   operation {operation}")?;
+            }
             if !tile.alike.is_empty() {
                 writeln!(f, "   so do {}", list(&tile.alike))?;
             }
-            for position in &tile.positions {
-                position.fmt(f)?;
+            let kernel = |position: &Position| {
+                let own = tile.kernels.iter().find(|(core, _)| *core == position.who);
+                own.map(|(_, kernel)| kernel.as_str())
+            };
+            for position in tile.positions.iter().filter(|position| !position.idle) {
+                position.show(f, kernel(position))?;
+            }
+            let idle: Vec<String> = tile
+                .positions
+                .iter()
+                .filter(|position| position.idle)
+                .map(|position| match kernel(position) {
+                    Some(kernel) => format!("{} [{kernel}]", position.who),
+                    None => position.who.clone(),
+                })
+                .collect();
+            if !idle.is_empty() {
+                writeln!(f, "   no kernel, or finished with it: {}", idle.join(", "))?;
             }
         }
         Ok(())

@@ -62,19 +62,10 @@ impl fmt::Display for Remote {
 }
 
 fn kernels(f: &mut fmt::Formatter<'_>, tile: &TileReport) -> fmt::Result {
-    kernel_lines(f, tile.operation.as_deref(), &tile.kernels)
-}
-
-/// An operation and its kernels, a line each.
-pub(crate) fn kernel_lines(
-    f: &mut fmt::Formatter<'_>,
-    operation: Option<&str>,
-    kernels: &[(String, String)],
-) -> fmt::Result {
-    if let Some(operation) = operation {
+    if let Some(operation) = &tile.operation {
         writeln!(f, "   operation {operation}")?;
     }
-    for (core, name) in kernels {
+    for (core, name) in &tile.kernels {
         writeln!(f, "   {core:<7} runs {name}")?;
     }
     Ok(())
