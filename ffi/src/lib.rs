@@ -10,6 +10,7 @@
 //! No panic crosses into C, and nothing here decides what a chip does: that is crate `chip`. Unsafe
 //! code is what C needs: exported names, and buffers that come as pointer and size.
 
+mod bell;
 mod buffer;
 pub mod capi;
 mod memory;

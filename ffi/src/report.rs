@@ -12,6 +12,8 @@ use std::process;
 
 use session::Report;
 
+use crate::bell::Bell;
+
 /// Different lines that are remembered; a host that errs at a new address each time must not fill
 /// the memory.
 const REMEMBERED: usize = 1000;
@@ -71,6 +73,8 @@ pub(crate) struct Reporter {
     seen: BTreeSet<String>,
     repeated: u64,
     hinted: bool,
+    /// To the `tilescope run` that started this process.
+    pub(crate) bell: Bell,
 }
 
 impl Reporter {
@@ -83,6 +87,7 @@ impl Reporter {
             seen: BTreeSet::new(),
             repeated: 0,
             hinted: false,
+            bell: Bell::none(),
         }
     }
 
@@ -91,6 +96,7 @@ impl Reporter {
         let mut complaint = None;
         let mut reporter = Self::new();
         reporter.file = std::env::var_os("TILESCOPE_REPORT").map(PathBuf::from);
+        reporter.bell = Bell::from_env();
         match std::env::var("TILESCOPE_ON_ERROR").ok().as_deref() {
             None | Some("" | "continue") => {}
             Some("exit") => reporter.on_error = OnError::Exit,
@@ -115,6 +121,7 @@ impl Reporter {
     /// Says that the chip hangs, and why, then does as `TILESCOPE_ON_HANG` wishes. `TILESCOPE_REPORT` gets
     /// it whole, in the form that its extension names.
     pub(crate) fn hang(&mut self, report: &Report, tape: Option<&Path>) {
+        self.bell.hangs(report, tape);
         let mut text = format!("tilescope: {report}");
         if let Some(tape) = tape {
             text += &format!("the tape: {}", tape.display());
@@ -140,7 +147,8 @@ impl Reporter {
     }
 
     fn hint_hang(&mut self) {
-        if !self.hinted {
+        // Who started this process with a command has options instead of variables, and hears of them there.
+        if !self.hinted && !self.bell.is_heard() {
             self.hinted = true;
             say_plainly(
                 "tilescope: the host waits on; TILESCOPE_ON_HANG=exit ends it with status 3, \
@@ -161,6 +169,9 @@ impl Reporter {
         if self.seen.contains(text) || self.seen.len() >= REMEMBERED {
             self.repeated += 1;
         } else {
+            if culprit == Culprit::Guest {
+                self.bell.errs(text);
+            }
             self.line(&format!("tilescope: {}: {text}", culprit.name()));
             if self.seen.len() + 1 == REMEMBERED {
                 self.line("tilescope: further errors are only counted");

@@ -152,6 +152,7 @@ pub(crate) fn init() {
         if let Some(complaint) = state.taping.start() {
             state.reporter.say(Culprit::Host, &complaint);
         }
+        state.reporter.bell.begins(state.taping.path());
         // Hosts hand over their memory before there is a tape.
         let (read, write) = (state.memory.read.is_some(), state.memory.write.is_some());
         state.taping.call(&Call::SetMemory { read, write });
@@ -319,6 +320,11 @@ pub(crate) fn clock(name: &str, clocks: u32) {
 /// The host waits: does the chip hang? Called from each call that a waiting host repeats, because the others
 /// may be answered without the chip.
 fn watch_over(chip: &mut Chip, vigil: &mut Vigil, reporter: &mut Reporter, taping: &mut Taping) {
+    if reporter.bell.is_asked() {
+        let catalog = Catalog::gather(&places());
+        let view = |tile: &_, _: &_| TileView::new(&read_names(tile, &catalog));
+        reporter.bell.tell(&session::positions(chip, view).to_string());
+    }
     if let Some(hang) = vigil.has_waited(chip) {
         let catalog = Catalog::gather(&places());
         let view = |tile: &_, _: &_| TileView::new(&read_names(tile, &catalog));

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tape::{Call, Header, Options, TapeWriter};
 
+use crate::bell::tape_is_taken;
 use crate::memory::TtsimMemory;
 
 /// Written to disk at least so often while the host calls.
@@ -84,13 +85,13 @@ fn variables(wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
 }
 
 /// The file of a pattern: `%p` is the process; a second process without one gets its id appended.
-fn file(pattern: &Path, forked: bool) -> PathBuf {
+fn file(pattern: &Path, second: bool) -> PathBuf {
     let text = pattern.to_string_lossy();
     let pid = process::id();
     if text.contains("%p") {
         return PathBuf::from(text.replace("%p", &pid.to_string()));
     }
-    if forked { PathBuf::from(format!("{text}.{pid}")) } else { pattern.to_owned() }
+    if second { PathBuf::from(format!("{text}.{pid}")) } else { pattern.to_owned() }
 }
 
 impl Taping {
@@ -119,7 +120,7 @@ impl Taping {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             environment: variables(|name| PLACES.contains(&name) || name.starts_with(RUNTIME)),
         };
-        let path = file(&pattern, false);
+        let path = file(&pattern, tape_is_taken());
         match TapeWriter::create(&path, &header, &Options { limit_bytes: limit }) {
             Ok(writer) => {
                 self.0 = Some(Box::new(Running {

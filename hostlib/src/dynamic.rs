@@ -5,7 +5,7 @@
 
 #![expect(unsafe_code, reason = "foreign functions of a library chosen at run time")]
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::slice;
 
@@ -44,6 +44,7 @@ type MemWrite = unsafe extern "C" fn(u64, *const c_void, u32);
 type TileRead = unsafe extern "C" fn(u32, u32, u64, *mut c_void, u32);
 type TileWrite = unsafe extern "C" fn(u32, u32, u64, *const c_void, u32);
 type Clock = unsafe extern "C" fn(u32);
+type Version = unsafe extern "C" fn() -> *const c_char;
 
 /// A loaded library. Its state is the library's own: opening one file twice gives one device.
 /// Dropping unloads it, so whoever calls `init` calls `exit` before that.
@@ -59,6 +60,7 @@ pub struct DynamicLibrary {
     tile_read: TileRead,
     tile_write: TileWrite,
     clock: Clock,
+    version: Option<Version>,
     /// Last, so that the functions above do not outlive it.
     _library: Library,
 }
@@ -101,8 +103,19 @@ impl DynamicLibrary {
             tile_read: find!("libttsim_tile_rd_bytes"),
             tile_write: find!("libttsim_tile_wr_bytes"),
             clock: find!("libttsim_clock"),
+            // SAFETY: as above; the name is that of our own libraries.
+            version: unsafe { library.get("tilescope_version") }.ok().map(|found| *found),
             _library: library,
         })
+    }
+
+    /// The version of a library of this project; `None` of another one.
+    #[must_use]
+    pub fn version(&self) -> Option<String> {
+        // SAFETY: no arguments.
+        let text = unsafe { (self.version?)() };
+        // SAFETY: a static string, as the library's header says.
+        (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     }
 
     /// A fresh device.
