@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 use tools::commands::{
-    Cli, Command, boot, demo, disasm, firmware, launch, record, regs, replay, sim, stalls, state,
-    tui, why,
+    Cli, Command, boot, demo, disasm, doctor, env, firmware, launch, live, record, regs, replay,
+    sim, stalls, state, tui, why,
 };
 use tools::exit::Exit;
 use tools::output;
@@ -40,6 +40,9 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<Exit> {
         Command::Firmware(args) => firmware::run(args, out),
         Command::Disasm(args) => disasm::run(args, out),
         Command::Regs(args) => regs::run(args, out),
+        Command::Run(args) => live::run(args, out),
+        Command::Env(args) => env::run(args, out),
+        Command::Doctor(args) => doctor::run(args, out),
         Command::Replay(args) => replay::run(args, out),
         Command::Record(args) => record::run(args, out),
         Command::Sim(args) => sim::run(args, out),

@@ -159,6 +159,18 @@ pub fn note(text: &str) {
     let _ = writeln!(anstream::stderr(), "note: {text}");
 }
 
+/// Prints what this program has to say beside another one's output: one line on standard error, with
+/// its name in front.
+pub fn say(text: &str) {
+    print_plainly(&format!("tilescope: {text}"));
+}
+
+/// Prints lines on standard error, with nothing in front.
+pub fn print_plainly(text: &str) {
+    // As above.
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

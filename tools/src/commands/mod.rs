@@ -7,8 +7,11 @@ pub mod allow;
 pub mod boot;
 pub mod demo;
 pub mod disasm;
+pub mod doctor;
+pub mod env;
 pub mod firmware;
 pub mod launch;
+pub mod live;
 pub mod log;
 pub mod machine;
 pub mod progress;
@@ -45,6 +48,8 @@ Examples:
   tilescope demo hang                      a kernel that hangs, explained
   tilescope disasm kernel.elf              disassemble, Tensix instructions included
   tilescope regs SOFT_RESET_0              what a register is, and who can see it
+  tilescope run -- PROGRAM                 a host program on the simulated chip; why, if it hangs
+  tilescope doctor                         is all there that host programs need?
   tilescope sim install ~/sim              the chip as a library for ttnn, tt-metal, tt-exalens
   tilescope record -o a.rec -- PROGRAM     record what a host program does to a chip
   tilescope replay a.rec                   do the same again, and compare every read
@@ -85,6 +90,12 @@ pub enum Command {
     Disasm(disasm::DisasmArgs),
     /// Explain addresses, registers, configuration fields, CSRs and instructions
     Regs(regs::RegsArgs),
+    /// Run a host program on the simulated chip, and say why if it hangs
+    Run(live::LiveArgs),
+    /// Print what a shell needs for host programs to find the simulated chip
+    Env(env::EnvArgs),
+    /// Look whether all is there that host programs need, and say how to mend it
+    Doctor(doctor::DoctorArgs),
     /// Replay recorded host sessions and compare every read
     Replay(replay::ReplayArgs),
     /// Run a host program and record what it does to the chip

@@ -131,12 +131,20 @@ impl Cache {
     /// # Errors
     /// When neither is known.
     pub fn open() -> Result<Self> {
+        Ok(Self::at(&Self::directory()?))
+    }
+
+    /// The directory for all that can be made again.
+    ///
+    /// # Errors
+    /// As [`Cache::open`].
+    pub fn directory() -> Result<PathBuf> {
         if let Some(dir) = std::env::var_os(CACHE_ENV).filter(|dir| !dir.is_empty()) {
-            return Ok(Self::at(Path::new(&dir)));
+            return Ok(PathBuf::from(dir));
         }
         let dirs = directories::ProjectDirs::from("", "", "tilescope");
         let dirs = dirs.with_context(|| format!("no home directory; set {CACHE_ENV}"))?;
-        Ok(Self::at(dirs.cache_dir()))
+        Ok(dirs.cache_dir().to_owned())
     }
 
     /// A cache in a directory of the caller's choice.

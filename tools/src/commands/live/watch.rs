@@ -1,0 +1,170 @@
+//! What the library says while the program runs, and what it is asked: files in a directory, as
+//! `ffi/src/bell.rs` lists them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use serde::Deserialize;
+
+use super::OnHang;
+use crate::output::{print_plainly, say};
+use crate::supervise::{Answer, Watch};
+
+/// How long the library may take to answer; it looks for questions twenty times a second.
+const PATIENCE: Duration = Duration::from_millis(1500);
+
+/// A hang as the library tells of it.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Hang {
+    pub(super) verdict: String,
+    pub(super) cycle: u64,
+    tape: Option<PathBuf>,
+}
+
+/// What became of the program, as far as the library has seen it.
+#[derive(Clone, Default, Debug)]
+pub(super) struct News {
+    /// Times that the chip was opened.
+    pub(super) sessions: usize,
+    hangs: Vec<Hang>,
+    /// Different mistakes of kernels and firmware.
+    pub(super) errors: usize,
+    pub(super) tapes: BTreeSet<PathBuf>,
+    /// The signal by which the user ended it.
+    pub(super) ended_by: Option<Signal>,
+}
+
+impl News {
+    /// A deadlock if there was one, else the first.
+    pub(super) fn worst_hang(&self) -> Option<&Hang> {
+        let deadlock = self.hangs.iter().find(|hang| hang.verdict == "DEADLOCK");
+        deadlock.or(self.hangs.first())
+    }
+
+    fn read(dir: &Path) -> Self {
+        let mut news = Self::default();
+        for line in lines(dir, "session-") {
+            news.sessions += 1;
+            if !line.is_empty() {
+                news.tapes.insert(PathBuf::from(line));
+            }
+        }
+        news.hangs = hangs(dir);
+        news.tapes.extend(news.hangs.iter().filter_map(|hang| hang.tape.clone()));
+        news.errors = lines(dir, "errors-").len();
+        news
+    }
+}
+
+/// Files of that name and any process, in order.
+fn files(dir: &Path, name: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(name))
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_none())
+        .collect();
+    files.sort();
+    files
+}
+
+fn lines(dir: &Path, name: &str) -> Vec<String> {
+    let texts = files(dir, name).into_iter().filter_map(|path| fs::read_to_string(path).ok());
+    texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+fn hangs(dir: &Path) -> Vec<Hang> {
+    // The last line of one that is being written is read the next time.
+    lines(dir, "hang-").iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// Watches a program that has the library.
+#[derive(Debug)]
+pub(super) struct Watcher {
+    dir: PathBuf,
+    on_hang: OnHang,
+    hinted: bool,
+    asked: Option<Instant>,
+    /// It was said that nobody answers.
+    given_up: bool,
+    shown: BTreeSet<PathBuf>,
+    ended_by: Option<Signal>,
+}
+
+impl Watcher {
+    pub(super) fn new(dir: &Path, on_hang: OnHang) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            on_hang,
+            hinted: false,
+            asked: None,
+            given_up: false,
+            shown: BTreeSet::new(),
+            ended_by: None,
+        }
+    }
+
+    /// Once the program has ended.
+    pub(super) fn finish(mut self) -> News {
+        self.show_answers();
+        News { ended_by: self.ended_by, ..News::read(&self.dir) }
+    }
+
+    fn show_answers(&mut self) {
+        for path in files(&self.dir, "told-") {
+            if let Ok(text) = fs::read_to_string(&path)
+                && self.shown.insert(path)
+            {
+                print_plainly(text.trim_end());
+                say("Ctrl-C once more ends the program");
+            }
+        }
+    }
+
+    fn hint(&mut self) {
+        if self.hinted || self.on_hang != OnHang::Continue || hangs(&self.dir).is_empty() {
+            return;
+        }
+        self.hinted = true;
+        say(match self.asked {
+            None => {
+                "the program waits on; Ctrl-C shows where everybody stands, a second one ends it \
+                 (--on-hang exit does so by itself, --report FILE.html keeps this as a page)"
+            }
+            Some(_) => "the program waits on; Ctrl-C ends it",
+        });
+    }
+}
+
+impl Watch for Watcher {
+    fn tick(&mut self) -> ControlFlow<()> {
+        self.hint();
+        let Some(asked) = self.asked else { return ControlFlow::Continue(()) };
+        self.show_answers();
+        if self.shown.is_empty() && !self.given_up && asked.elapsed() > PATIENCE {
+            self.given_up = true;
+            say(match files(&self.dir, "session-").is_empty() {
+                true => "the program has not opened the chip; Ctrl-C once more ends it",
+                false => {
+                    "the program makes no calls that reach the chip right now; \
+                     Ctrl-C once more ends it"
+                }
+            });
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn signal(&mut self, signal: Signal, _time: u32) -> Answer {
+        let asks = matches!(signal, Signal::SIGINT | Signal::SIGQUIT) && self.asked.is_none();
+        if asks && fs::write(self.dir.join("ask"), "").is_ok() {
+            self.asked = Some(Instant::now());
+            return Answer::Keep;
+        }
+        self.ended_by.get_or_insert(signal);
+        Answer::End
+    }
+}

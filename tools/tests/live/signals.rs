@@ -1,0 +1,116 @@
+//! What Ctrl-C and its like come to.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+
+use super::{Installed, until};
+
+/// A run whose standard error is read as it comes.
+struct Running {
+    child: Child,
+    lines: Receiver<String>,
+    said: String,
+}
+
+impl Running {
+    fn start(mut command: Command) -> Self {
+        let mut child =
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let errors = BufReader::new(child.stderr.take().expect("piped"));
+        let (sent, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in errors.lines().map_while(Result::ok) {
+                if sent.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, lines, said: String::new() }
+    }
+
+    fn wait_for(&mut self, text: &str) {
+        until(&format!("no {text:?}"), || {
+            for line in self.lines.try_iter() {
+                self.said.push_str(&line);
+                self.said.push('\n');
+            }
+            self.said.contains(text).then_some(())
+        });
+    }
+
+    fn send(&self, signal: &str) {
+        let script = format!("kill -{signal} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &script]).status().expect("a shell").success());
+    }
+
+    fn end(mut self) -> (i32, String) {
+        let status = self.child.wait().expect("it ends").code().expect("a status");
+        let rest: Vec<String> = self.lines.iter().collect();
+        (status, self.said + &rest.join("\n"))
+    }
+}
+
+/// Whether a process runs; one that has ended and that nobody has asked for does not.
+fn runs(pid: &str) -> bool {
+    let mut stat = String::new();
+    let read =
+        fs::File::open(format!("/proc/{pid}/stat")).map(|mut file| file.read_to_string(&mut stat));
+    // The state stands behind the name in brackets [man: proc_pid_stat(5)].
+    read.is_ok() && stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+#[test]
+fn first_control_c_shows_where_everybody_stands_and_the_second_ends() {
+    for (act, status, shown) in [
+        ("works", 130, &["1 tile at work", "BRISC     runs in pc 0x"][..]),
+        ("hangs", 3, &["1 tile at work", "BRISC     polls L1 word 0x30000 = 0x0 since cycle"]),
+    ] {
+        for first in ["INT", "QUIT"] {
+            let installed = Installed::new();
+            let mut run = Running::start(installed.host(&["-o", "a.tstape"], act));
+            if act == "hangs" {
+                run.wait_for("the program waits on; Ctrl-C shows");
+            } else {
+                // Which is there once the chip is open.
+                until("no tape", || installed.path("a.tstape").exists().then_some(()));
+            }
+            run.send(first);
+            run.wait_for("Ctrl-C once more ends");
+            assert!(run.child.try_wait().expect("asked").is_none(), "it lives on");
+            let told = run.said.split_once("where everybody stands at cycle ").expect("told").1;
+            assert!(told.contains("tile (0, 0) [NoC (1, 2)], no runtime firmware"), "{told}");
+            for shown in shown {
+                assert!(told.contains(shown), "no {shown}: {told}");
+            }
+            run.send("INT");
+            let (code, said) = run.end();
+            assert_eq!(code, status, "{said}");
+            assert!(said.contains("was ended by Ctrl-C"), "{said}");
+        }
+    }
+}
+
+/// A program that starts another one and waits; both are in `pids`.
+const FAMILY: &str = "sleep 600 & echo $$ $! > pids.part; mv pids.part pids; wait";
+
+#[test]
+fn program_that_does_not_call_is_said_to_and_its_group_ends_with_it() {
+    for (signals, status) in
+        [(&["INT", "INT"][..], 130), (&["INT", "TERM"], 143), (&["TERM"], 143), (&["HUP"], 129)]
+    {
+        let installed = Installed::new();
+        let mut run = Running::start(installed.script(&[], FAMILY));
+        let pids = until("no program", || fs::read_to_string(installed.path("pids")).ok());
+        let (last, before) = signals.split_last().expect("one at least");
+        for signal in before {
+            run.send(signal);
+            run.wait_for("the program has not opened the chip; Ctrl-C once more ends it");
+        }
+        run.send(last);
+        let (code, said) = run.end();
+        assert_eq!(code, status, "{said}");
+        until("it lives on", || (!pids.split_whitespace().any(runs)).then_some(()));
+    }
+}
