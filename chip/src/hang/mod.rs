@@ -15,12 +15,15 @@
 //! waits for commands and a persistent kernel are no hang: a verdict names at least one core that is
 //! within a kernel and stuck.
 
+mod closure;
+
 use memory_map::mailbox;
 use sim_core::{AgentId, CoreId, Cycle, Observer, WaitReason, Width};
 use tile::{AgentWait, Tile, Verdict};
 
 use crate::chip::Chip;
 use crate::grid::{Grid, Place, TensixTile};
+use closure::Closure;
 
 /// What the host may still do, by what it has done since nothing moves.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -273,83 +276,6 @@ impl Scene {
         let is_command = self.role == Role::Bare && agent == AgentId::Core(CoreId::Brisc);
         enders.push(if is_mailbox || is_command { Ender::Launch } else { Ender::Write });
         enders
-    }
-}
-
-/// The closure over all tiles.
-struct Closure<'a> {
-    scenes: &'a [Scene],
-    mailbox: Mailbox,
-    stance: Stance,
-    /// By scene, by wait.
-    live: Vec<Vec<bool>>,
-}
-
-impl<'a> Closure<'a> {
-    fn new(scenes: &'a [Scene], mailbox: Mailbox, stance: Stance) -> Self {
-        let live = scenes.iter().map(|scene| vec![false; scene.waits.len()]).collect();
-        let mut closure = Self { scenes, mailbox, stance, live };
-        while closure.round() {}
-        closure
-    }
-
-    /// One look at everybody; whether anybody turned out to be live.
-    fn round(&mut self) -> bool {
-        let senders: Vec<bool> = (0..self.scenes.len()).map(|at| self.can_send(at)).collect();
-        let mut changed = false;
-        for at in 0..self.scenes.len() {
-            for index in 0..self.scenes[at].waits.len() {
-                if self.live[at][index] {
-                    continue;
-                }
-                let enders = self.scenes[at].enders(&self.scenes[at].waits[index], self.mailbox);
-                if enders.iter().any(|&ender| self.can_act(at, ender, &senders)) {
-                    self.live[at][index] = true;
-                    changed = true;
-                }
-            }
-        }
-        changed
-    }
-
-    /// Whether a core of that tile may yet send something on a NoC.
-    fn can_send(&self, at: usize) -> bool {
-        CoreId::ALL.into_iter().any(|core| self.is_live(at, AgentId::Core(core)))
-    }
-
-    fn is_live(&self, at: usize, agent: AgentId) -> bool {
-        let scene = &self.scenes[at];
-        match scene.waits.iter().position(|wait| wait.agent == agent) {
-            Some(index) => self.live[at][index],
-            None => match agent {
-                AgentId::Core(core) => {
-                    let at_work = scene.moves || scene.clocked[core.index()];
-                    at_work && !scene.dead[core.index()]
-                }
-                _ => scene.moves,
-            },
-        }
-    }
-
-    fn can_act(&self, at: usize, ender: Ender, senders: &[bool]) -> bool {
-        match ender {
-            Ender::Here(agent) => self.is_live(at, agent),
-            Ender::Answer => self.scenes[at].sends,
-            Ender::Elsewhere => senders.iter().zip(self.scenes).enumerate().any(|(other, pair)| {
-                // A dispatcher sends launches when the host has it do so, and nothing that a kernel of
-                // somebody else waits for.
-                let stranger = pair.1.role == Role::Dispatcher
-                    && self.scenes[at].role != Role::Dispatcher
-                    && self.stance > Stance::Free;
-                other != at && *pair.0 && !stranger
-            }),
-            Ender::Launch => self.stance == Stance::Free,
-            Ender::Write => self.stance < Stance::Polls,
-        }
-    }
-
-    fn is_stuck(&self, at: usize, index: usize) -> bool {
-        !self.live[at][index] && self.scenes[at].waits[index].reason != WaitReason::Ended
     }
 }
 
