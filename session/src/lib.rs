@@ -1,6 +1,6 @@
 //! A chip and what is asked of it, whoever hosts it: a plan, a tape or a living program.
 //!
-//! * [`report`] turns a [`chip::Hang`] into one explanation over many tiles.
+//! * [`report()`] turns a [`chip::Hang`] into one explanation over many tiles.
 //! * [`positions()`] is where everybody stands, hang or not.
 //! * [`names`] is what files say of a tile: names of code, buffers, semaphores.
 //! * [`books`] is what a watched tile has kept; an unwatched one has none and is explained from its state.

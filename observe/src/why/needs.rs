@@ -93,7 +93,11 @@ pub(super) fn need(scene: &Scene<'_>, wait: &AgentWait) -> Need {
         WaitReason::Spin => spin(scene, wait),
         WaitReason::Ended => {
             let core = core_behind(wait.agent).unwrap_or(CoreId::Brisc);
-            let kernel = wait.pc.is_some_and(|pc| scene.names.is_kernel(core, pc));
+            // Behind `main` start-up code goes round for ever: that is how a bare program ends.
+            let kernel = wait.pc.is_some_and(|pc| {
+                let function = scene.names.function(core, pc);
+                scene.names.is_kernel(core, pc) && function.as_deref() != Some("_start")
+            });
             let kind = if kernel { Kind::Stopped } else { Kind::Ended };
             Need::new(kind, "has ended in an endless loop".to_owned(), Vec::new())
         }
