@@ -8,6 +8,7 @@ use sim_core::CoreId;
 
 pub use memory_map::layout::{L1_BYTES, LOCAL_RAM_BASE, LOCAL_RAM_MAX_BYTES, in_l1, in_local_ram};
 pub use memory_map::mailbox::{MAILBOX_BASE, MAILBOX_BYTES};
+pub use symbols::launch::message_index;
 
 /// First byte of L1 that firmware leaves alone once it is up; the usual kernel-config base.
 pub const MAP_END: u32 = 0xA080;
@@ -29,19 +30,6 @@ pub const fn data_image(core: CoreId) -> u32 {
         CoreId::Trisc0 => 0xE080,
         CoreId::Trisc1 => 0xF080,
         CoreId::Trisc2 => 0x1_0080,
-    }
-}
-
-/// Position of a core in the arrays of the launch message: BRISC, NCRISC, TRISC0, TRISC1, TRISC2
-/// `[hdr: hw/inc/hostdev/dev_msgs.h]`. It differs from the order of [`CoreId::ALL`].
-#[must_use]
-pub const fn message_index(core: CoreId) -> usize {
-    match core {
-        CoreId::Brisc => 0,
-        CoreId::Ncrisc => 1,
-        CoreId::Trisc0 => 2,
-        CoreId::Trisc1 => 3,
-        CoreId::Trisc2 => 4,
     }
 }
 

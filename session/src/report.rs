@@ -6,7 +6,7 @@ use chip::{Chip, Hang, HungTile, Role, Stance};
 use observe::why::{CircularBuffer, End, Explanation, Scene, explain};
 use observe::{BuiltInNames, Names};
 use serde::Serialize;
-use sim_core::{AgentId, Observer, WaitReason};
+use sim_core::{AgentId, WaitReason};
 use tile::{AgentWait, Tile, Verdict};
 
 use crate::books::{Blank, Kept};
@@ -249,7 +249,3 @@ fn explain_tile<O: Kept>(
         remote: None,
     }
 }
-
-/// An observer is an observer of books or of nothing; the bound is written once.
-pub trait Watched: Observer + Kept + Send + 'static {}
-impl<O: Observer + Kept + Send + 'static> Watched for O {}

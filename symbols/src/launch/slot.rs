@@ -19,7 +19,8 @@ const BUFFERS: u32 = 64;
 /// `RTA_CRTA_NO_ARGS_SENTINEL` `[hdr: hw/inc/hostdev/rta_constants.h]`.
 const NO_ARGUMENTS: u16 = 0xFFFF;
 
-/// Position of a core in the arrays of the launch message: BRISC, NCRISC, TRISC0, TRISC1, TRISC2.
+/// Position of a core in the arrays of the launch message: BRISC, NCRISC, TRISC0, TRISC1, TRISC2
+/// `[hdr: hw/inc/hostdev/dev_msgs.h]`. It differs from the order of [`CoreId::ALL`].
 #[must_use]
 pub const fn message_index(core: CoreId) -> usize {
     match core {
