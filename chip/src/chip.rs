@@ -94,6 +94,12 @@ impl<O: Observer + Send + 'static> Chip<O> {
         &self.config
     }
 
+    /// Ends the worker threads, for a process that is about to fork: new ones are started when they are
+    /// needed, in the parent and in the child.
+    pub fn dismiss_threads(&mut self) {
+        self.field.dismiss();
+    }
+
     /// Cycles since power-on.
     #[must_use]
     pub fn now(&self) -> Cycle {
@@ -265,10 +271,10 @@ impl<O: Observer + Send + 'static> Chip<O> {
     pub fn warnings(&mut self) -> Vec<String> {
         let (grid, now, mut lines) = (&self.grid, self.now, Vec::new());
         self.field.for_each(now, |number, tile| {
-            let Coordinate { x, y } = grid.logical(number);
+            let place = grid.tile(number);
             let lowered =
                 tile.warnings().iter().filter(|warning| tensix::Check::by_id(warning.id).is_ok());
-            lines.extend(lowered.map(|warning| format!("tile ({x}, {y}): {warning}")));
+            lines.extend(lowered.map(|warning| format!("{place}: {warning}")));
         });
         lines
     }

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use sim_core::l1::{L1, L1_BYTES};
 use sim_core::sync::{Crew, Mutex};
-use sim_core::{Cycle, GuestError, NullObserver, Observer};
-use tile::{Arrival, Tile, TileConfig};
+use sim_core::{Cycle, GuestError, L1Image, NullObserver, Observer};
+use tile::{Arrival, Tile, TileConfig, TileSnapshot};
 
 use crate::roster::Roster;
 
@@ -100,6 +100,29 @@ impl<O: Observer + Send + 'static> Common<O> {
             self.attention.lock().push(number);
         }
         tile.now()
+    }
+}
+
+/// A slot at a moment.
+#[derive(Clone, Debug)]
+struct SlotSnapshot {
+    tile: Option<TileSnapshot>,
+    l1: Option<L1Image>,
+    errors: Vec<GuestError>,
+}
+
+/// All tiles at a moment.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldSnapshot {
+    slots: Vec<SlotSnapshot>,
+    roster: Roster,
+}
+
+impl FieldSnapshot {
+    /// Snapshots of the tiles that had been touched.
+    pub(crate) fn tiles(&self) -> impl Iterator<Item = (u16, &TileSnapshot)> {
+        let slots = (0..).zip(&self.slots);
+        slots.filter_map(|(number, slot)| Some((number, slot.tile.as_ref()?)))
     }
 }
 
@@ -240,8 +263,17 @@ impl<O: Observer + Send + 'static> Field<O> {
         self.active().iter().map(advance).min().unwrap_or(limit)
     }
 
-    /// Whether there are other threads; starts them when they are first needed.
+    /// Ends the other threads until they are needed again.
+    pub(crate) fn dismiss(&mut self) {
+        self.crew = None;
+    }
+
+    /// Whether there are other threads; starts them when they are first needed, and again in a process
+    /// that was forked off since.
     fn is_crewed(&mut self) -> bool {
+        if self.crew.as_ref().is_some_and(Crew::is_elsewhere) {
+            self.crew = None;
+        }
         if self.threads > 1 && self.crew.is_none() {
             let common = Arc::clone(&self.common);
             match Crew::start("tiles", self.threads, move |piece| common.work(piece)) {
@@ -320,5 +352,48 @@ impl<O: Observer + Send + 'static> Field<O> {
             // To look at its state takes cores out of their loops.
             self.roster.note(number, tile);
         }
+    }
+
+    /// All tiles as they are, between two advances. What has not changed since `like` is shared.
+    pub(crate) fn snapshot(&self, like: Option<&FieldSnapshot>) -> FieldSnapshot {
+        let Self { common, watch: _, crew: _, threads: _, configs: _, roster } = self;
+        let slots = common.slots.iter().enumerate().map(|(number, slot)| {
+            let Slot { tile, l1, errors } = &*slot.lock();
+            let like = like.and_then(|like| like.slots.get(number));
+            let none = L1Image::default();
+            let like_l1 = like.and_then(|like| like.l1.as_ref()).unwrap_or(&none);
+            SlotSnapshot {
+                tile: tile
+                    .as_ref()
+                    .map(|tile| tile.snapshot(like.and_then(|like| like.tile.as_ref()))),
+                l1: l1.as_ref().map(|l1| l1.image(like_l1)),
+                errors: errors.clone(),
+            }
+        });
+        FieldSnapshot { slots: slots.collect(), roster: roster.clone() }
+    }
+
+    /// Goes back to a moment. A tile that had not been touched then is there no longer, nor is its
+    /// observer.
+    pub(crate) fn restore(&mut self, snapshot: &FieldSnapshot) {
+        let Self { common, watch, crew: _, threads: _, configs, roster } = self;
+        for (number, (slot, old)) in (0..).zip(common.slots.iter().zip(&snapshot.slots)) {
+            let slot = &mut *slot.lock();
+            match &old.tile {
+                Some(old) => {
+                    let config = &configs[usize::from(number)];
+                    slot.tile(config, || watch(number)).restore(old);
+                }
+                None => slot.tile = None,
+            }
+            slot.l1 = old.l1.as_ref().map(|old| {
+                let l1 = L1::new();
+                l1.restore(old);
+                l1
+            });
+            slot.errors.clone_from(&old.errors);
+        }
+        common.attention.lock().clear();
+        roster.clone_from(&snapshot.roster);
     }
 }

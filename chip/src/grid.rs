@@ -22,6 +22,8 @@ const TENSIX_ROWS: std::ops::RangeInclusive<u8> = 2..=11;
 /// `[zephyr: lib/tenstorrent/bh_arc/noc_init.c]`, `[umd: device/api/umd/device/arch]`. Software that
 /// writes translated coordinates only cannot tell.
 const DRAM_ROWS: [u8; 12] = [0, 1, 11, 2, 10, 3, 9, 4, 8, 5, 7, 6];
+/// Translated row of the first of them.
+const DRAM_TRANSLATED_ROW: u8 = 12;
 /// NoC 0 columns of DRAM ports and their translated columns.
 const DRAM_COLUMNS: [(u8, u8); 2] = [(0, 17), (9, 18)];
 /// NoC 0 rows of the three ports of each channel of a column.
@@ -143,6 +145,14 @@ impl TensixTile {
     }
 }
 
+/// `tile (0, 0) [NoC (1, 2)]`: as the vendor's runtime counts workers, then the translated coordinate.
+impl std::fmt::Display for TensixTile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ((x, y), noc) = (self.worker(), self.logical);
+        write!(f, "tile ({x}, {y}) [NoC ({}, {})]", noc.x, noc.y)
+    }
+}
+
 /// All places.
 #[derive(Clone, Debug)]
 pub struct Grid {
@@ -153,6 +163,18 @@ pub struct Grid {
     places: Vec<Option<Place>>,
     /// By `y << 6 | x` in translated coordinates: hosts look here with every access.
     translated: Vec<Option<Place>>,
+}
+
+/// As kernels call it: `DRAM bank 3`, `PCIe (host memory)`.
+impl std::fmt::Display for Other {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Dram(channel) => write!(f, "DRAM bank {channel}"),
+            Self::Eth(channel) => write!(f, "ethernet channel {channel}"),
+            Self::Arc => f.write_str("ARC"),
+            Self::Pcie => f.write_str("PCIe (host memory)"),
+        }
+    }
 }
 
 impl Other {
@@ -212,6 +234,18 @@ impl Grid {
         grid
     }
 
+    /// What is at a translated coordinate, by name: `tile (0, 0)`, `DRAM bank 3`, `nothing`; the coordinate
+    /// behind it.
+    #[must_use]
+    pub fn name(&self, (x, y): (u8, u8)) -> String {
+        let at = Coordinate { x, y };
+        match self.locate(0, at, true) {
+            Some(Place::Tensix(number)) => self.tile(number).to_string(),
+            Some(Place::Endpoint(other)) => format!("{other} [NoC ({}, {})]", at.x, at.y),
+            None => format!("NoC ({}, {}), where nothing is", at.x, at.y),
+        }
+    }
+
     /// Which product it is of.
     #[must_use]
     pub fn product(&self) -> Product {
@@ -239,6 +273,23 @@ impl Grid {
     pub fn tile(&self, number: u16) -> TensixTile {
         let none = TensixTile { physical: Coordinate::default(), logical: Coordinate::default() };
         self.tiles.get(usize::from(number)).copied().unwrap_or(none)
+    }
+
+    /// The tile that the vendor's runtime calls by that column and row, and its number.
+    #[must_use]
+    pub fn worker(&self, worker: (u8, u8)) -> Option<(u16, TensixTile)> {
+        (0..).zip(self.tensix()).find(|(_, tile)| tile.worker() == worker)
+    }
+
+    /// The translated coordinate of a DRAM channel's first port.
+    #[must_use]
+    pub fn dram(&self, channel: u16) -> Option<Coordinate> {
+        let place = Some(Place::Endpoint(Other::Dram(channel)));
+        let mut ports = DRAM_COLUMNS.iter().flat_map(|&(_, x)| {
+            let rows = DRAM_TRANSLATED_ROW..DRAM_TRANSLATED_ROW + DRAM_ROWS.len() as u8;
+            rows.map(move |y| Coordinate { x, y })
+        });
+        ports.find(|&at| self.locate(0, at, true) == place)
     }
 
     /// The NoC 0 coordinate of a tile.
@@ -284,7 +335,7 @@ impl Grid {
             return self.tiles.iter().find(|tile| tile.logical == at).map(|tile| tile.physical);
         }
         if let Some(&(x, _)) = DRAM_COLUMNS.iter().find(|&&(_, translated)| translated == at.x) {
-            let y = *DRAM_ROWS.get(usize::from(at.y.checked_sub(12)?))?;
+            let y = *DRAM_ROWS.get(usize::from(at.y.checked_sub(DRAM_TRANSLATED_ROW)?))?;
             return Some(Coordinate { x, y });
         }
         if at.y == ETH_TRANSLATED.1 && at.x >= ETH_TRANSLATED.0 {
@@ -353,6 +404,20 @@ mod tests {
             assert_eq!(place(first), place(first + 1));
             assert_eq!(place(first), place(first + 2));
         }
+    }
+
+    /// `[spec: host-abi 2.6]`: workers are counted over the Tensix columns, channels 0 to 3 are at the left.
+    #[test]
+    fn workers_and_channels_are_found_by_what_hosts_call_them() {
+        let grid = full();
+        let logical = |worker| grid.worker(worker).map(|(_, tile)| tile.logical);
+        assert_eq!(logical((0, 0)), Some(at(1, 2)));
+        assert_eq!(logical((7, 9)), Some(at(10, 11)));
+        assert_eq!((logical((14, 0)), logical((0, 10))), (None, None));
+        assert_eq!(grid.worker((1, 1)).map(|(number, _)| number), Some(15));
+        assert_eq!(grid.dram(0), Some(at(17, 12)));
+        assert_eq!(grid.dram(5), Some(at(18, 15)));
+        assert_eq!(grid.dram(8), None);
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod port;
 mod post;
 mod report;
 mod roster;
+mod snapshot;
 mod time;
 
 pub use chip::{Chip, LOOKAHEAD};
@@ -24,4 +25,5 @@ pub use config::{ChipConfig, ClockStep};
 pub use endpoint::HostMemory;
 pub use error::HostError;
 pub use grid::{Grid, Harvest, Other, Place, Product, TensixTile};
-pub use hang::{Hang, HostPoll, HungTile, Role, Stance, Witness};
+pub use hang::{Hang, HostPoll, HungTile, Moving, Pulse, Role, Stance, Witness};
+pub use snapshot::ChipSnapshot;

@@ -13,7 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::grid::Other;
 
 /// A request on its way to an endpoint that is not a Tensix tile.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Letter {
     /// The sender's tile number.
     pub(crate) source: u16,
@@ -26,7 +26,7 @@ pub(crate) struct Letter {
 }
 
 /// Requests to endpoints by `(arrival, sender, ticket)`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Post {
     letters: BTreeMap<(Cycle, u16, u64), Letter>,
 }

@@ -5,11 +5,13 @@ use devices::niu::{Coordinate, NocPacket};
 use sim_core::{Cycle, GuestError};
 use tile::Ebreak;
 
+use crate::grid::{Other, TensixTile};
+
 /// Most reports that are kept; a guest that errs in a loop must not fill the memory.
 const KEPT: usize = 1000;
 
 /// Guest mistakes, oldest first.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Reports {
     lines: Vec<String>,
     notes: Vec<String>,
@@ -26,18 +28,18 @@ impl Reports {
     }
 
     /// A mistake in the tile at those coordinates.
-    pub(crate) fn guest(&mut self, tile: Coordinate, error: &GuestError) {
+    pub(crate) fn guest(&mut self, tile: TensixTile, error: &GuestError) {
         let hint = match tensix::Check::by_id(error.id) {
             Ok(check) => {
                 format!("; TILESCOPE_WARN={} goes on with: {}", error.id, check.row().lowered)
             }
             Err(_) => String::new(),
         };
-        self.add(format!("tile ({}, {}): {error}{hint}", tile.x, tile.y));
+        self.add(format!("{tile}: {error}{hint}"));
     }
 
     /// A core that has come to an `ebreak`; `attended`: the host is a debugger, which may have placed it.
-    pub(crate) fn ebreak(&mut self, tile: Coordinate, ebreak: Ebreak, attended: bool) {
+    pub(crate) fn ebreak(&mut self, tile: TensixTile, ebreak: Ebreak, attended: bool) {
         let Ebreak { core, pc, cycle } = ebreak;
         let what = if attended {
             "a debugger is at work and can let it go on"
@@ -46,8 +48,7 @@ impl Reports {
              (LLK_ASSERT, ASSERT) or a trap of the compiler"
         };
         let line = format!(
-            "tile ({}, {}): [ebreak]: {core} has halted at ebreak or ecall, pc {pc:#x}, cycle {cycle}: {what}",
-            tile.x, tile.y
+            "{tile}: [ebreak]: {core} has stopped at ebreak or ecall, pc {pc:#x}, cycle {cycle}: {what}"
         );
         if !attended {
             self.add(line);
@@ -64,16 +65,14 @@ impl Reports {
     /// A request to a coordinate where nothing is.
     pub(crate) fn nowhere(
         &mut self,
-        tile: Coordinate,
+        tile: TensixTile,
         cycle: Cycle,
         packet: &NocPacket,
         at: Coordinate,
     ) {
         self.add(format!(
-            "tile ({}, {}): UndefinedBehavior [noc-no-such-tile]: NoC {} request for address {:#x} \
-             of ({}, {}), where no tile is (cycle {cycle})",
-            tile.x,
-            tile.y,
+            "{tile}: UndefinedBehavior [noc-no-such-tile]: NoC {} request for address {:#x} \
+             of NoC ({}, {}), where no tile is (cycle {cycle})",
             packet.noc,
             packet.address(),
             at.x,
@@ -84,17 +83,19 @@ impl Reports {
     /// A request that an endpoint refused.
     pub(crate) fn endpoint(
         &mut self,
-        tile: Coordinate,
+        tile: TensixTile,
         cycle: Cycle,
+        endpoint: Other,
         packet: &NocPacket,
         fault: &DeviceFault,
     ) {
+        let at = Coordinate::from_bits(packet.coordinate());
         self.add(format!(
-            "tile ({}, {}): {fault} (NoC {} request for address {:#x}, cycle {cycle})",
-            tile.x,
-            tile.y,
+            "{tile}: {fault} (NoC {} request for address {:#x} of {endpoint} [NoC ({}, {})], cycle {cycle})",
             packet.noc,
-            packet.address()
+            packet.address(),
+            at.x,
+            at.y
         ));
     }
 

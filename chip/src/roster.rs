@@ -6,7 +6,7 @@ use sim_core::{Cycle, Observer};
 use tile::Tile;
 
 /// Tiles by what they do next. All others are left alone until somebody does something to them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Roster {
     /// Something happens there now; ascending.
     active: Vec<u16>,

@@ -45,7 +45,9 @@ fn chip_at_ebreak() -> Chip {
     // Nobody has been seen who could let it go on.
     let reports = chip.take_reports();
     assert_eq!(reports.len(), 1);
-    for part in ["tile (1, 2)", "[ebreak]", "BRISC", "pc 0x0", "no debugger has been seen"] {
+    for part in
+        ["tile (0, 0) [NoC (1, 2)]", "[ebreak]", "BRISC", "pc 0x0", "no debugger has been seen"]
+    {
         assert!(reports[0].contains(part), "{part} in {}", reports[0]);
     }
     chip

@@ -218,6 +218,35 @@ fn core_that_waits_by_the_clock_and_does_nothing_ends_no_wait() {
     assert!(chip.hang(Stance::Waits, &words, &witness).is_none());
 }
 
+/// Two pulses of a chip on which BRISC runs that.
+fn pulses(program: &[u32], polls: &[HostPoll]) -> Option<bool> {
+    let mut chip = chip();
+    start(&mut chip, FIRST.0, program);
+    chip.clock(4096);
+    let (before, moving) = chip.pulse(polls)?;
+    assert_eq!(moving.len(), 1, "BRISC alone");
+    chip.clock(1 << 16);
+    Some(before.is_like(&chip.pulse(polls)?.0))
+}
+
+/// A heartbeat gets nowhere; who walks over L1, sends on a NoC or ends does, and so does one for whom nobody
+/// waits: no hint is given of a persistent kernel.
+#[test]
+fn pulse_of_a_loop_that_only_stores_to_its_word_stays_the_same() {
+    let awaited = [HostPoll { tile: FIRST.1, addr: WORD + 0x100, bytes: 4 }];
+    let to = |addr: u32| li(5, addr).to_vec();
+    let heartbeat = [to(WORD), vec![addi(6, 6, 1), sw(6, 5, 0), j(-8)]].concat();
+    assert_eq!(pulses(&heartbeat, &awaited), Some(true));
+    assert_eq!(pulses(&heartbeat, &[]), None, "nobody waits for it");
+    let walks = [to(WORD), vec![addi(5, 5, 16), sw(5, 5, 0), j(-8)]].concat();
+    assert_eq!(pulses(&walks, &awaited), Some(false), "it writes ever more");
+    // NOC_TARG_ADDR_LO of NoC 0: what it commands changes.
+    let commands = [to(0xFFB2_0000), vec![addi(6, 6, 16), sw(6, 5, 0), j(-8)]].concat();
+    assert_eq!(pulses(&commands, &awaited), Some(false), "it programs a NoC");
+    let polls = [to(WORD), vec![lw(6, 5, 0), beq(6, 0, -4), j(0)]].concat();
+    assert_eq!(pulses(&polls, &awaited), None, "it waits");
+}
+
 #[test]
 fn looking_for_a_hang_changes_nothing() {
     let hash = |look: bool| {

@@ -1,8 +1,9 @@
-//! What goes between this library and a `tilescope run` that started the process: files in the directory
+//! What goes between this library and who started the process, `tilescope run` or a test runner: files in the directory
 //! that `TILESCOPE_RUN_DIR` names. Without it nothing here does anything.
 //!
 //! * `session-PID`: a session has begun; one line, the path of its tape if one is kept.
-//! * `hang-PID`: a hang was proved; a line of JSON for each: `verdict`, `cycle`, `tape`.
+//! * `ended-PID`: a session has ended; one line.
+//! * `hang-PID`: a hang was proved; a line of JSON for each: `verdict`, `cycle`, `tape`, `text`.
 //! * `errors-PID`: a line for each mistake of the guest.
 //! * `ask`, by `tilescope run`: somebody wants to know where everybody stands.
 //! * `told-PID`: the answer, as text. It appears whole.
@@ -81,9 +82,21 @@ impl Bell {
         self.append("session", &tape.unwrap_or_default());
     }
 
+    /// A session ends, and its tape is on the disk.
+    pub(crate) fn ends(&self) {
+        self.append("ended", "");
+    }
+
     /// A hang was proved, and the tape is on the disk up to here.
     pub(crate) fn hangs(&self, report: &Report, tape: Option<&Path>) {
-        let line = json!({ "verdict": report.verdict, "cycle": report.found, "tape": tape });
+        let text = report.to_string();
+        let line = json!({
+            "verdict": report.verdict,
+            "cycle": report.found,
+            "headline": report.cause.headline,
+            "tape": tape,
+            "text": text,
+        });
         self.append("hang", &line.to_string());
     }
 

@@ -13,8 +13,10 @@
 mod bell;
 mod buffer;
 pub mod capi;
+mod fork;
 mod memory;
 mod report;
+mod rounds;
 mod session;
 mod standby;
 mod taping;

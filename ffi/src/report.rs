@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 
-use session::Report;
+use session::{Progress, Report};
 
 use crate::bell::Bell;
 
@@ -144,6 +144,11 @@ impl Reporter {
             OnHang::Exit => end_process(DEADLOCK),
             OnHang::Wait => stop_process(),
         }
+    }
+
+    /// Says that cores go round in loops while the host waits; `TILESCOPE_REPORT` gets it if it is text.
+    pub(crate) fn goes_round(&mut self, progress: &Progress) {
+        self.line(format!("tilescope: {progress}").trim_end());
     }
 
     fn hint_hang(&mut self) {

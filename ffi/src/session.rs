@@ -7,17 +7,19 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chip::{Chip, ChipConfig, HostError};
-use parking_lot::Mutex;
 use session::TileView;
 use session::names::read_names;
 use symbols::catalog::{Catalog, Places};
 use tape::Call;
 
+use crate::fork;
 use crate::memory::TtsimMemory;
 use crate::report::{Culprit, Reporter, say_plainly};
-use crate::standby::{Answers, ClockCost, KeptRead, Standby};
+use crate::rounds::Rounds;
+use crate::standby::{Absence, Answers, ClockCost, KeptRead, Standby};
 use crate::taping::Taping;
 use crate::vigil::Vigil;
 
@@ -29,6 +31,8 @@ struct State {
     answers: Answers,
     /// What the host has done since it last changed anything.
     vigil: Vigil,
+    /// What is seen of a chip at work meanwhile.
+    rounds: Rounds,
     /// What goes on the tape, if one is kept.
     taping: Taping,
 }
@@ -41,12 +45,15 @@ enum Device {
     Broken,
 }
 
+/// A lock of the standard library: it consists of itself alone, so that it can be given back in a forked
+/// child whatever other threads were about to do with it.
 static STATE: Mutex<State> = Mutex::new(State {
     memory: TtsimMemory { read: None, write: None },
     device: Device::Absent,
     reporter: Reporter::new(),
-    answers: Answers { read: None, clock: None, rest: 0 },
+    answers: Answers { read: None, clock: None, rest: 0, reads: 0 },
     vigil: Vigil::new(),
+    rounds: Rounds::new(),
     taping: Taping::none(),
 });
 
@@ -61,7 +68,8 @@ thread_local! {
 
 impl State {
     /// The chip goes on from where it was left, so many cycles ago.
-    fn take_over(&mut self, passed: u64) {
+    fn take_over(&mut self, Absence { passed, used_up }: Absence) {
+        self.vigil.was_left(used_up);
         if let Device::Present(chip) = &mut self.device {
             chip.rest(passed);
             if passed != 0 {
@@ -70,14 +78,23 @@ impl State {
         }
     }
 
+    /// In a forked child: its tape is another one, of which others have to hear.
+    fn go_on_alone(&mut self) {
+        if let Some(complaint) = self.taping.go_on_alone() {
+            self.reporter.note(&complaint);
+        }
+        self.reporter.bell.begins(self.taping.path());
+    }
+
     /// What may be answered without the chip from now on.
     fn answers_at_rest(&self) -> Answers {
         match &self.device {
             Device::Present(chip) => chip.rests_until().map_or_else(Answers::default, |until| {
                 // So that the vigil gets its visits.
                 let cycles = self.answers.clock.map_or(0, |cost| u64::from(cost.cycles));
-                let visit = cycles.saturating_mul(self.vigil.budget());
-                Answers { rest: (until - chip.now()).min(visit), ..self.answers }
+                let reads = self.vigil.budget();
+                let visit = cycles.saturating_mul(reads);
+                Answers { rest: (until - chip.now()).min(visit), reads, ..self.answers }
             }),
             _ => Answers::default(),
         }
@@ -112,14 +129,37 @@ pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
     format!("panic: {}; please report this", text.unwrap_or("without a message"))
 }
 
+/// The state, whoever panicked with it: what is broken then is marked as such.
+fn lock() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The chip while nobody else can have it, without threads of its own. Others wait until this is dropped.
+pub(crate) struct Held(#[expect(dead_code, reason = "held, not used")] MutexGuard<'static, State>);
+
+/// Takes the chip away from everybody; `None` within a call of this thread, which has it.
+pub(crate) fn hold() -> Option<Held> {
+    if WITHIN.get() {
+        return None;
+    }
+    let mut state = lock();
+    if let Device::Present(chip) = &mut state.device {
+        chip.dismiss_threads();
+    }
+    Some(Held(state))
+}
+
 /// Runs `body` with the state, unless this thread is in there already.
 fn enter<T>(name: &str, absent: T, body: impl FnOnce(&mut State) -> T) -> T {
     if WITHIN.replace(true) {
         say_plainly(&format!("tilescope: host error: {name} called from a memory callback"));
         return absent;
     }
-    let mut state = STATE.lock();
+    let mut state = lock();
     state.take_over(STANDBY.interrupt());
+    if fork::has_happened() {
+        state.go_on_alone();
+    }
     let result = catch_unwind(AssertUnwindSafe(|| body(&mut state)));
     let result = result.unwrap_or_else(|payload| {
         state.device = Device::Broken;
@@ -141,12 +181,15 @@ pub(crate) fn init() {
             let text = "libttsim_init called twice: the first session ends here";
             state.reporter.say(Culprit::Host, text);
         }
+        fork::look_after();
         state.device = Device::Broken;
         state.answers = Answers::default();
         state.vigil = Vigil::new();
         let (reporter, complaint) = Reporter::from_env();
         state.reporter = reporter;
-        if let Some(complaint) = complaint {
+        let (rounds, other) = Rounds::from_env();
+        state.rounds = rounds;
+        for complaint in [complaint, other].into_iter().flatten() {
             state.reporter.say(Culprit::Host, &complaint);
         }
         if let Some(complaint) = state.taping.start() {
@@ -187,9 +230,10 @@ pub(crate) fn exit() {
         }
         state.device = Device::Absent;
         state.taping.call(&Call::Exit);
-        if let Some(complaint) = state.taping.flush() {
+        if let Some(complaint) = state.taping.let_go() {
             state.reporter.note(&complaint);
         }
+        state.reporter.bell.ends();
         state.reporter.finish();
     });
 }
@@ -211,13 +255,14 @@ pub(crate) fn mem_read(name: &str, paddr: u64, bytes: &mut [u8]) {
     if STANDBY.read(paddr, bytes) {
         return;
     }
-    let done = with_desk(name, false, |chip, Desk { answers, vigil, reporter, taping }| {
+    let done = with_desk(name, false, |chip, mut desk| {
         let result = chip.mem_read(paddr, bytes);
-        taping.call(&Call::MemRead { paddr, bytes });
+        desk.taping.call(&Call::MemRead { paddr, bytes });
         result?;
-        vigil.has_read(chip.polled(paddr, bytes.len()));
-        answers.read = KeptRead::new(paddr, bytes).filter(|_| chip.is_memory(paddr, bytes.len()));
-        watch_over(chip, vigil, reporter, taping);
+        desk.vigil.has_read(chip.polled(paddr, bytes.len()));
+        desk.answers.read =
+            KeptRead::new(paddr, bytes).filter(|_| chip.is_memory(paddr, bytes.len()));
+        watch_over(chip, &mut desk);
         Ok(true)
     });
     if !done {
@@ -228,16 +273,17 @@ pub(crate) fn mem_read(name: &str, paddr: u64, bytes: &mut [u8]) {
 /// Writes through a BAR.
 pub(crate) fn mem_write(name: &str, paddr: u64, bytes: &[u8]) {
     // Hosts aim a window before each access: nothing that anybody could tell, unless it moves.
-    if let Some(state) = STATE.try_lock()
+    if let Ok(state) = STATE.try_lock()
         && let Device::Present(chip) = &state.device
         && chip.is_idle_write(paddr, bytes)
     {
         return;
     }
-    with_desk(name, (), |chip, Desk { answers, vigil, taping, .. }| {
+    with_desk(name, (), |chip, Desk { answers, vigil, rounds, taping, .. }| {
         answers.read = None;
         if !chip.aims(paddr) {
             vigil.disturbed();
+            rounds.disturbed();
         }
         let result = chip.mem_write(paddr, bytes);
         taping.call(&Call::MemWrite { paddr, bytes });
@@ -257,9 +303,10 @@ pub(crate) fn config_read(name: &str, bdf: u32, offset: u32) -> u32 {
 
 /// Writes a word of configuration space.
 pub(crate) fn config_write(name: &str, bdf: u32, offset: u32, value: u32) {
-    with_desk(name, (), |chip, Desk { answers, vigil, taping, .. }| {
+    with_desk(name, (), |chip, Desk { answers, vigil, rounds, taping, .. }| {
         answers.read = None;
         vigil.disturbed();
+        rounds.disturbed();
         chip.config_write(bdf, offset, value);
         taping.call(&Call::ConfigWrite { bdf, offset, value });
         Ok(())
@@ -268,9 +315,10 @@ pub(crate) fn config_write(name: &str, bdf: u32, offset: u32, value: u32) {
 
 /// Writes to a tile.
 pub(crate) fn tile_write(name: &str, (x, y): (u32, u32), addr: u64, bytes: &[u8]) {
-    with_desk(name, (), |chip, Desk { answers, vigil, taping, .. }| {
+    with_desk(name, (), |chip, Desk { answers, vigil, rounds, taping, .. }| {
         answers.read = None;
         vigil.disturbed();
+        rounds.disturbed();
         let result = chip.tile_write(x, y, addr, bytes);
         taping.call(&Call::TileWrite { x, y, addr, bytes });
         Ok(result?)
@@ -279,12 +327,13 @@ pub(crate) fn tile_write(name: &str, (x, y): (u32, u32), addr: u64, bytes: &[u8]
 
 /// Reads from a tile; all ones if that cannot be done.
 pub(crate) fn tile_read(name: &str, (x, y): (u32, u32), address: u64, bytes: &mut [u8]) {
-    let done = with_desk(name, false, |chip, Desk { answers, vigil, taping, .. }| {
-        answers.read = None;
-        vigil.has_read(None);
+    let done = with_desk(name, false, |chip, mut desk| {
+        desk.answers.read = None;
         let result = chip.tile_read(x, y, address, bytes);
-        taping.call(&Call::TileRead { x, y, addr: address, bytes });
+        desk.taping.call(&Call::TileRead { x, y, addr: address, bytes });
         result?;
+        desk.vigil.has_read(chip.polled_at((x, y), address, bytes.len()));
+        watch_over(chip, &mut desk);
         Ok(true)
     });
     if !done {
@@ -302,24 +351,25 @@ pub(crate) fn clock(name: &str, clocks: u32) {
     if STANDBY.clock(clocks) {
         return;
     }
-    with_desk(name, (), |chip, Desk { answers, vigil, reporter, taping }| {
+    with_desk(name, (), |chip, mut desk| {
         let (before, rests_until) = (chip.now(), chip.rests_until());
         chip.clock(clocks);
-        taping.call(&Call::Clock { clocks });
+        desk.taping.call(&Call::Clock { clocks });
         if rests_until.is_some_and(|until| chip.now() <= until) {
             let cycles = u32::try_from(chip.now() - before).ok();
-            answers.clock = cycles.map(|cycles| ClockCost { clocks, cycles });
+            desk.answers.clock = cycles.map(|cycles| ClockCost { clocks, cycles });
         } else {
-            answers.read = None;
+            desk.answers.read = None;
         }
-        watch_over(chip, vigil, reporter, taping);
+        watch_over(chip, &mut desk);
         Ok(())
     });
 }
 
 /// The host waits: does the chip hang? Called from each call that a waiting host repeats, because the others
 /// may be answered without the chip.
-fn watch_over(chip: &mut Chip, vigil: &mut Vigil, reporter: &mut Reporter, taping: &mut Taping) {
+fn watch_over(chip: &mut Chip, desk: &mut Desk<'_>) {
+    let Desk { vigil, rounds, reporter, taping, .. } = desk;
     if reporter.bell.is_asked() {
         let catalog = Catalog::gather(&places());
         let view = |tile: &_, _: &_| TileView::new(&read_names(tile, &catalog));
@@ -333,6 +383,11 @@ fn watch_over(chip: &mut Chip, vigil: &mut Vigil, reporter: &mut Reporter, tapin
             reporter.note(&complaint);
         }
         reporter.hang(&report, taping.path());
+    }
+    if let Some((moving, since)) = rounds.has_waited(chip, vigil.words()) {
+        let catalog = Catalog::gather(&places());
+        let view = |tile: &_, _: &_| TileView::new(&read_names(tile, &catalog));
+        reporter.goes_round(&session::progress(chip, &moving, since, view));
     }
     if let Some(complaint) = taping.visit() {
         reporter.note(&complaint);
@@ -363,6 +418,7 @@ pub(crate) fn with_chip<T: Clone>(
 struct Desk<'a> {
     answers: &'a mut Answers,
     vigil: &'a mut Vigil,
+    rounds: &'a mut Rounds,
     reporter: &'a mut Reporter,
     taping: &'a mut Taping,
 }
@@ -374,7 +430,7 @@ fn with_desk<T: Clone>(
     body: impl FnOnce(&mut Chip, Desk<'_>) -> Result<T, Refusal>,
 ) -> T {
     enter(name, absent.clone(), |state| {
-        let State { device, reporter, answers, vigil, taping, .. } = state;
+        let State { device, reporter, answers, vigil, rounds, taping, .. } = state;
         let chip = match device {
             Device::Present(chip) => chip,
             Device::Absent => {
@@ -385,7 +441,7 @@ fn with_desk<T: Clone>(
             // Why it is broken was said when it broke.
             Device::Broken => return absent,
         };
-        let result = body(chip, Desk { answers, vigil, reporter: &mut *reporter, taping });
+        let result = body(chip, Desk { answers, vigil, rounds, reporter: &mut *reporter, taping });
         for note in chip.take_notes() {
             reporter.note(&note);
         }

@@ -55,6 +55,18 @@ pub(crate) struct Answers {
     pub(crate) clock: Option<ClockCost>,
     /// Cycles for which the chip stays at rest.
     pub(crate) rest: u64,
+    /// Reads that may be answered before the chip is asked again: a host that only reads would never be
+    /// seen to wait.
+    pub(crate) reads: u64,
+}
+
+/// What happened while the chip was left alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Absence {
+    /// Cycles that have passed.
+    pub(crate) passed: u64,
+    /// Whether it ended because most of what was granted had been used, and not for another reason.
+    pub(crate) used_up: bool,
 }
 
 /// No physical address: no BAR reaches that far.
@@ -69,6 +81,9 @@ pub(crate) struct Standby {
     /// [`KeptRead::key`], and the bytes in two halves.
     read: AtomicU64,
     value: [AtomicU64; 2],
+    /// Reads that may yet be answered, and how many might at first.
+    reads: AtomicU64,
+    granted: AtomicU64,
     /// [`ClockCost`] in one word: clocks above cycles.
     cost: AtomicU64,
     /// Cycles that have passed since the chip was left alone, and how many may.
@@ -82,6 +97,8 @@ impl Standby {
             turn: AtomicU64::new(0),
             read: AtomicU64::new(NOWHERE),
             value: [const { AtomicU64::new(0) }; 2],
+            reads: AtomicU64::new(0),
+            granted: AtomicU64::new(0),
             cost: AtomicU64::new(0),
             passed: AtomicU64::new(BUSY),
             rest: AtomicU64::new(0),
@@ -94,9 +111,12 @@ impl Standby {
         let wanted = KeptRead::key(paddr, bytes.len());
         let turn = self.turn.load(Ordering::Acquire);
         let known = self.read.load(Ordering::Relaxed);
-        if turn & 1 != 0 || wanted != Some(known) {
+        let left = self.reads.load(Ordering::Relaxed);
+        if turn & 1 != 0 || wanted != Some(known) || left == 0 {
             return false;
         }
+        // Two threads may count one read: nobody minds some more or less.
+        self.reads.store(left - 1, Ordering::Relaxed);
         let [low, high] = [0, 1].map(|half| self.value[half].load(Ordering::Relaxed));
         fence(Ordering::Acquire);
         if self.turn.load(Ordering::Relaxed) != turn {
@@ -140,16 +160,20 @@ impl Standby {
         false
     }
 
-    /// Takes the answers away, and gives how many cycles have passed meanwhile. Only who holds the
-    /// lock may.
-    pub(crate) fn interrupt(&self) -> u64 {
+    /// Takes the answers away, and says what has become of them. Only who holds the lock may.
+    pub(crate) fn interrupt(&self) -> Absence {
         let turn = self.turn.load(Ordering::Relaxed);
         self.turn.store(turn + 1, Ordering::Relaxed);
         fence(Ordering::Release);
+        let granted = self.granted.swap(0, Ordering::Relaxed);
+        let read = granted.saturating_sub(self.reads.load(Ordering::Relaxed));
         if self.passed.load(Ordering::Relaxed) == BUSY {
-            return 0;
+            return Absence { passed: 0, used_up: read > granted / 2 };
         }
-        self.passed.swap(BUSY, Ordering::AcqRel)
+        let passed = self.passed.swap(BUSY, Ordering::AcqRel);
+        let cycles = u64::from(self.cost.load(Ordering::Relaxed) as u32);
+        let most = granted.max(1).saturating_mul(cycles.max(1));
+        Absence { passed, used_up: passed > most / 2 || read > granted / 2 }
     }
 
     /// Ends what [`Standby::interrupt`] began, with the answers of a chip at rest or none.
@@ -159,6 +183,8 @@ impl Standby {
         let value = answers.read.map_or(0, |read| read.value);
         self.value[0].store(value as u64, Ordering::Relaxed);
         self.value[1].store((value >> 64) as u64, Ordering::Relaxed);
+        self.reads.store(answers.reads, Ordering::Relaxed);
+        self.granted.store(answers.reads, Ordering::Relaxed);
         if let Some(ClockCost { clocks, cycles }) = answers.clock {
             self.cost.store(u64::from(clocks) << 32 | u64::from(cycles), Ordering::Relaxed);
             self.rest.store(answers.rest, Ordering::Relaxed);
@@ -180,7 +206,7 @@ mod tests {
     fn answers_are_there_only_between_calls() {
         let standby = Standby::new();
         assert!(!standby.clock(1));
-        assert_eq!(standby.interrupt(), 0);
+        assert_eq!(standby.interrupt().passed, 0);
         let read = |paddr, bytes| {
             let mut given = vec![0xA5; bytes];
             standby.read(paddr, &mut given).then_some(given)
@@ -189,7 +215,7 @@ mod tests {
         let twelve: Vec<u8> = (1..=12).collect();
         for given in [&twelve[..4], &twelve] {
             let kept = KeptRead::new(PADDR, given);
-            standby.resume(Answers { read: kept, clock: Some(CLOCK), rest: 191 });
+            standby.resume(Answers { read: kept, clock: Some(CLOCK), rest: 191, reads: 8 });
             assert_eq!(read(PADDR, given.len()).as_deref(), Some(given));
             assert_eq!(read(PADDR + 4, given.len()), None);
             assert_eq!(read(PADDR, given.len() - 1), None);
@@ -201,17 +227,33 @@ mod tests {
             read: KeptRead::new(PADDR, &twelve),
             clock: Some(CLOCK),
             rest: 191,
+            reads: 8,
         });
         assert!(standby.clock(1) && standby.clock(1));
         assert!(!standby.clock(2));
         // A third one would go beyond the rest.
         assert!(!standby.clock(1));
-        assert_eq!(standby.interrupt(), 128);
+        assert_eq!(standby.interrupt().passed, 128);
         assert!(!standby.clock(1));
         standby.resume(Answers::default());
         assert_eq!(read(PADDR, 12), None);
         assert!(!standby.clock(1));
-        assert_eq!(standby.interrupt(), 0);
+        assert_eq!(standby.interrupt().passed, 0);
+    }
+
+    /// After so many the chip is asked, and the count begins anew.
+    #[test]
+    fn reads_are_answered_so_often_and_no_more() {
+        let standby = Standby::new();
+        let mut given = [0; 4];
+        for _ in 0..2 {
+            standby.interrupt();
+            let read = KeptRead::new(PADDR, &[1, 2, 3, 4]);
+            standby.resume(Answers { read, reads: 2, ..Answers::default() });
+            let answered = [0; 3].map(|_| standby.read(PADDR, &mut given));
+            assert_eq!(answered, [true, true, false]);
+        }
+        assert_eq!(given, [1, 2, 3, 4]);
     }
 
     /// A thread that reads while another replaces the answers sees a word with its own address, and
@@ -223,6 +265,7 @@ mod tests {
             read: KeptRead::new(turn % 2, &[(turn % 2) as u8; 12]),
             clock: Some(CLOCK),
             rest: u64::MAX,
+            reads: u64::MAX,
         };
         let (told, accepted) = std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
@@ -238,11 +281,11 @@ mod tests {
             });
             let mut told = 0;
             for turn in 0..20_000 {
-                told += standby.interrupt();
+                told += standby.interrupt().passed;
                 standby.resume(answers(turn));
             }
             (told, reader.join().expect("the reader finds no torn answer"))
         });
-        assert_eq!(told + standby.interrupt(), accepted * u64::from(CLOCK.cycles));
+        assert_eq!(told + standby.interrupt().passed, accepted * u64::from(CLOCK.cycles));
     }
 }

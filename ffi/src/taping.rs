@@ -1,9 +1,11 @@
 //! The tape of a session, kept if `TILESCOPE_TAPE=FILE` asks for it: every call that reaches the chip, in
-//! order, with what it gave. `%p` in the name becomes the process id.
+//! order, with what it gave. `%p` in the name becomes the process id; a name that somebody else has taken gets
+//! it appended.
 //!
 //! Calls that a chip at rest answers by itself change nothing but the time; the time they came to is on
 //! the tape as one record. A process that forks goes on with a tape of its own.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::Arc;
@@ -30,6 +32,8 @@ const SETTINGS: [&str; 9] = [
     "TILESCOPE_AHEAD",
     "TILESCOPE_SHORTCUTS",
 ];
+/// Tapes of one name and process.
+const MOST_TAPES: u32 = 64;
 /// Variables that say where names of kernels are to be found.
 const PLACES: [&str; 3] = ["HOME", "TMPDIR", "VIRTUAL_ENV"];
 /// Those of the vendor's runtime begin so.
@@ -72,7 +76,8 @@ struct Running {
     dma: DmaLog,
 }
 
-/// The tape, if one is kept. It goes on from session to session of a process.
+/// The tape, if one is kept. It goes on from session to session of a process, unless the environment
+/// names another file.
 #[derive(Debug, Default)]
 pub(crate) struct Taping(Option<Box<Running>>);
 
@@ -84,14 +89,43 @@ fn variables(wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     text.filter(|(name, _)| wanted(name)).collect()
 }
 
-/// The file of a pattern: `%p` is the process; a second process without one gets its id appended.
-fn file(pattern: &Path, second: bool) -> PathBuf {
-    let text = pattern.to_string_lossy();
-    let pid = process::id();
-    if text.contains("%p") {
-        return PathBuf::from(text.replace("%p", &pid.to_string()));
+/// The size beyond which no file of this process may grow: a host that tries is ended by a signal
+/// [man: setrlimit(2), proc_pid_limits(5)].
+fn most_file_bytes() -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max file size"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// Names for the tape of a pattern, the first that is free is taken: `%p` is the process; a second process
+/// without one, or a second library in a process, appends to it.
+fn files(pattern: &Path, second: bool) -> impl Iterator<Item = PathBuf> {
+    let (text, pid) = (pattern.to_string_lossy().into_owned(), process::id());
+    let own = text.contains("%p");
+    let text = text.replace("%p", &pid.to_string());
+    let plain = (own || !second).then(|| text.clone());
+    let numbered = if own { text } else { format!("{text}.{pid}") };
+    let more = (2..=MOST_TAPES).map({
+        let numbered = numbered.clone();
+        move |number| format!("{numbered}.{number}")
+    });
+    let first = if own { None } else { Some(numbered) };
+    plain.into_iter().chain(first).chain(more).map(PathBuf::from)
+}
+
+/// Makes a tape under the first name that is free.
+fn first_free(
+    mut names: impl Iterator<Item = PathBuf>,
+    make: impl Fn(&Path) -> io::Result<TapeWriter>,
+) -> Result<TapeWriter, String> {
+    loop {
+        let Some(path) = names.next() else { return Err("no tape: no name is free".to_owned()) };
+        match make(&path) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
+            Err(error) => return Err(format!("no tape: cannot write {}: {error}", path.display())),
+            Ok(writer) => return Ok(writer),
+        }
     }
-    if second { PathBuf::from(format!("{text}.{pid}")) } else { pattern.to_owned() }
 }
 
 impl Taping {
@@ -100,13 +134,19 @@ impl Taping {
         Self(None)
     }
 
-    /// Starts a tape if the environment asks for one and none runs yet; what is wrong with the wish, if
-    /// anything.
+    /// Starts a tape if the environment asks for one, or goes on with the one of the last session if it
+    /// still names that; what is wrong with the wish, if anything.
     pub(crate) fn start(&mut self) -> Option<String> {
         let pattern = std::env::var_os("TILESCOPE_TAPE").map(PathBuf::from)?;
-        if self.0.is_some() {
+        if let Some(running) = &mut self.0
+            && running.pattern == pattern
+            && (running.pid == process::id() && running.writer.take_up().is_ok())
+        {
             return None;
         }
+        // Who names another file from session to session, as a runner of tests does, gets one for each.
+        let before = self.flush();
+        self.0 = None;
         let limit = match std::env::var("TILESCOPE_TAPE_BYTES").ok().map(|text| text.parse()) {
             None => None,
             Some(Ok(bytes)) => Some(bytes),
@@ -120,8 +160,10 @@ impl Taping {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             environment: variables(|name| PLACES.contains(&name) || name.starts_with(RUNTIME)),
         };
-        let path = file(&pattern, tape_is_taken());
-        match TapeWriter::create(&path, &header, &Options { limit_bytes: limit }) {
+        let limit_bytes = limit.into_iter().chain(most_file_bytes()).min();
+        let options = Options { limit_bytes };
+        let make = |path: &Path| TapeWriter::create(path, &header, &options);
+        match first_free(files(&pattern, tape_is_taken()), make) {
             Ok(writer) => {
                 self.0 = Some(Box::new(Running {
                     writer,
@@ -130,10 +172,22 @@ impl Taping {
                     flushed: Instant::now(),
                     dma: DmaLog::default(),
                 }));
-                None
+                before
             }
-            Err(error) => Some(format!("no tape: cannot write {}: {error}", path.display())),
+            Err(complaint) => Some(complaint),
         }
+    }
+
+    /// In a forked child: a tape of its own, which begins with all that was before.
+    pub(crate) fn go_on_alone(&mut self) -> Option<String> {
+        self.0.as_mut()?.go_on_alone()
+    }
+
+    /// Between two sessions: all that was taken is on disk, and others may have the tape.
+    pub(crate) fn let_go(&mut self) -> Option<String> {
+        let running = self.0.as_mut()?;
+        running.writer.let_go();
+        running.complaint()
     }
 
     /// Where the tape is, if one is kept.
@@ -176,9 +230,6 @@ impl Taping {
 
 impl Running {
     fn call(&mut self, call: &Call<'_>) {
-        if process::id() != self.pid {
-            self.go_on_alone();
-        }
         let mut dma = self.dma.lock();
         for access in dma.drain(..) {
             match &access {
@@ -193,11 +244,16 @@ impl Running {
         self.writer.call(call);
     }
 
-    /// In a forked child: a tape of its own, which begins with all that was before.
-    fn go_on_alone(&mut self) {
+    fn go_on_alone(&mut self) -> Option<String> {
         self.pid = process::id();
-        if let Ok(writer) = self.writer.fork(&file(&self.pattern, true)) {
-            self.writer = writer;
+        // What was recorded and not written yet is in both.
+        match first_free(files(&self.pattern, true), |path| self.writer.fork(path)) {
+            Ok(writer) => {
+                self.writer = writer;
+                None
+            }
+            // The parent's tape says so itself when somebody writes to it here.
+            Err(complaint) => Some(complaint),
         }
     }
 

@@ -16,6 +16,8 @@ const LOOKS: [(Duration, Stance); 3] = [
 ];
 /// Calls that it has to have made meanwhile: a host that is held up elsewhere does not wait for the chip.
 const LEAST_CALLS: u64 = 16;
+/// The longest times between looks, in times of [`LOOKS`].
+const MOST_PATIENCE: u32 = 16;
 /// Different words that are remembered.
 const MOST_WORDS: usize = 1024;
 /// Calls that may be answered without the chip, at first and at most.
@@ -34,12 +36,16 @@ pub(crate) struct Vigil {
     words: Vec<HostPoll>,
     /// Looks taken in this wait.
     looks: usize,
+    /// How many times as long as at first each of them has to wait.
+    patience: u32,
     /// How it stood at the first of them.
     witness: Option<Witness>,
     /// Who was stuck where when it was last said.
     told: Vec<(u16, u8, u32)>,
     /// Calls that may go by without the chip.
     budget: u64,
+    /// Whether the last time that many did.
+    used_up: bool,
 }
 
 impl Vigil {
@@ -50,9 +56,11 @@ impl Vigil {
             calls: 0,
             words: Vec::new(),
             looks: 0,
+            patience: 1,
             witness: None,
             told: Vec::new(),
             budget: *BUDGET.start(),
+            used_up: false,
         }
     }
 
@@ -81,28 +89,45 @@ impl Vigil {
         let since = *self.since.get_or_insert(now);
         self.pace(now);
         let (after, stance) = *LOOKS.get(self.looks)?;
-        if now - since < after || self.calls < LEAST_CALLS {
+        if now - since < after * self.patience || self.calls < LEAST_CALLS {
             return None;
         }
         let known = self.witness.take().unwrap_or_default();
         let hang = chip.hang(stance, &self.words, &known);
         self.witness = Some(if self.looks == 0 { chip.witness() } else { known });
-        // While the chip is at work it is looked at again, each time after twice as long.
-        self.looks += 1;
-        if chip.rests_until().is_none() && self.looks == LOOKS.len() {
-            self.looks = 0;
-            self.since = Some(now);
-        }
+        self.has_looked(now);
         let hang = hang.filter(|hang| hang.key() != self.told)?;
         self.told = hang.key();
         self.looks = LOOKS.len();
         Some(hang)
     }
 
+    /// After the last look they begin again, each time after twice as long: what hangs in the end may have
+    /// been at work, or have rested until an alarm, at all of them.
+    fn has_looked(&mut self, now: Instant) {
+        self.looks += 1;
+        if self.looks == LOOKS.len() {
+            self.looks = 0;
+            self.since = Some(now);
+            self.patience = (2 * self.patience).min(MOST_PATIENCE);
+        }
+    }
+
+    /// The words that the host has read since it last changed anything.
+    pub(crate) fn words(&self) -> &[HostPoll] {
+        &self.words
+    }
+
+    /// Whether most of the budget was used since the last visit. A chip that rests for moments only, as one
+    /// with a core that waits by the clock, is visited for its own sake, and that says nothing about the host's pace.
+    pub(crate) const fn was_left(&mut self, used_up: bool) {
+        self.used_up = used_up;
+    }
+
     /// Few enough calls without the chip that visits come often, and not more often than that.
     fn pace(&mut self, now: Instant) {
         let apart = self.visited.replace(now).map_or(Duration::ZERO, |before| now - before);
-        if apart < PACE.start {
+        if apart < PACE.start && self.used_up {
             self.budget = (self.budget * 2).min(*BUDGET.end());
         } else if apart > PACE.end {
             self.budget = (self.budget / 2).max(*BUDGET.start());
@@ -112,5 +137,40 @@ impl Vigil {
     /// Calls that may be answered without the chip until the next visit.
     pub(crate) const fn budget(&self) -> u64 {
         self.budget
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A kernel may hang long after its host has begun to wait.
+    #[test]
+    fn looks_begin_again_after_the_last_one_at_longer_times() {
+        let mut vigil = Vigil::new();
+        let now = Instant::now();
+        for round in 1..=8 {
+            for _ in LOOKS {
+                assert!(LOOKS.get(vigil.looks).is_some());
+                vigil.has_looked(now);
+            }
+            assert_eq!(vigil.patience, (1 << round).min(MOST_PATIENCE));
+        }
+    }
+
+    /// A chip that rests for a moment at a time is reached by nearly every call: the budget must not grow
+    /// meanwhile, or the host would be out of sight for as many calls once the chip rests for good.
+    #[test]
+    fn budget_grows_only_when_it_is_used() {
+        let mut vigil = Vigil::new();
+        let now = Instant::now();
+        for _ in 0..100 {
+            vigil.was_left(false);
+            vigil.pace(now);
+        }
+        assert_eq!(vigil.budget(), *BUDGET.start());
+        vigil.was_left(true);
+        vigil.pace(now);
+        assert_eq!(vigil.budget(), 2 * *BUDGET.start());
     }
 }

@@ -185,6 +185,67 @@ fn polls_at_rest_see_every_change_and_let_time_pass() {
     assert_eq!(errors, "");
 }
 
+/// BRISC counts for ever in a word of its own: no proof can say that it will not end.
+#[test]
+fn host_that_waits_for_a_loop_that_stores_gets_a_hint_once() {
+    use isa::asm::{addi, j, li, sw};
+    let name = "host_that_waits_for_a_loop_that_stores_gets_a_hint_once";
+    for (limit, hints) in [("200000", 1), ("off", 0), ("soon", 0)] {
+        let errors = in_child(name, &[("TILESCOPE_NO_PROGRESS", limit)], |library| {
+            library.init();
+            let mut program = li(5, 0x3_0000).to_vec();
+            program.extend([addi(6, 6, 1), sw(6, 5, 0), j(-8)]);
+            let bytes: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
+            library.tile_write(1, 2, 0, &bytes);
+            library.tile_write(1, 2, 0xFFB1_21B0, &0x4_7000_u32.to_le_bytes());
+            point(&library, 0, (1, 2), 0);
+            for _ in 0..1000 {
+                library.clock(1024);
+                assert_eq!(read::<4>(&library, BAR0 + 0x3_0100), [0; 4]);
+            }
+            library.exit();
+        });
+        if is_child() {
+            return;
+        }
+        assert_eq!(errors.matches("NO-PROGRESS (a hint, no proof)").count(), hints, "{errors}");
+        let told = "tile (0, 0) [NoC (1, 2)] BRISC goes round pc 0x8 to 0x10";
+        assert_eq!(errors.matches(told).count(), hints, "{errors}");
+        assert_eq!(errors.matches("stores to L1 0x30000").count(), hints, "{errors}");
+        assert_eq!(errors.contains("is neither a number of cycles"), limit == "soon", "{errors}");
+    }
+}
+
+/// BRISC polls a word that nobody writes, and the host polls another one without ever letting time pass.
+#[test]
+fn host_that_only_reads_is_told_of_a_hang() {
+    use isa::asm::{beq, j, li, lw};
+    let name = "host_that_only_reads_is_told_of_a_hang";
+    let errors = in_child(name, &[], |library| {
+        library.init();
+        let mut program = li(5, 0x3_0000).to_vec();
+        program.extend([lw(6, 5, 0), beq(6, 0, -4), j(0)]);
+        let bytes: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
+        library.tile_write(1, 2, 0, &bytes);
+        // SOFT_RESET_0 with BRISC alone released [isa-bh: TensixTile/SoftReset.md].
+        library.tile_write(1, 2, 0xFFB1_21B0, &0x4_7000_u32.to_le_bytes());
+        point(&library, 0, (1, 2), 0);
+        library.clock(4096);
+        let began = std::time::Instant::now();
+        while began.elapsed() < std::time::Duration::from_millis(1500) {
+            assert_eq!(read::<4>(&library, BAR0 + 0x3_0100), [0; 4]);
+        }
+        library.exit();
+    });
+    if is_child() {
+        return;
+    }
+    for part in ["DEADLOCK on 1 tile", "BRISC polls L1 word 0x30000 = 0x0"] {
+        assert!(errors.contains(part), "{part}: {errors}");
+    }
+    assert_eq!(errors.matches("DEADLOCK on").count(), 1, "once: {errors}");
+}
+
 #[test]
 fn tile_calls_go_past_the_windows() {
     let errors = in_child("tile_calls_go_past_the_windows", &[], |library| {

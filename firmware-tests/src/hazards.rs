@@ -8,16 +8,33 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chip::ChipConfig;
-use loader::diagnose::{Diagnosis, Setup, diagnose};
+use loader::diagnose::{Setup, diagnose};
 use loader::firmware::FirmwareSet;
-use loader::plan::LaunchPlan;
+use loader::plan::{ChipPlan, LaunchPlan, Plan as KernelPlan};
 use observe::BuiltInNames;
 use observe::why::hazards::{Hazard, by_id};
 use observe::why::{Checks, End, Regions};
 use replay::{Options, OwnChip, Plan};
+use session::plan::{End as ChipEnd, PlanHost};
+use session::second::Question;
 use tile::{Stop, TileConfig};
 
 use crate::golden;
+
+/// How a plan of the corpus ended, and what was said.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The verdict's name.
+    pub end: &'static str,
+    /// Ids of what was named, the one of the headline first.
+    pub ids: Vec<&'static str>,
+    /// The first line about the cause.
+    pub headline: String,
+    /// What a reader sees of the cause before anything else; of several tiles, one sentence.
+    pub cause: String,
+    /// All of it.
+    pub report: String,
+}
 
 /// What became of a pair of kernels.
 #[derive(Clone, Debug)]
@@ -27,25 +44,82 @@ pub struct Outcome {
     /// The class it stands for.
     pub hazard: Hazard,
     /// How the buggy kernel ended, and what was named first.
-    pub buggy: Diagnosis,
+    pub buggy: Judged,
     /// How the clean twin ended.
-    pub clean: Diagnosis,
+    pub clean: Judged,
+    /// File and line that has to be edited, if the source marks it.
+    pub place: Option<String>,
 }
 
 impl Outcome {
     /// What is wrong, if anything is.
     #[must_use]
     pub fn complaint(&self) -> Option<String> {
-        let named = self.buggy.explanation.ids();
+        let named = &self.buggy.ids;
         if named.first() != Some(&self.hazard.id) {
             return Some(format!("the bug is named {named:?}"));
         }
-        let clean = &self.clean.explanation;
-        if clean.end != End::Done || !clean.ids().is_empty() || self.clean.wrong {
-            return Some(format!("the clean twin ends {} {:?}", clean.end.name(), clean.ids()));
+        if let Some(place) = self.place.as_ref().filter(|place| !self.buggy.cause.contains(*place))
+        {
+            return Some(format!("the report does not begin with {place}"));
+        }
+        let Judged { end, ids, .. } = &self.clean;
+        if *end != End::Done.name() || !ids.is_empty() {
+            return Some(format!("the clean twin ends {end} {ids:?}"));
         }
         None
     }
+}
+
+/// Marks the line of a kernel that has to be edited.
+const MARK: &str = "/* HERE */";
+
+/// `file.c:7` of the marked line among the sources of a folder.
+fn marked(folder: &Path) -> Option<String> {
+    let sources = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    let mut sources = sources.filter(|path| path.extension().is_some_and(|kind| kind == "c"));
+    sources.find_map(|path| {
+        let text = std::fs::read_to_string(&path).ok()?;
+        let line = text.lines().position(|line| line.contains(MARK))?;
+        Some(format!("{}:{}", path.file_name()?.to_str()?, line + 1))
+    })
+}
+
+fn of_one_tile(set: &FirmwareSet, plan: &LaunchPlan, setup: &Setup) -> Result<Judged, String> {
+    let diagnosis = diagnose(set, &plan.launches, setup).map_err(|error| error.to_string())?;
+    let explanation = diagnosis.explanation;
+    let end = if diagnosis.wrong { End::WrongResult } else { explanation.end };
+    Ok(Judged {
+        end: end.name(),
+        ids: explanation.ids(),
+        headline: explanation.headline.clone(),
+        cause: explanation.to_string(),
+        report: explanation.to_string(),
+    })
+}
+
+fn of_several(set: &FirmwareSet, plan: ChipPlan) -> Result<Judged, String> {
+    let config = ChipConfig { threads: 1, ..ChipConfig::default() };
+    let host = PlanHost::new(plan, set, config, CHIP_LIMIT).map_err(|error| error.to_string())?;
+    let answer = session::plan::why(&host, &Question::default());
+    let answer = answer.map_err(|error| error.to_string())?;
+    let mut judged = Judged {
+        end: answer.end.name(),
+        ids: Vec::new(),
+        headline: String::new(),
+        cause: String::new(),
+        report: answer.outcome.faults.join("\n"),
+    };
+    if answer.end == ChipEnd::WrongResult {
+        judged.headline = format!("{:?}", answer.outcome.wrong);
+    }
+    if let Some(report) = answer.report {
+        judged.report.push_str(&report.to_string());
+        judged.ids.extend(report.cause.hazard.map(|hazard| hazard.id));
+        judged.headline.clone_from(&report.cause.headline);
+        judged.cause = report.cause.headline;
+    }
+    Ok(judged)
 }
 
 /// The folders of the corpus, in the order of their ids.
@@ -67,6 +141,8 @@ pub fn folders(dir: &Path) -> Result<Vec<PathBuf>, String> {
 
 /// Cycles after which a kernel of the corpus that proves nothing is stopped.
 const LIMIT: u64 = 200_000;
+/// The same of several tiles: a host that waits in vain does so for a while before it is called a hang.
+const CHIP_LIMIT: u64 = 2_000_000;
 
 /// How the corpus is diagnosed.
 #[must_use]
@@ -82,12 +158,14 @@ pub fn run(folder: &Path, set: &FirmwareSet, setup: &Setup) -> Result<Outcome, S
     let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
     let id = name.split('-').next().unwrap_or_default();
     let hazard = *by_id(id).ok_or_else(|| format!("{name}: no class has the id {id:?}"))?;
-    let diagnosed = |file: &str| {
-        let plan = LaunchPlan::read(&folder.join(file)).map_err(|error| error.to_string())?;
-        diagnose(set, &plan.launches, setup).map_err(|error| error.to_string())
+    let judged = |file: &str| match KernelPlan::read(&folder.join(file))
+        .map_err(|error| error.to_string())?
+    {
+        KernelPlan::Tile(plan) => of_one_tile(set, &plan, setup),
+        KernelPlan::Chip(plan) => of_several(set, plan),
     };
-    let (buggy, clean) = (diagnosed("case.toml")?, diagnosed("clean.toml")?);
-    Ok(Outcome { folder: name, hazard, buggy, clean })
+    let (buggy, clean) = (judged("case.toml")?, judged("clean.toml")?);
+    Ok(Outcome { folder: name, hazard, buggy, clean, place: marked(folder) })
 }
 
 /// What is said about programs that have no bug, in words; and how many there are. Programs that
@@ -152,6 +230,9 @@ Written by `cargo run --release -p firmware-tests --bin hazards -- --table docs/
 Most classes have several kernels of different shapes: other cores in the roles, waits in functions, mistakes after good rounds, instructions
 that come from the MOP or replay expander, and several waits of which one is the cause.
 
+Classes with D are of [several tiles](plans.md). Their tables show the first line of a report over the chip, which names the tile, the core and the
+line to edit: the sources mark that line, and the run of the corpus looks for it there.
+
 Of a circle of waits, the member that says most about its cause gives the name: a mutex before a circular buffer, that before a core that waits for its own
 thread, then semaphores, banks, and mailboxes last. When a program is done, words that nobody has read from a mailbox (A11), held mutexes (A10) and
 full banks (A7) are reported too: they hang the next one.
@@ -178,15 +259,11 @@ registers come round only after several rounds is found by looking from time to 
 pub fn table(outcomes: &[Outcome]) -> String {
     let mut text = String::from(PREFACE);
     for outcome in outcomes {
-        let explanation = &outcome.buggy.explanation;
-        let headline = explanation.headline.replace('|', "\\|");
+        let headline = outcome.buggy.headline.replace('|', "\\|");
         let _ = writeln!(
             text,
             "| {} | {} | `{}` | {} | {headline} |",
-            outcome.hazard.id,
-            outcome.hazard.name,
-            outcome.folder,
-            explanation.end.name()
+            outcome.hazard.id, outcome.hazard.name, outcome.folder, outcome.buggy.end
         );
     }
     text

@@ -8,7 +8,7 @@ use chip::{Chip, ChipConfig, ClockStep};
 use firmware_tests::{embedded, hazards, hazards_dir};
 use loader::diagnose::{Setup, diagnose};
 use loader::firmware::{BootImage, BootOptions, FirmwareSet};
-use loader::plan::{GO_MESSAGE, Launch, LaunchPlan};
+use loader::plan::{GO_MESSAGE, Launch, Plan};
 use loader::session::{GO_SIGNAL, HOST_REACTION_CYCLES, Outcome, Session};
 use memory_map::reg::tile_control::SOFT_RESET_0;
 use observe::why::End;
@@ -118,7 +118,11 @@ fn words(verdict: &Quiescence) -> String {
 fn deadlocks() -> Vec<(String, Vec<Launch>, Quiescence)> {
     let folders = hazards::folders(&hazards_dir()).expect("a corpus");
     let found = folders.into_iter().filter_map(|folder| {
-        let launches = LaunchPlan::read(&folder.join("case.toml")).expect("a plan").launches;
+        // Plans of several tiles run on a chip: `several_tiles.rs`.
+        let launches = match Plan::read(&folder.join("case.toml")).expect("a plan") {
+            Plan::Tile(plan) => plan.launches,
+            Plan::Chip(_) => return None,
+        };
         let quiescence = verdict(TileConfig::default(), &launches)?;
         (quiescence.verdict == Verdict::Deadlock)
             .then(|| (folder.display().to_string(), launches, quiescence))

@@ -5,13 +5,20 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use loader::plan::LaunchPlan;
+use loader::plan::{Launch, Plan};
 
 fuzz_target!(|text: &str| {
     // The directory does not exist, so no file can be named.
-    match LaunchPlan::parse(text, "fuzz.toml", Path::new("no-such-directory")) {
+    match Plan::parse(text, "fuzz.toml", Path::new("no-such-directory")) {
         Ok(plan) => {
-            for launch in &plan.launches {
+            let launches: Vec<Launch> = match plan {
+                Plan::Tile(plan) => plan.launches,
+                Plan::Chip(plan) => {
+                    let tiles = plan.launches.into_iter().flat_map(|launch| launch.tiles);
+                    tiles.map(|tile| tile.launch).collect()
+                }
+            };
+            for launch in &launches {
                 for pair in launch.writes.windows(2) {
                     assert!(pair[0].0 as usize + pair[0].1.len() <= pair[1].0 as usize);
                 }

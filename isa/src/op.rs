@@ -1,73 +1,12 @@
 //! Tensix opcodes: the enum, the rows, and O(1) lookup by opcode byte.
 //!
-//! Not here: readers and encoders of fields ([`crate::fields`], [`crate::encode`]) and text
-//! ([`crate::disasm`]). Table: `tables/tensix_ops.toml`.
+//! Not here: the types of the columns ([`crate::columns`]), readers and encoders of fields
+//! ([`crate::operands`], [`crate::encode`]) and text ([`crate::disasm`]). Table:
+//! `tables/tensix_ops.toml`.
 
 use std::fmt;
 
-/// The unit that executes an instruction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Unit {
-    /// Sync unit.
-    Sync,
-    /// Unpackers.
-    Unpacker,
-    /// Matrix unit (FPU).
-    Matrix,
-    /// Packer.
-    Packer,
-    /// Vector unit (SFPU).
-    Vector,
-    /// Scalar unit (ThCon).
-    Scalar,
-    /// Configuration unit.
-    Config,
-    /// Mover.
-    Mover,
-    /// Miscellaneous unit.
-    Misc,
-    /// Not a backend unit: consumed before the wait gate (MOP expander, Replay expander, Auto TTSync).
-    Frontend,
-}
-
-impl Unit {
-    /// All units.
-    pub const ALL: [Self; 10] = [
-        Self::Sync,
-        Self::Unpacker,
-        Self::Matrix,
-        Self::Packer,
-        Self::Vector,
-        Self::Scalar,
-        Self::Config,
-        Self::Mover,
-        Self::Misc,
-        Self::Frontend,
-    ];
-
-    /// Name as in the tables.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sync => "sync",
-            Self::Unpacker => "unpacker",
-            Self::Matrix => "matrix",
-            Self::Packer => "packer",
-            Self::Vector => "vector",
-            Self::Scalar => "scalar",
-            Self::Config => "config",
-            Self::Mover => "mover",
-            Self::Misc => "misc",
-            Self::Frontend => "frontend",
-        }
-    }
-}
-
-impl fmt::Display for Unit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+pub use crate::columns::{Bits, Cost, DstUse, GateRule, Lregs, Resource, SubUnit, Unit};
 
 /// One operand field of an instruction.
 #[derive(Debug)]
@@ -102,8 +41,31 @@ pub struct OpRow {
     pub opcode: Opcode,
     /// Executing unit.
     pub unit: Unit,
+    /// What it competes for at the wait gate.
+    pub resource: Resource,
+    /// Its own rule at the wait gate.
+    pub gate: GateRule,
+    /// Source operands that must belong to the matrix unit: bit 0 SrcA, bit 1 SrcB.
+    pub needs: u8,
+    /// What it costs by the documents, apart from what depends on the amount of data.
+    pub cost: &'static Cost,
+    /// Class under which RESOURCEDECL declares it, 0 to 15; `None` if it uses nothing.
+    pub sync_class: Option<u8>,
+    /// Whether it may leave something behind that acts in later cycles or outside the coprocessor:
+    /// a latched wait, something scheduled or in progress, an access to L1 or a register.
+    pub stirs: bool,
+    /// Whether several that follow each other may execute in one go.
+    pub in_stretches: bool,
+    /// What a matrix instruction does with the rows of Dst that it names.
+    pub dst: DstUse,
+    /// The part of the vector unit that executes it.
+    pub sub_unit: SubUnit,
+    /// Fields that name vector registers.
+    pub lregs: Lregs,
     /// Operand fields, lowest first.
     pub args: &'static [Arg],
+    /// Further readings of the same bits: one bit of a field, or the fields of a second form.
+    pub parts: &'static [Arg],
     /// Wait-gate block bits that hold it back, bit 0 for B0. See [`OpRow::is_blocked`].
     pub blocked_by: u16,
     /// Source keys.
@@ -111,6 +73,9 @@ pub struct OpRow {
     /// Where sources disagree, and which is followed.
     pub note: &'static str,
 }
+
+/// Where the opcode lies in a word.
+pub const OPCODE: Bits = Bits::new(24, 8);
 
 /// All nine block bits of a wait instruction.
 pub const ALL_BLOCK_BITS: u16 = 0x1FF;
@@ -128,6 +93,12 @@ impl OpRow {
         } else {
             self.blocked_by & block_mask != 0
         }
+    }
+
+    /// The operand field of that name.
+    #[must_use]
+    pub fn arg(&self, name: &str) -> Option<&'static Arg> {
+        self.args.iter().find(|arg| arg.name == name)
     }
 
     /// Bits of the word that no field uses (the opcode byte counts as used).

@@ -1,23 +1,23 @@
 //! Tensix opcode rows, fields, encoders and text against words with a known meaning.
 
 use isa::op::{Opcode, ROWS, Unit};
-use isa::{config, disasm, encode, fields, names, rv32};
+use isa::{config, disasm, encode, names, operands, rv32};
 
 /// The nine words the vendor's firmware pushes at boot, with their decoded fields
 /// [spec: boot-and-sync 4].
 #[test]
 fn tensix_boot_words_decode_as_observed() {
     assert_eq!(Opcode::from_word(0x1018_0000), Some(Opcode::Zeroacc));
-    assert_eq!(fields::zeroacc::clear_mode(0x1018_0000), 3);
+    assert_eq!(operands::Zeroacc::of(0x1018_0000).clear_mode, 3);
     assert_eq!(Opcode::from_word(0x8A00_300A), Some(Opcode::Sfpencc));
-    assert_eq!(fields::sfpencc::imm12_math(0x8A00_300A), 3);
-    assert_eq!(fields::sfpencc::instr_mod1(0x8A00_300A), 0xA);
+    assert_eq!(operands::Sfpencc::of(0x8A00_300A).imm12_math, 3);
+    assert_eq!(operands::Sfpencc::of(0x8A00_300A).instr_mod1, 0xA);
     assert_eq!(Opcode::from_word(0x0200_0000), Some(Opcode::Nop));
-    assert_eq!(fields::sfploadi::imm16(0x7100_BF80), 0xBF80);
-    assert_eq!(fields::sfpconfig::config_dest(0x9100_00B0), 11);
-    assert_eq!(fields::seminit::sem_sel(0xA310_0008), 0x02);
-    assert_eq!(fields::seminit::max_value(0xA310_0200), 1);
-    assert_eq!(fields::seminit::sem_sel(0xA310_0200), 0x80);
+    assert_eq!(operands::Sfploadi::of(0x7100_BF80).imm16, 0xBF80);
+    assert_eq!(operands::Sfpconfig::of(0x9100_00B0).config_dest, 11);
+    assert_eq!(operands::Seminit::of(0xA310_0008).sem_sel, 0x02);
+    assert_eq!(operands::Seminit::of(0xA310_0200).max_value, 1);
+    assert_eq!(operands::Seminit::of(0xA310_0200).sem_sel, 0x80);
 }
 
 #[test]

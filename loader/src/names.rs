@@ -1,15 +1,21 @@
 //! Names for what a tile did, from the ELF images that run on it.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::firmware::FirmwareSet;
 use crate::plan::Kernel;
-use observe::{CodeName, Names};
+use observe::{CodeName, Excerpt, Names};
 use sim_core::CoreId;
-use symbols::code::{Frame, Symbols};
+use symbols::code::{Frame, Location, Symbols};
+use symbols::files::below;
 use symbols::image::Segment;
+
+/// Lines of a file; `None` of one that cannot be read.
+type Lines = Option<Vec<String>>;
 
 /// Code names from DWARF: the firmware's, and those of the kernels launched last.
 #[derive(Debug)]
@@ -17,6 +23,8 @@ pub struct LoadedNames {
     cores: RefCell<Vec<Symbols>>,
     /// Code of the kernels, as it lies in L1.
     kernels: RefCell<Vec<(CoreId, Range<u32>)>>,
+    /// Lines of source files, by path as debug information has it.
+    files: RefCell<HashMap<(Arc<str>, String), Lines>>,
     /// Counts the launches of other kernels than those before.
     generation: Cell<u32>,
 }
@@ -29,8 +37,25 @@ impl LoadedNames {
         Self {
             cores: RefCell::new(CoreId::ALL.into_iter().map(symbols).collect()),
             kernels: RefCell::default(),
+            files: RefCell::default(),
             generation: Cell::new(0),
         }
+    }
+
+    /// The text of a line of a source file: where its path says, else near the ELF file.
+    fn line(&self, image: &Arc<str>, file: &str, line: u32) -> Option<String> {
+        let read = || {
+            let beside = Path::new(&**image).parent().map(Path::to_owned);
+            let found = match Path::new(file) {
+                whole if whole.is_absolute() && whole.is_file() => Some(whole.to_owned()),
+                _ => below(file, beside.as_slice()),
+            };
+            let text = std::fs::read_to_string(found?).ok()?;
+            Some(text.lines().map(|line| line.trim_end().to_owned()).collect())
+        };
+        let mut files = self.files.borrow_mut();
+        let lines = files.entry((Arc::clone(image), file.to_owned())).or_insert_with(read);
+        lines.as_ref()?.get(usize::try_from(line.checked_sub(1)?).ok()?).cloned()
     }
 
     /// From now on these kernels are loaded, and no others.
@@ -59,6 +84,14 @@ fn code_name(frame: &Frame) -> CodeName {
     }
 }
 
+/// The first frame outside a header: the line that its author knows.
+fn own(location: &Location) -> &Frame {
+    let header = |frame: &&Frame| {
+        frame.short_file().is_some_and(|file| file.ends_with(".h") || file.ends_with(".hpp"))
+    };
+    location.frames().find(|frame| !header(frame)).unwrap_or(&location.frame)
+}
+
 impl Names for LoadedNames {
     fn code(&self, core: CoreId, pc: u32) -> Option<CodeName> {
         let cores = self.cores.borrow();
@@ -69,11 +102,24 @@ impl Names for LoadedNames {
     fn site(&self, core: CoreId, pc: u32) -> Option<CodeName> {
         let cores = self.cores.borrow();
         let location = cores.get(core.index())?.locate(pc)?;
-        let header = |frame: &&Frame| {
-            frame.short_file().is_some_and(|file| file.ends_with(".h") || file.ends_with(".hpp"))
-        };
-        let mut frames = std::iter::once(&location.frame).chain(&location.inlined_into);
-        Some(code_name(frames.find(|frame| !header(frame)).unwrap_or(&location.frame)))
+        Some(code_name(own(&location)))
+    }
+
+    fn excerpt(&self, core: CoreId, pc: u32) -> Option<Excerpt> {
+        let cores = self.cores.borrow();
+        let location = cores.get(core.index())?.locate(pc)?;
+        let frame = own(&location);
+        let line = frame.line?;
+        let text = self.line(&location.image, frame.file.as_deref()?, line)?;
+        Some(Excerpt { line, text, column: frame.column })
+    }
+
+    fn callers(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
+        let cores = self.cores.borrow();
+        let location = cores.get(core.index()).and_then(|symbols| symbols.locate(pc));
+        location.map_or_else(Vec::new, |location| {
+            location.callers().into_iter().map(code_name).collect()
+        })
     }
 
     fn function(&self, core: CoreId, pc: u32) -> Option<String> {
@@ -86,6 +132,13 @@ impl Names for LoadedNames {
     fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
         self.kernels.borrow().iter().any(|(id, code)| *id == core && code.contains(&pc))
     }
+
+    fn kernel_code(&self, core: CoreId) -> Option<Range<u32>> {
+        let kernels = self.kernels.borrow();
+        let own = kernels.iter().find(|(id, _)| *id == core);
+        own.map(|(_, code)| code.clone())
+    }
+
     fn generation(&self) -> u32 {
         self.generation.get()
     }

@@ -48,8 +48,8 @@ pub use hash::EventHash;
 pub use instruction_log::InstructionLog;
 pub use jsonl::JsonLines;
 pub use ledger::{Entry, History, Ledger, Site, SiteUse};
-pub use names::{BuiltInNames, CodeName, Names, signal_name};
-pub use perfetto::Perfetto;
+pub use names::{BuiltInNames, CodeName, Excerpt, Names, signal_name};
+pub use perfetto::{ChipMap, Perfetto, Place};
 pub use resource::{Operation, Resource, Way, awaited, operation};
 pub use stalls::{Attribution, Share, Stalls};
 pub use summary::{

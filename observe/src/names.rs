@@ -1,7 +1,7 @@
 //! Where names come from: code and L1 words. Injected, because debug information is read
 //! elsewhere; [`BuiltInNames`] knows only the tables.
 
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
 use memory_map::mailbox::Place;
 use serde::Serialize;
@@ -29,6 +29,35 @@ impl std::fmt::Display for CodeName {
     }
 }
 
+/// A line of source text, with the column at which the instruction belongs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Excerpt {
+    /// Line, from 1.
+    pub line: u32,
+    /// The line as it is written, without spaces at its end.
+    pub text: String,
+    /// Column, from 1 and in bytes, if debug information has it.
+    pub column: Option<u32>,
+}
+
+impl Excerpt {
+    /// The characters that a caret marks, counted in characters of [`Excerpt::text`]: the name at the
+    /// column with what is called on it, else the whole line without the spaces in front.
+    #[must_use]
+    pub fn span(&self) -> Range<usize> {
+        let indent = self.text.chars().take_while(|c| c.is_whitespace()).count();
+        let whole = indent..self.text.chars().count().max(indent + 1);
+        let Some(byte) = self.column.and_then(|column| usize::try_from(column - 1).ok()) else {
+            return whole;
+        };
+        let Some((before, behind)) = self.text.split_at_checked(byte) else { return whole };
+        let named = |c: &char| c.is_alphanumeric() || matches!(c, '_' | ':');
+        let length = behind.chars().take_while(named).count();
+        let from = before.chars().count();
+        if behind.is_empty() { whole } else { from..from + length.max(1) }
+    }
+}
+
 /// Names for what events mention. Asked once per line that is printed, so answers are best
 /// cached.
 pub trait Names {
@@ -49,10 +78,29 @@ pub trait Names {
         self.code(core, pc)
     }
 
+    /// The text of the line that [`Names::site`] names, if its file can be read.
+    fn excerpt(&self, core: CoreId, pc: u32) -> Option<Excerpt> {
+        let _ = (core, pc);
+        None
+    }
+
+    /// The author's own functions that the line of [`Names::site`] was inlined into, from the inside
+    /// out.
+    fn callers(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
+        let _ = (core, pc);
+        Vec::new()
+    }
+
     /// Whether the instruction belongs to a kernel rather than to firmware.
     fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
         let _ = (core, pc);
         false
+    }
+
+    /// Where the code of a core's kernel lies in L1, if that is known.
+    fn kernel_code(&self, core: CoreId) -> Option<Range<u32>> {
+        let _ = core;
+        None
     }
 
     /// The named field that covers byte `addr` of L1: its path with indices, the byte inside the
@@ -65,6 +113,12 @@ pub trait Names {
     /// Built in: [`signal_name`], enables, waypoints.
     fn l1_value(&self, field: &str, value: u32) -> Option<String> {
         built_in_value(field, value)
+    }
+
+    /// What a NoC endpoint of that number is called: `tile (0, 1)`.
+    fn endpoint(&self, number: u16) -> Option<String> {
+        let _ = number;
+        None
     }
 
     /// Another number whenever an answer may be another one: other code was loaded. Whoever
@@ -91,8 +145,20 @@ where
         (**self).site(core, pc)
     }
 
+    fn excerpt(&self, core: CoreId, pc: u32) -> Option<Excerpt> {
+        (**self).excerpt(core, pc)
+    }
+
+    fn callers(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
+        (**self).callers(core, pc)
+    }
+
     fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
         (**self).is_kernel(core, pc)
+    }
+
+    fn kernel_code(&self, core: CoreId) -> Option<Range<u32>> {
+        (**self).kernel_code(core)
     }
 
     fn l1(&self, addr: u32) -> Option<Place> {
@@ -101,6 +167,10 @@ where
 
     fn l1_value(&self, field: &str, value: u32) -> Option<String> {
         (**self).l1_value(field, value)
+    }
+
+    fn endpoint(&self, number: u16) -> Option<String> {
+        (**self).endpoint(number)
     }
 
     fn generation(&self) -> u32 {
@@ -184,6 +254,17 @@ fn built_in_value(field: &str, value: u32) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn excerpt_span_is_the_name_at_the_column_or_the_whole_line() {
+        let text = "    cb_wait_front(CB, 2);".to_owned();
+        let excerpt = |column| Excerpt { line: 3, text: text.clone(), column };
+        assert_eq!(excerpt(Some(5)).span(), 4..17);
+        assert_eq!(excerpt(None).span(), 4..25);
+        // Debug information of another version of the file.
+        assert_eq!(excerpt(Some(99)).span(), 4..25);
+        assert_eq!(excerpt(Some(18)).span(), 17..18);
+    }
 
     #[test]
     fn waypoint_value_reads_as_characters() {

@@ -202,7 +202,9 @@ pub fn operation(event: &Event, words: &dyn Fn(u32, u32) -> Option<u32>) -> Opti
         Event::NocIssue { noc, initiator, bytes, .. } => {
             op(Resource::Noc { noc, initiator }, Give, 1, 0, bytes)
         }
-        Event::NocDone { noc, initiator } => op(Resource::Noc { noc, initiator }, Take, 1, 0, 0),
+        Event::NocDone { noc, initiator, .. } => {
+            op(Resource::Noc { noc, initiator }, Take, 1, 0, 0)
+        }
         Event::L1Store { addr, value, width } => {
             op(Resource::Word(words(addr, width.bytes())?), Give, 1, value, value)
         }

@@ -97,6 +97,9 @@ fn phrase<'a, N: Names>(
     match &mut event {
         Event::DeviceStore { .. } => view = Some(describe::device_view(stamp.agent)),
         Event::WaitEnd { since, .. } => *since = Cycle(0),
+        Event::NocIssue { ticket, .. }
+        | Event::NocDone { ticket, .. }
+        | Event::NocServe { ticket, .. } => *ticket = 0,
         _ => {}
     }
     phrases.get((names.generation(), view, event), || {

@@ -54,6 +54,39 @@ struct Place {
     culprits: BTreeMap<String, u64>,
 }
 
+impl Place {
+    fn add(&mut self, other: Self) {
+        self.cycles += other.cycles;
+        self.times += other.times;
+        for (name, count) in other.culprits {
+            *self.culprits.entry(name).or_default() += count;
+        }
+    }
+}
+
+impl Attribution {
+    /// Adds the cycles of the same agent of another tile: shares of one reason at one place become one. Both have
+    /// all their shares.
+    pub fn add(&mut self, other: &Self) {
+        self.cycles += other.cycles;
+        self.works += other.works;
+        self.waits += other.waits;
+        self.polls += other.polls;
+        for share in &other.shares {
+            let same =
+                |own: &&mut Share| (&own.reason, &own.place) == (&share.reason, &share.place);
+            match self.shares.iter_mut().find(same) {
+                Some(own) => {
+                    own.cycles += share.cycles;
+                    own.times += share.times;
+                }
+                None => self.shares.push(share.clone()),
+            }
+        }
+        self.shares.sort_by(|a, b| b.cycles.cmp(&a.cycles).then(a.pc.cmp(&b.pc)));
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 struct Life {
     alive: Option<u64>,
@@ -63,6 +96,8 @@ struct Life {
     polls: u64,
     open: Option<(String, u32, u64)>,
     places: BTreeMap<(String, u32), Place>,
+    /// What has been put into words: by reason, pc and place.
+    told: BTreeMap<(String, u32, String), Place>,
 }
 
 impl Life {
@@ -73,12 +108,12 @@ impl Life {
         place
     }
 
-    fn end(&mut self, now: u64) {
+    fn end(&mut self, now: u64, from: u64) {
         if let Some(since) = self.alive.take() {
-            self.cycles += now.saturating_sub(since);
+            self.cycles += now.saturating_sub(since.max(from));
         }
         if let Some((reason, pc, since)) = self.open.take() {
-            let cycles = now.saturating_sub(since);
+            let cycles = now.saturating_sub(since.max(from));
             self.waits += cycles;
             self.add(reason, pc, cycles, 1);
         }
@@ -92,17 +127,45 @@ pub struct Stalls<N> {
     lives: BTreeMap<AgentId, Life>,
     work: [BTreeMap<u32, u64>; CoreId::COUNT],
     ledger: crate::Ledger,
+    /// What was before does not count.
+    from: u64,
 }
 
 impl<N: Names> Stalls<N> {
     /// An empty account.
     pub fn new(names: N) -> Self {
         let work = [const { BTreeMap::new() }; CoreId::COUNT];
-        Self { names, lives: BTreeMap::new(), work, ledger: crate::Ledger::default() }
+        Self { names, lives: BTreeMap::new(), work, ledger: crate::Ledger::default(), from: 0 }
+    }
+
+    /// Leaves out what was before that cycle.
+    #[must_use]
+    pub fn since(self, from: Cycle) -> Self {
+        Self { from: from.0, ..self }
+    }
+
+    /// Puts what has been seen into words. To be called before the names change: other code is about to be
+    /// where this was.
+    pub fn settle(&mut self) {
+        let Self { names, lives, work, .. } = self;
+        for core in CoreId::ALL {
+            let work = std::mem::take(&mut work[core.index()]);
+            if !work.is_empty() {
+                add_work(names, core, &work, lives.entry(AgentId::Core(core)).or_default());
+            }
+        }
+        for (&agent, life) in lives {
+            for ((reason, pc), place) in std::mem::take(&mut life.places) {
+                let code = core_of(agent).and_then(|core| names.site(core, pc));
+                let text = code.map_or_else(|| format!("pc {pc:#x}"), |code| code.to_string());
+                life.told.entry((reason, pc, text)).or_default().add(place);
+            }
+        }
     }
 
     /// The account up to `now`, `shares` per agent; `open` are the loops that cores are parked in:
     /// core, since when, pc, reason.
+    #[must_use]
     pub fn finish(
         mut self,
         now: Cycle,
@@ -110,23 +173,19 @@ impl<N: Names> Stalls<N> {
         open: &[(CoreId, Cycle, u32, String)],
     ) -> Vec<Attribution> {
         for (core, since, pc, reason) in open {
-            let cycles = now.0.saturating_sub(since.0);
+            let cycles = now.0.saturating_sub(since.0.max(self.from));
             let life = self.lives.entry(AgentId::Core(*core)).or_default();
             life.polls += cycles;
             life.add(reason.clone(), *pc, cycles, 1);
         }
-        let Self { names, lives, work, .. } = self;
+        for life in self.lives.values_mut() {
+            life.end(now.0, self.from);
+        }
+        self.settle();
         let mut rows = Vec::new();
-        for (agent, mut life) in lives {
-            life.end(now.0);
-            if let AgentId::Core(core) = agent {
-                add_work(&names, core, &work[core.index()], &mut life);
-            }
-            let mut list: Vec<_> = life
-                .places
-                .into_iter()
-                .map(|((reason, pc), place)| share(&names, agent, reason, pc, place))
-                .collect();
+        for (agent, life) in self.lives {
+            let told = life.told.into_iter();
+            let mut list: Vec<_> = told.map(|(key, place)| share(key, place)).collect();
             list.sort_by(|a, b| b.cycles.cmp(&a.cycles).then(a.pc.cmp(&b.pc)));
             list.truncate(shares);
             let Life { cycles, works, waits, polls, .. } = life;
@@ -150,12 +209,11 @@ fn add_work(names: &dyn Names, core: CoreId, work: &BTreeMap<u32, u64>, life: &m
     }
 }
 
-fn share(names: &dyn Names, agent: AgentId, reason: String, pc: u32, place: Place) -> Share {
-    let code = core_of(agent).and_then(|core| names.site(core, pc));
+fn share((reason, pc, text): (String, u32, String), place: Place) -> Share {
     let culprit = place.culprits.into_iter().max_by_key(|(_, count)| *count);
     Share {
         reason,
-        place: code.map_or_else(|| format!("pc {pc:#x}"), |code| code.to_string()),
+        place: text,
         pc,
         cycles: place.cycles,
         times: place.times,
@@ -169,7 +227,7 @@ impl<N: Names> Observer for Stalls<N> {
         match *event {
             Event::Reset { core, asserted, .. } => {
                 let life = self.lives.entry(AgentId::Core(core)).or_default();
-                life.end(cycle);
+                life.end(cycle, self.from);
                 life.alive = (!asserted).then_some(cycle);
             }
             Event::WaitBegin { reason } => {
@@ -180,14 +238,17 @@ impl<N: Names> Observer for Stalls<N> {
                 let culprit = self.ledger.culprit(&reason).copied();
                 let life = self.lives.entry(stamp.agent).or_default();
                 life.open = None;
-                let cycles = cycle.saturating_sub(since.0);
+                if cycle <= self.from {
+                    return self.ledger.event(stamp, event);
+                }
+                let cycles = cycle.saturating_sub(since.0.max(self.from));
                 life.waits += cycles;
                 let place = life.add(reason_text(&reason), stamp.pc, cycles, 1);
                 if let Some(culprit) = culprit {
                     *place.culprits.entry(culprit.agent.to_string()).or_default() += 1;
                 }
             }
-            Event::Issue { thread, .. } => self.issued(thread, cycle),
+            Event::Issue { thread, .. } if cycle >= self.from => self.issued(thread, cycle),
             _ => {}
         }
         self.ledger.event(stamp, event);
@@ -198,12 +259,17 @@ impl<N: Names> Observer for Stalls<N> {
     }
 
     fn retire(&mut self, core: CoreId, retire: &Retire) {
-        *self.work[core.index()].entry(retire.pc).or_default() += 1;
+        if retire.cycle.0 >= self.from {
+            *self.work[core.index()].entry(retire.pc).or_default() += 1;
+        }
     }
 
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
+        let cycles = span.until.0.saturating_sub(span.from.0.max(self.from));
+        if cycles == 0 {
+            return;
+        }
         let reason = polled(&self.names, core, span.reads).unwrap_or_else(|| "ended".to_owned());
-        let cycles = span.until.0.saturating_sub(span.from.0);
         let life = self.lives.entry(AgentId::Core(core)).or_default();
         life.polls += cycles;
         life.add(reason, span.pc, cycles, 1);

@@ -117,23 +117,28 @@ pub(crate) fn event_of(kind: EventKind) -> BoxedStrategy<Event> {
             .prop_map(|(core, asserted, pc)| Event::Reset { core, asserted, pc })
             .boxed(),
         K::Halt => cores().prop_map(|core| Event::Halt { core }).boxed(),
-        K::NocIssue => (bytes(), bytes(), words(), longs(), words(), words())
-            .prop_map(|(noc, initiator, control, addr, coordinate, bytes)| Event::NocIssue {
-                noc,
-                initiator,
-                control,
-                addr,
-                coordinate,
-                bytes,
+        K::NocIssue => (bytes(), bytes(), words(), longs(), words(), words(), (words(), words()))
+            .prop_map(|(noc, initiator, control, addr, coordinate, bytes, (ticket, packets))| {
+                Event::NocIssue {
+                    noc,
+                    initiator,
+                    control,
+                    addr,
+                    coordinate,
+                    bytes,
+                    ticket,
+                    packets,
+                }
             })
             .boxed(),
-        K::NocDone => (bytes(), bytes())
-            .prop_map(|(noc, initiator)| Event::NocDone { noc, initiator })
+        K::NocDone => (bytes(), bytes(), words())
+            .prop_map(|(noc, initiator, ticket)| Event::NocDone { noc, initiator, ticket })
             .boxed(),
-        K::NocServe => (bytes(), shorts(), words(), longs(), words())
-            .prop_map(|(noc, source, control, addr, bytes)| Event::NocServe {
+        K::NocServe => (bytes(), shorts(), words(), words(), longs(), words())
+            .prop_map(|(noc, source, ticket, control, addr, bytes)| Event::NocServe {
                 noc,
                 source,
+                ticket,
                 control,
                 addr,
                 bytes,

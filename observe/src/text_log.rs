@@ -16,6 +16,8 @@ use crate::text::{Dec, Hex, Left, Right, put};
 pub struct TextLog<W: Write, N> {
     out: W,
     wanted: Targets,
+    /// What each line begins with.
+    prefix: String,
     /// A line of source is remembered as the end of a line of the log.
     scribe: Scribe<N, String>,
     line: String,
@@ -26,7 +28,13 @@ impl<W: Write, N: Names> TextLog<W, N> {
     /// A log of these topics that names things with `names` and watches [`DEFAULT_L1`].
     pub fn new(out: W, names: N, wanted: Targets) -> Self {
         let scribe = Scribe::new(names, source, |_, _| {});
-        Self { out, wanted, scribe, line: String::new(), error: None }
+        Self { out, wanted, prefix: String::new(), scribe, line: String::new(), error: None }
+    }
+
+    /// The same, with every line beginning with those words: whose log it is.
+    #[must_use]
+    pub fn with_prefix(self, prefix: String) -> Self {
+        Self { prefix, ..self }
     }
 
     /// Ends the log.
@@ -49,6 +57,7 @@ impl<W: Write, N: Names> Observer for TextLog<W, N> {
         let Some(target) = target.filter(|&target| self.wanted.contains(target)) else { return };
         let line = &mut self.line;
         line.clear();
+        line.push_str(&self.prefix);
         put!(line; Right(stamp.cycle.0, 9), " ", Left(&agent_name(stamp.agent), 9), " ");
         put!(line; Left(target.short_name(), 9), " ");
         put_duration(line, stamp, event);

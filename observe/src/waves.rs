@@ -84,14 +84,21 @@ struct Wire {
     value: u32,
 }
 
-/// Writes waves.
-pub struct Waves<W: Write + Seek> {
-    body: Option<FstBodyWriter<W>>,
+/// The signals of one tile.
+struct TileWires {
     wires: Vec<Option<Wire>>,
     fields: Fields,
+}
+
+/// Writes waves, of one tile or of several with a scope each.
+pub struct Waves<W: Write + Seek> {
+    body: Option<FstBodyWriter<W>>,
+    tiles: Vec<TileWires>,
+    /// Whose events come next.
+    at: usize,
     time: u64,
-    /// Units that executed in a cycle, and drop afterwards.
-    falling: Vec<Signal>,
+    /// Units that executed in a cycle, and drop afterwards, with their tile.
+    falling: Vec<(usize, Signal)>,
     error: Option<FstWriteError>,
     /// Bytes of changes that are kept before they are written.
     block_bytes: usize,
@@ -169,6 +176,14 @@ impl<W: Write + Seek> Waves<W> {
     /// # Errors
     /// The output cannot be written.
     pub fn new(out: W) -> Result<Self, FstWriteError> {
+        Self::of_tiles(out, &["tile".to_owned()])
+    }
+
+    /// Starts a file with one scope per tile, of those names. See [`Waves::turn_to`].
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn of_tiles(out: W, names: &[String]) -> Result<Self, FstWriteError> {
         let info = FstInfo {
             start_time: 0,
             timescale_exponent: -9,
@@ -178,40 +193,52 @@ impl<W: Write + Seek> Waves<W> {
             file_type: FstFileType::Verilog,
         };
         let mut header = FstHeaderWriter::new(out, &info)?;
-        let (mut wires, mut scope) = (vec![None; Signal::COUNT], String::new());
-        let mut signals = Vec::new();
-        header.scope("tile", "", FstScopeType::Module)?;
-        for (at, name, signal, bits) in declared() {
-            if at != scope {
-                if !scope.is_empty() {
-                    header.up_scope()?;
+        let mut tiles = Vec::new();
+        for name in names {
+            let (mut wires, mut scope) = (vec![None; Signal::COUNT], String::new());
+            header.scope(name, "", FstScopeType::Module)?;
+            for (at, name, signal, bits) in declared() {
+                if at != scope {
+                    if !scope.is_empty() {
+                        header.up_scope()?;
+                    }
+                    header.scope(&at, "", FstScopeType::Module)?;
+                    scope = at;
                 }
-                header.scope(&at, "", FstScopeType::Module)?;
-                scope = at;
+                let kind = FstSignalType::bit_vec(bits);
+                let direction = FstVarDirection::Implicit;
+                let id = header.var(name, kind, FstVarType::Wire, direction, None)?;
+                wires[signal.index()] = Some(Wire { id, bits, value: u32::MAX });
             }
-            let kind = FstSignalType::bit_vec(bits);
-            let direction = FstVarDirection::Implicit;
-            let id = header.var(name, kind, FstVarType::Wire, direction, None)?;
-            wires[signal.index()] = Some(Wire { id, bits, value: u32::MAX });
-            signals.push(signal);
+            header.up_scope()?;
+            header.up_scope()?;
+            tiles.push(TileWires { wires, fields: Fields::default() });
         }
-        header.up_scope()?;
-        header.up_scope()?;
         let mut waves = Self {
             body: Some(header.finish()?),
-            wires,
-            fields: Fields::default(),
+            tiles,
+            at: 0,
             time: 0,
             falling: Vec::new(),
             error: None,
             block_bytes: BLOCK_BYTES,
         };
         waves.step(0);
-        for signal in signals {
-            let held = u32::from(matches!(signal, Signal::Reset(_)));
-            waves.set(signal, if matches!(signal, Signal::Mutex(_)) { 3 } else { held });
+        for at in 0..names.len() {
+            waves.turn_to(at);
+            for (_, _, signal, _) in declared() {
+                let held = u32::from(matches!(signal, Signal::Reset(_)));
+                waves.set(signal, if matches!(signal, Signal::Mutex(_)) { 3 } else { held });
+            }
         }
+        waves.turn_to(0);
         Ok(waves)
+    }
+
+    /// The events that follow are of the tile of that place in the list of names. Those of all tiles are to come
+    /// in the order of their cycles.
+    pub fn turn_to(&mut self, tile: usize) {
+        self.at = tile.min(self.tiles.len().saturating_sub(1));
     }
 
     fn note(&mut self, result: Result<(), FstWriteError>) {
@@ -241,9 +268,12 @@ impl<W: Write + Seek> Waves<W> {
         }
         if !self.falling.is_empty() {
             self.step(self.time + 1);
-            for signal in std::mem::take(&mut self.falling) {
+            let at = self.at;
+            for (tile, signal) in std::mem::take(&mut self.falling) {
+                self.at = tile;
                 self.set(signal, 0);
             }
+            self.at = at;
         }
         if cycle.0 > self.time {
             self.step(cycle.0);
@@ -251,7 +281,8 @@ impl<W: Write + Seek> Waves<W> {
     }
 
     fn set(&mut self, signal: Signal, value: u32) {
-        let Some(wire) = &mut self.wires[signal.index()] else { return };
+        let Some(tile) = self.tiles.get_mut(self.at) else { return };
+        let Some(wire) = &mut tile.wires[signal.index()] else { return };
         if wire.value == value {
             return;
         }
@@ -266,7 +297,8 @@ impl<W: Write + Seek> Waves<W> {
     }
 
     fn value(&self, signal: Signal) -> u32 {
-        self.wires[signal.index()].map_or(0, |wire| wire.value)
+        let wire = self.tiles.get(self.at).and_then(|tile| tile.wires[signal.index()]);
+        wire.map_or(0, |wire| wire.value)
     }
 
     fn waits(&mut self, agent: AgentId, reason: u32) {
@@ -279,7 +311,8 @@ impl<W: Write + Seek> Waves<W> {
 
     fn written(&mut self, event: &Event) {
         let mut changes = Vec::new();
-        for part in self.fields.written(event) {
+        let Some(tile) = self.tiles.get_mut(self.at) else { return };
+        for part in tile.fields.written(event) {
             if part.name == "go_messages[0].signal" && is_go_signal(&part.name) {
                 changes.push((Signal::Go, part.value));
             } else if let Some(core) = subordinate(&part.name) {
@@ -339,7 +372,7 @@ impl<W: Write + Seek> Observer for Waves<W> {
                 if let Some((unit, _)) = crate::perfetto::unit_of(word) {
                     let busy = Signal::UnitBusy(unit as u8);
                     self.set(busy, 1);
-                    self.falling.push(busy);
+                    self.falling.push((self.at, busy));
                 }
             }
             Event::Semaphore { index, after, max, .. } => {
@@ -368,7 +401,7 @@ impl<W: Write + Seek> Observer for Waves<W> {
                 let signal = Signal::NocBusy(noc, initiator);
                 self.set(signal, self.value(signal) + 1);
             }
-            Event::NocDone { noc, initiator } => {
+            Event::NocDone { noc, initiator, .. } => {
                 let signal = Signal::NocBusy(noc, initiator);
                 self.set(signal, self.value(signal).saturating_sub(1));
             }
@@ -386,110 +419,4 @@ impl<W: Write + Seek> Observer for Waves<W> {
 const _: () = assert!(UnitId::Misc as u8 == 8);
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::at;
-    use fst_reader::{FstFilter, FstHierarchyEntry, FstReader, FstSignalValue};
-    use sim_core::observer::SemaphoreOp;
-    use std::io::Cursor;
-
-    /// Changes of one signal as an independent reader finds them.
-    fn changes(file: &[u8], path: &str) -> Vec<(u64, String)> {
-        let mut reader = FstReader::open(Cursor::new(file)).expect("a valid FST file");
-        let (mut scopes, mut wanted) = (Vec::<String>::new(), None);
-        reader
-            .read_hierarchy(|entry| match entry {
-                FstHierarchyEntry::Scope { name, .. } => scopes.push(name),
-                FstHierarchyEntry::UpScope => {
-                    scopes.pop();
-                }
-                FstHierarchyEntry::Var { name, handle, .. }
-                    if format!("{}.{name}", scopes.join(".")) == path =>
-                {
-                    wanted = Some(handle);
-                }
-                _ => {}
-            })
-            .expect("a hierarchy");
-        let handle = wanted.expect("the signal is declared");
-        let filter = FstFilter::filter_signals(vec![handle]);
-        let mut found = Vec::new();
-        reader
-            .read_signals(&filter, |time, _, value| -> std::io::Result<()> {
-                if let FstSignalValue::String(digits) = value {
-                    found.push((time, String::from_utf8_lossy(digits).into_owned()));
-                }
-                Ok(())
-            })
-            .expect("values");
-        found
-    }
-
-    fn file_of(events: &[(Stamp, Event)]) -> Vec<u8> {
-        file_in_blocks(BLOCK_BYTES, events)
-    }
-
-    fn file_in_blocks(bytes: usize, events: &[(Stamp, Event)]) -> Vec<u8> {
-        let file = tempfile();
-        let mut waves = Waves::new(file.try_clone().expect("a handle")).expect("a header");
-        waves.block_bytes = bytes;
-        events.iter().for_each(|(stamp, event)| waves.event(*stamp, event));
-        waves.finish(Cycle(100_000)).expect("an end");
-        read_all(file)
-    }
-
-    fn tempfile() -> std::fs::File {
-        let name =
-            format!("tilescope-waves-{}-{:?}", std::process::id(), std::thread::current().id());
-        let path = std::env::temp_dir().join(name.replace(['(', ')'], ""));
-        let mut options = std::fs::OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(true).open(&path);
-        let file = file.expect("a temporary file");
-        let _ = std::fs::remove_file(path);
-        file
-    }
-
-    fn read_all(mut file: std::fs::File) -> Vec<u8> {
-        use std::io::{Read as _, SeekFrom};
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes)).expect("it reads");
-        bytes
-    }
-
-    #[test]
-    fn semaphore_signal_follows_its_operations() {
-        let agent = AgentId::Thread(ThreadId::T1);
-        let op = |op, before, after| Event::Semaphore { index: 1, op, before, after, max: 2 };
-        let file = file_of(&[
-            (at(10, agent, 0), op(SemaphoreOp::Post, 0, 1)),
-            (at(12, agent, 0), op(SemaphoreOp::Post, 1, 2)),
-            (at(30, agent, 0), op(SemaphoreOp::Get, 2, 1)),
-        ]);
-        let expected = [(0, "0000"), (10, "0001"), (12, "0010"), (30, "0001")];
-        let expected: Vec<_> = expected.map(|(time, text)| (time, text.to_owned())).into();
-        assert_eq!(changes(&file, "tile.semaphores.MATH_PACK"), expected);
-    }
-
-    #[test]
-    fn long_run_is_written_in_blocks_and_read_back_whole() {
-        let agent = AgentId::Thread(ThreadId::T1);
-        let events: Vec<_> = (1..1000_u16)
-            .map(|n| {
-                let (before, after) = ((n - 1) as u8 & 1, n as u8 & 1);
-                let op = if after == 1 { SemaphoreOp::Post } else { SemaphoreOp::Get };
-                let event = Event::Semaphore { index: 1, op, before, after, max: 2 };
-                (at(u64::from(n) * 7, agent, 0), event)
-            })
-            .collect();
-        let seen = |file: &[u8]| changes(file, "tile.semaphores.MATH_PACK");
-        let whole = seen(&file_of(&events));
-        assert_eq!(whole.len(), 1000);
-        assert!(seen(&file_in_blocks(64, &events)) == whole, "blocks show something else");
-    }
-
-    #[test]
-    fn there_are_about_two_hundred_signals() {
-        let count = declared().len();
-        assert!((170..=250).contains(&count), "{count}");
-    }
-}
+mod tests;

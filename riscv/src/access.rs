@@ -28,7 +28,7 @@ const FLOW_CONTROLLED: [(u32, u32); 3] =
 /// `[isa-bh: TensixTile/BabyRISCV/AutoTTSync.md]`.
 const ORDERED: [(u32, u32); 2] = [(0xFFE0_0000, 0xFFE0_1000), (0xFFEF_0000, 0xFFF0_0000)];
 /// Most adjacent `.ttinsn` that execute as one.
-const MAX_FUSED: u32 = 4;
+pub(crate) const MAX_FUSED: u32 = 4;
 
 impl Core {
     /// L1 as this core sees it: as of the start of the epoch, plus its own stores.

@@ -61,6 +61,13 @@ pub(crate) struct Undo {
     pub(crate) stored: Footprint,
 }
 
+/// Of a core between two epochs nothing is taken back: a copy has nothing to take back.
+impl Clone for Undo {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
 impl Core {
     /// The cycle to which the core may go ahead from `now`, as far as it knows; `now` if it must not
     /// at all.

@@ -83,7 +83,7 @@ pub(crate) enum Pending {
 }
 
 /// One baby RISC-V core.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Core {
     /// `x0`..`x31`, then the sink for writes to `x0`; so long that a byte as index needs no bounds

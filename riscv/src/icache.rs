@@ -5,6 +5,8 @@
 //! model only the invalidate register does, as in hardware
 //! `[isa-wh: TensixTile/BabyRISCV/InstructionCache.md]`, and executing an outdated word is diagnosed.
 
+use std::sync::Arc;
+
 use sim_core::l1::L1_BYTES;
 
 use crate::op::{Kind, Op};
@@ -35,8 +37,8 @@ impl Page {
     /// Apart, because it builds the page on the stack.
     #[cold]
     #[inline(never)]
-    fn empty() -> Box<Self> {
-        Box::new(Self([Op::UNDECODED; PAGE_OPS]))
+    fn empty() -> Arc<Self> {
+        Arc::new(Self([Op::UNDECODED; PAGE_OPS]))
     }
 
     fn clear(&mut self) {
@@ -51,13 +53,13 @@ impl Page {
     }
 }
 
-/// Decoded instructions of one core.
-#[derive(Debug)]
+/// Decoded instructions of one core. A copy shares its pages until one of the two changes.
+#[derive(Clone, Debug)]
 pub(crate) struct Icache {
     pub(crate) model: IcacheModel,
-    pages: Box<[Option<Box<Page>>]>,
+    pages: Box<[Option<Arc<Page>>]>,
     /// In the stale model: the words that were decoded.
-    words: Vec<Option<Box<[u32; PAGE_OPS]>>>,
+    words: Vec<Option<Arc<[u32; PAGE_OPS]>>>,
 }
 
 /// Whether both addresses lie in the same page.
@@ -123,7 +125,7 @@ impl Icache {
     /// Remembers what the words from `pc` on mean, which are of one page that is open.
     pub(crate) fn set(&mut self, pc: u32, ops: &[Op]) {
         if let Some(Some(page)) = self.pages.get_mut((pc / CODE_PAGE_BYTES) as usize) {
-            for (place, op) in page.0.iter_mut().skip(slot(pc)).zip(ops) {
+            for (place, op) in Arc::make_mut(page).0.iter_mut().skip(slot(pc)).zip(ops) {
                 *place = *op;
             }
         }
@@ -132,7 +134,8 @@ impl Icache {
     /// In the stale model: remembers which word was decoded at `pc`.
     pub(crate) fn set_word(&mut self, pc: u32, word: u32) {
         if let Some(words) = self.words.get_mut((pc / CODE_PAGE_BYTES) as usize) {
-            words.get_or_insert_with(|| Box::new([0; PAGE_OPS]))[slot(pc)] = word;
+            let words = words.get_or_insert_with(|| Arc::new([0; PAGE_OPS]));
+            Arc::make_mut(words)[slot(pc)] = word;
         }
     }
 
@@ -155,7 +158,7 @@ impl Icache {
         if self.model == IcacheModel::Coherent {
             for (at, words) in pieces(addr, bytes) {
                 if let Some(Some(page)) = self.pages.get_mut((at / CODE_PAGE_BYTES) as usize) {
-                    page.0[slot(at)..][..words].fill(Op::UNDECODED);
+                    Arc::make_mut(page).0[slot(at)..][..words].fill(Op::UNDECODED);
                 }
             }
         }
@@ -165,7 +168,7 @@ impl Icache {
     pub(crate) fn invalidate_all(&mut self) {
         if self.model == IcacheModel::Stale {
             for page in self.pages.iter_mut().flatten() {
-                page.clear();
+                Arc::make_mut(page).clear();
             }
         }
     }

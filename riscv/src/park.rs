@@ -245,7 +245,7 @@ impl Prober {
     /// The jump of a polling loop at `pc` is about to be taken, or not. One that is taken starts a
     /// probe; one that is not ends the probe it started.
     pub(crate) fn poll(&mut self, pc: u32, calls: bool, taken: bool, cycle: u64) {
-        if taken {
+        if taken && self.marks_polls {
             // One that was due anyway knows less.
             let is_free = !self.active || self.probe.tail.is_none();
             if is_free && cycle >= self.poll_after_wake.max(self.poll_after_failure) {

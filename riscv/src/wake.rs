@@ -1,9 +1,9 @@
 //! How a parked core is taken out of its loop: it is put where spinning would have brought it.
 
-use sim_core::{Cycle, L1, Shared};
+use sim_core::{Cycle, L1, Shared, Shortcuts};
 
 use crate::core::{Core, Status};
-use crate::park::Spin;
+use crate::park::{Prober, Spin};
 use crate::run::Slice;
 
 impl Core {
@@ -37,6 +37,16 @@ impl Core {
         let mut slice = Slice::new(shared, until);
         slice.replay = Some(spin.loads.iter().cycle());
         while self.cycle < until && self.step(&mut slice) {}
+    }
+
+    /// Has other ways to the same result taken from now on, between two epochs. A core that is parked
+    /// stays so until it is woken.
+    pub fn set_shortcuts(&mut self, shortcuts: Shortcuts) {
+        if self.config.shortcuts != shortcuts {
+            self.config.shortcuts = shortcuts;
+            self.prober = Prober::new(shortcuts);
+            self.update_care();
+        }
     }
 
     /// Whether every L1 word the parked loop reads still has the value it had.

@@ -4,6 +4,8 @@ use observe::Ledger;
 use observe::why::{Finding, Loops, Polled};
 use sim_core::{NullObserver, Observer};
 
+use crate::eye::{Eye, Sink};
+
 /// What the observer of a tile has written down.
 #[derive(Clone, Copy, Debug)]
 pub struct Books<'a> {
@@ -29,6 +31,16 @@ pub trait Kept: Observer {
 impl Kept for NullObserver {
     fn books(&self) -> Option<Books<'_>> {
         None
+    }
+}
+
+impl<S: Kept + Sink> Kept for Eye<S> {
+    fn books(&self) -> Option<Books<'_>> {
+        self.sink().books()
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        self.sink().findings()
     }
 }
 

@@ -4,16 +4,23 @@
 //! Books are kept on tiles that are known to hang, from a first run; traffic on all.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use observe::Ledger;
-use observe::why::{Loops, Polled};
+use observe::why::{Finding, Loops, Polled};
 use sim_core::observer::ParkedSpan;
-use sim_core::{AgentId, CoreId, Event, Jump, Observer, Retire, Stamp};
+use sim_core::{AgentId, CoreId, Cycle, Event, Jump, Observer, Retire, Stamp};
+use symbols::tile_names::TileNames;
 
 use crate::books::{Books, Kept};
+use crate::checks::LaunchChecks;
+use crate::eye::Sink;
+use crate::go::Go;
 
 /// Requests of a tile that are remembered.
 const SENT: usize = 512;
+/// Requests of any kind that are remembered.
+const LAST: usize = 16;
 /// Larger writes move data; flags and counters are small.
 const FLAG_BYTES: u32 = 64;
 
@@ -34,14 +41,65 @@ pub struct Sent {
     pub addr: u64,
     /// Coordinates as written: `y << 6 | x`, of a multicast the other corner above.
     pub coordinate: u32,
+    /// Bytes that it moves.
+    pub bytes: u32,
 }
 
-/// The bit of NOC_CTRL that makes a request a multicast `[isa-bh: NoC/MemoryMap.md]`.
+/// A small write or an atomic of another tile that has taken effect.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Served {
+    /// Number of the tile that sent it.
+    pub source: u16,
+    /// NoC 0 or 1.
+    pub noc: u8,
+    /// NOC_CTRL as written there.
+    pub control: u32,
+    /// Address in this tile.
+    pub addr: u64,
+}
+
+/// The bit of NOC_CTRL that makes a request a multicast, and the one that has the sender's own tile among
+/// its receivers `[isa-bh: NoC/MemoryMap.md]`.
 const BROADCAST: u32 = 1 << 5;
+const INCLUDES_SOURCE: u32 = 1 << 17;
 /// Its type: 0 read, 1 atomic, 2 write `[isa-bh: NoC/MemoryMap.md]`.
 const TYPE: u32 = 3;
 
+/// Where a request goes, as software has written it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Target {
+    pub(crate) control: u32,
+    pub(crate) coordinate: u32,
+}
+
+impl Target {
+    pub(crate) const fn is_multicast(self) -> bool {
+        self.control & BROADCAST != 0
+    }
+
+    pub(crate) const fn corner(self) -> (u8, u8) {
+        (self.coordinate as u8 & 63, (self.coordinate >> 6) as u8 & 63)
+    }
+
+    const fn other_corner(self) -> (u8, u8) {
+        ((self.coordinate >> 12) as u8 & 63, (self.coordinate >> 18) as u8 & 63)
+    }
+
+    pub(crate) fn reaches(self, (x, y): (u8, u8)) -> bool {
+        let (a, b) = (self.corner(), self.other_corner());
+        if !self.is_multicast() {
+            return a == (x, y);
+        }
+        let within = |p: u8, q: u8, at: u8| (p.min(q)..=p.max(q)).contains(&at);
+        within(a.0, b.0, x) && within(a.1, b.1, y)
+    }
+}
+
 impl Sent {
+    const fn target(&self) -> Target {
+        Target { control: self.control, coordinate: self.coordinate }
+    }
+
     /// Whether it is an atomic.
     #[must_use]
     pub const fn is_atomic(&self) -> bool {
@@ -51,30 +109,37 @@ impl Sent {
     /// Whether it goes to a rectangle of tiles.
     #[must_use]
     pub const fn is_multicast(&self) -> bool {
-        self.control & BROADCAST != 0
+        self.target().is_multicast()
+    }
+
+    /// Whether it is a read.
+    #[must_use]
+    pub const fn is_read(&self) -> bool {
+        self.control & TYPE == 0
+    }
+
+    /// Whether a multicast goes to the tile that sends it as well.
+    #[must_use]
+    pub const fn loops_back(&self) -> bool {
+        self.control & INCLUDES_SOURCE != 0
     }
 
     /// One corner as written, or the only tile.
     #[must_use]
     pub const fn corner(&self) -> (u8, u8) {
-        (self.coordinate as u8 & 63, (self.coordinate >> 6) as u8 & 63)
+        self.target().corner()
     }
 
     /// The other corner of a multicast.
     #[must_use]
     pub const fn other_corner(&self) -> (u8, u8) {
-        ((self.coordinate >> 12) as u8 & 63, (self.coordinate >> 18) as u8 & 63)
+        self.target().other_corner()
     }
 
     /// Whether a tile at a translated coordinate is among the receivers.
     #[must_use]
-    pub fn reaches(&self, (x, y): (u8, u8)) -> bool {
-        let (a, b) = (self.corner(), self.other_corner());
-        if !self.is_multicast() {
-            return a == (x, y);
-        }
-        let within = |p: u8, q: u8, at: u8| (p.min(q)..=p.max(q)).contains(&at);
-        within(a.0, b.0, x) && within(a.1, b.1, y)
+    pub fn reaches(&self, at: (u8, u8)) -> bool {
+        self.target().reaches(at)
     }
 }
 
@@ -92,14 +157,12 @@ pub struct Lens {
     books: Option<Box<TileBooks>>,
     polled: Polled,
     sent: VecDeque<Sent>,
-    /// The byte that a go signal is written to, if the tile has such a thing.
-    go: u32,
+    served: VecDeque<Served>,
+    /// The last requests of any kind and size.
+    last: VecDeque<Sent>,
+    go: Go,
+    checks: Option<Box<LaunchChecks>>,
 }
-
-/// `RUN_MSG_GO` `[spec: boot-and-sync 1.5]`.
-const GO: u32 = 0x80;
-/// Bytes of a go message; its signal is the last.
-const GO_BYTES: u32 = 4;
 
 impl Lens {
     /// Watches what a tile sends; with `words`, which are polled in the end, also what is done to its
@@ -110,8 +173,21 @@ impl Lens {
             let ledger = Ledger::new(words.clone());
             Box::new(TileBooks { words, ledger, loops: Loops::default() })
         });
-        let go = memory_map::mailbox::address("go_messages[0].signal").unwrap_or(0) & !3;
-        Self { books, polled: Polled::default(), sent: VecDeque::new(), go }
+        Self {
+            books,
+            polled: Polled::default(),
+            sent: VecDeque::new(),
+            served: VecDeque::new(),
+            last: VecDeque::new(),
+            go: Go::new(),
+            checks: None,
+        }
+    }
+
+    /// Looks for contract violations too.
+    #[must_use]
+    pub fn with_checks(self, checks: LaunchChecks) -> Self {
+        Self { checks: Some(Box::new(checks)), ..self }
     }
 
     /// What the tile has sent, oldest first: small writes and atomics.
@@ -119,37 +195,49 @@ impl Lens {
         self.sent.iter()
     }
 
-    /// Whether an event is a go signal: the books begin anew.
-    fn is_launch(&self, event: &Event) -> bool {
-        match *event {
-            Event::HostWrite { addr, value, bytes } => {
-                let offset = (self.go + GO_BYTES - 1).wrapping_sub(addr);
-                offset < bytes.min(GO_BYTES) && value >> (8 * offset) & 0xFF == GO
-            }
-            Event::L1Store { addr, value, width } => {
-                let offset = (self.go + GO_BYTES - 1).wrapping_sub(addr);
-                offset < width.bytes().min(GO_BYTES) && value >> (8 * offset) & 0xFF == GO
-            }
-            _ => false,
-        }
+    /// What others have written here, oldest first: small writes and atomics. `None` if it is not all that
+    /// came since the launch.
+    #[must_use]
+    pub fn served(&self) -> Option<Vec<Served>> {
+        (self.served.len() < SENT).then(|| self.served.iter().copied().collect())
     }
+
+    /// The last requests that the tile has sent, of any kind and size, oldest first.
+    pub fn last(&self) -> impl Iterator<Item = &Sent> {
+        self.last.iter()
+    }
+}
+
+/// Adds to a list of at most so many.
+fn push<T>(list: &mut VecDeque<T>, one: T, most: usize) {
+    if list.len() == most {
+        list.pop_front();
+    }
+    list.push_back(one);
 }
 
 impl Observer for Lens {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         if let Event::NocIssue { noc, control, addr, coordinate, bytes, .. } = *event
-            && control & TYPE != 0
-            && bytes <= FLAG_BYTES
             && let AgentId::Core(core) = stamp.agent
         {
-            if self.sent.len() == SENT {
-                self.sent.pop_front();
-            }
             let (cycle, pc) = (stamp.cycle.0, stamp.pc);
-            self.sent.push_back(Sent { cycle, core, pc, noc, control, addr, coordinate });
+            let sent = Sent { cycle, core, pc, noc, control, addr, coordinate, bytes };
+            push(&mut self.last, sent, LAST);
+            if !sent.is_read() && bytes <= FLAG_BYTES {
+                push(&mut self.sent, sent, SENT);
+            }
         }
-        if self.is_launch(event) {
+        if let Event::NocServe { noc, source, control, addr, bytes, .. } = *event
+            && control & TYPE != 0
+            && bytes <= FLAG_BYTES
+        {
+            push(&mut self.served, Served { source, noc, control, addr }, SENT);
+        }
+        // The books begin anew.
+        if self.go.is_given(event) {
             self.sent.clear();
+            self.last.clear();
             if let Some(books) = &mut self.books {
                 books.ledger = Ledger::new(books.words.clone());
             }
@@ -157,6 +245,9 @@ impl Observer for Lens {
         if let Some(books) = &mut self.books {
             books.ledger.event(stamp, event);
             books.loops.event(stamp, event);
+        }
+        if let Some(checks) = &mut self.checks {
+            checks.event(stamp, event);
         }
     }
 
@@ -194,10 +285,11 @@ impl Observer for Lens {
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {
-        let mut ranges = vec![(self.go, self.go + GO_BYTES)];
+        let mut ranges = vec![self.go.range()];
         if let Some(books) = &self.books {
             ranges.extend(books.ledger.observed_l1());
         }
+        ranges.extend(self.checks.iter().flat_map(|checks| checks.observed_l1()));
         ranges
     }
 }
@@ -206,5 +298,17 @@ impl Kept for Lens {
     fn books(&self) -> Option<Books<'_>> {
         let books = self.books.as_ref()?;
         Some(Books { ledger: &books.ledger, polled: &self.polled, loops: &books.loops })
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        self.checks.as_ref().map(|checks| checks.findings()).unwrap_or_default()
+    }
+}
+
+impl Sink for Lens {
+    fn launched(&mut self, cycle: Cycle, names: &Arc<TileNames>, is_launch: bool) {
+        if let Some(checks) = &mut self.checks {
+            checks.launched(cycle, names, is_launch);
+        }
     }
 }

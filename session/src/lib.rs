@@ -1,23 +1,44 @@
 //! A chip and what is asked of it, whoever hosts it: a plan, a tape or a living program.
 //!
+//! * [`host`] is who makes the calls, and [`second`] asks why a session hangs.
+//! * [`survey`] finds out what a session is, and [`watch`] plays it again with eyes on chosen tiles.
 //! * [`report()`] turns a [`chip::Hang`] into one explanation over many tiles.
 //! * [`positions()`] is where everybody stands, hang or not.
 //! * [`names`] is what files say of a tile: names of code, buffers, semaphores.
+//! * [`pack`] puts into a tape what explains it on another machine.
 //! * [`books`] is what a watched tile has kept; an unwatched one has none and is explained from its state.
 //!
-//! Not here: driving a host's calls (crates `ffi`, `replay`), and files.
+//! Not here: the calls of a living program (crate `ffi`), those of a tape (`replay`), and files.
 
+#[cfg(test)]
+mod across;
 pub mod books;
+pub mod cause;
+pub mod checks;
+pub mod eye;
 mod forms;
+mod go;
+pub mod host;
 pub mod lens;
 pub mod names;
+pub mod pack;
+pub mod plan;
 pub mod positions;
+pub mod progress;
 pub mod report;
 pub mod second;
+pub mod selection;
 mod show;
+pub mod stalls;
+pub mod survey;
 mod traffic;
+pub mod watch;
+mod web;
 
 pub use books::{Books, Kept};
+pub use cause::{Cause, Step};
+pub use host::{Host, Play, SessionError};
 pub use lens::Lens;
 pub use positions::{Positions, positions};
-pub use report::{Report, TileReport, TileView, report};
+pub use progress::{Progress, progress};
+pub use report::{Astray, Report, TileReport, TileView, report};

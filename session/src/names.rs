@@ -1,11 +1,12 @@
 //! What is known of a tile from files: names of its code, buffers and semaphores.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use memory_map::mailbox::Place;
-use observe::why::CircularBuffer;
-use observe::{CodeName, Names};
-use sim_core::{CoreId, Observer, Width};
+use observe::{CodeName, Excerpt, Names};
+use sim_core::sync::Mutex;
+use sim_core::{CoreId, L1, Observer, Width};
 use symbols::catalog::Catalog;
 use symbols::code::Frame;
 use symbols::tile_names::TileNames;
@@ -37,6 +38,21 @@ impl Names for CodeNames {
         Some(code_name(self.0.locate(core, pc)?.own_frame()))
     }
 
+    fn excerpt(&self, core: CoreId, pc: u32) -> Option<Excerpt> {
+        let location = self.0.locate(core, pc)?;
+        let frame = location.own_frame();
+        let line = frame.line?;
+        let text = self.0.sources().whole_line(frame.file.as_deref()?, line)?;
+        Some(Excerpt { line, text, column: frame.column })
+    }
+
+    fn callers(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
+        let location = self.0.locate(core, pc);
+        location.map_or_else(Vec::new, |location| {
+            location.callers().into_iter().map(code_name).collect()
+        })
+    }
+
     fn function(&self, core: CoreId, pc: u32) -> Option<String> {
         let location = self.0.locate(core, pc)?;
         Some(location.frames().next_back()?.function.clone())
@@ -44,6 +60,10 @@ impl Names for CodeNames {
 
     fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
         self.0.is_kernel(core, pc)
+    }
+
+    fn kernel_code(&self, core: CoreId) -> Option<Range<u32>> {
+        self.0.kernel_range(core)
     }
 
     fn l1(&self, addr: u32) -> Option<Place> {
@@ -64,6 +84,105 @@ impl Names for CodeNames {
     }
 }
 
+/// Names of one tile that change with each launch. Copies are the same names.
+#[derive(Clone, Debug)]
+pub struct LiveNames {
+    now: Arc<Mutex<(Option<CodeNames>, u32)>>,
+    /// Coordinates of all tiles by their numbers, as the vendor's runtime counts workers.
+    workers: Arc<[(u8, u8)]>,
+}
+
+impl LiveNames {
+    /// No names yet, on a chip whose tiles have those coordinates.
+    #[must_use]
+    pub fn new(workers: Arc<[(u8, u8)]>) -> Self {
+        Self { now: Arc::default(), workers }
+    }
+
+    /// Other code runs from now on.
+    pub fn set(&self, names: &Arc<TileNames>) {
+        let mut now = self.now.lock();
+        now.0 = Some(CodeNames(Arc::clone(names)));
+        now.1 += 1;
+    }
+
+    fn ask<R>(&self, ask: impl FnOnce(&CodeNames) -> Option<R>) -> Option<R> {
+        ask(self.now.lock().0.as_ref()?)
+    }
+}
+
+impl Names for LiveNames {
+    fn code(&self, core: CoreId, pc: u32) -> Option<CodeName> {
+        self.ask(|names| names.code(core, pc))
+    }
+
+    fn site(&self, core: CoreId, pc: u32) -> Option<CodeName> {
+        self.ask(|names| names.site(core, pc))
+    }
+
+    fn excerpt(&self, core: CoreId, pc: u32) -> Option<Excerpt> {
+        self.ask(|names| names.excerpt(core, pc))
+    }
+
+    fn callers(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
+        self.ask(|names| Some(names.callers(core, pc))).unwrap_or_default()
+    }
+
+    fn kernel_code(&self, core: CoreId) -> Option<Range<u32>> {
+        self.ask(|names| names.kernel_code(core))
+    }
+
+    fn function(&self, core: CoreId, pc: u32) -> Option<String> {
+        self.ask(|names| names.function(core, pc))
+    }
+
+    fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
+        self.ask(|names| Some(names.is_kernel(core, pc))).unwrap_or(false)
+    }
+
+    fn l1(&self, addr: u32) -> Option<Place> {
+        match &self.now.lock().0 {
+            Some(names) => names.l1(addr),
+            // The firmware has not said yet that it is none.
+            None => memory_map::mailbox::place(addr),
+        }
+    }
+
+    fn endpoint(&self, number: u16) -> Option<String> {
+        let (x, y) = self.workers.get(usize::from(number))?;
+        Some(format!("tile ({x}, {y})"))
+    }
+
+    fn generation(&self) -> u32 {
+        self.now.lock().1
+    }
+}
+
+/// What is launched, in a line: the operation, if the host has told, and the kernels, each once. `None` if no
+/// file tells.
+#[must_use]
+pub fn title(names: &TileNames) -> Option<String> {
+    let mut kernels: Vec<&str> = Vec::new();
+    for kernel in CoreId::ALL.into_iter().filter_map(|core| names.kernel_name(core)) {
+        if !kernels.contains(&kernel) {
+            kernels.push(kernel);
+        }
+    }
+    match (names.operation(), kernels.is_empty()) {
+        (Some(operation), true) => Some(operation.to_owned()),
+        (Some(operation), false) => Some(format!("{operation}: {}", kernels.join(", "))),
+        (None, true) => None,
+        (None, false) => Some(kernels.join(", ")),
+    }
+}
+
+/// Reads what L1 says about the launch in force, and finds the files that belong to it.
+#[must_use]
+pub fn read_l1(l1: &L1, catalog: &Catalog) -> Arc<TileNames> {
+    let memory = |addr: u32, bytes: &mut [u8]| l1.read_bytes(addr, bytes);
+    Arc::new(TileNames::read(&memory, catalog))
+}
+
 /// L1 of a tile, as it stands.
 fn memory<O: Observer>(tile: &Tile<O>) -> impl Fn(u32, &mut [u8]) + '_ {
     move |addr, bytes: &mut [u8]| {
@@ -80,25 +199,29 @@ pub fn read_names<O: Observer>(tile: &Tile<O>, catalog: &Catalog) -> Arc<TileNam
     Arc::new(TileNames::read(&memory(tile), catalog))
 }
 
+/// The operation that a tile runs, with the host's number of its program.
+fn operation(names: &TileNames) -> Option<String> {
+    let program = match names.program() {
+        Some(program) => format!(" (program {program})"),
+        None => String::new(),
+    };
+    Some(format!("{}{program}", names.operation()?))
+}
+
 impl TileView {
     /// What those names say of a tile.
     #[must_use]
     pub fn new(names: &Arc<TileNames>) -> Self {
-        let launch = names.launch();
-        let circular =
-            launch.into_iter().flat_map(|launch| &launch.buffers).map(|buffer| CircularBuffer {
-                index: buffer.index as u8,
-                address: buffer.address,
-                size: buffer.bytes,
-                pages: buffer.pages,
-                page_bytes: buffer.page_bytes,
-            });
         let kernel =
             |core: CoreId| Some((core.name().to_owned(), names.kernel_name(core)?.to_owned()));
         Self {
-            circular: circular.collect(),
+            circular: crate::checks::circular(names),
             kernels: CoreId::ALL.into_iter().filter_map(kernel).collect(),
-            operation: names.operation().map(str::to_owned),
+            operation: operation(names),
+            code: CoreId::ALL
+                .into_iter()
+                .filter_map(|core| Some((core, names.kernel_range(core)?)))
+                .collect(),
             names: Box::new(CodeNames(Arc::clone(names))),
         }
     }

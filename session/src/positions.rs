@@ -6,7 +6,7 @@ use std::fmt;
 
 use chip::{Chip, HungTile, Role};
 use observe::CodeName;
-use observe::why::{End, Link, Scene, explain};
+use observe::why::{End, Held, Link, Scene, explain};
 use serde::Serialize;
 use sim_core::{AgentId, CoreId};
 use tile::{AgentWait, Tile};
@@ -28,8 +28,10 @@ pub struct Position {
     pub pc: Option<u32>,
     /// Where that is in the source.
     pub code: Option<CodeName>,
-    /// The Tensix instruction that is held back.
+    /// The Tensix instruction that waits.
     pub instruction: Option<String>,
+    /// What it holds back, if it is a wait instruction.
+    pub held: Option<Held>,
     /// Firmware without a kernel: it had none in this launch, or has finished it.
     pub idle: bool,
 }
@@ -179,6 +181,7 @@ fn waiting(link: &Link) -> Position {
         pc: link.pc,
         code: link.code.clone(),
         instruction: link.instruction.clone(),
+        held: link.held.clone(),
         idle: false,
     }
 }
@@ -193,6 +196,7 @@ fn at<O: Kept>(tile: &Tile<O>, view: &TileView, core: CoreId, does: &str) -> Pos
         pc: Some(pc),
         code: view.names.code(core, pc),
         instruction: None,
+        held: None,
         idle: false,
     }
 }
@@ -215,10 +219,14 @@ impl Position {
         };
         match &self.instruction {
             Some(instruction) => {
-                writeln!(f, "\n             holds back {instruction}, pushed in {place}")
+                writeln!(f, "\n             at {instruction}, pushed in {place}")?;
             }
-            None if self.does == RUNS => writeln!(f, " in {place}"),
-            None => writeln!(f, "\n             in {place}"),
+            None if self.does == RUNS => writeln!(f, " in {place}")?,
+            None => writeln!(f, "\n             in {place}")?,
+        }
+        match &self.held {
+            Some(held) => writeln!(f, "             holds back {held}"),
+            None => Ok(()),
         }
     }
 }

@@ -1,15 +1,21 @@
 //! One explanation over many tiles.
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 
-use chip::{Chip, Hang, HungTile, Role, Stance};
-use observe::why::{CircularBuffer, End, Explanation, Scene, explain};
+use chip::{Chip, Hang, HostPoll, HungTile, Role, Stance};
+use memory_map::layout::L1_BYTES;
+use observe::why::hazards::{self, Hazard};
+use observe::why::{CircularBuffer, End, Explanation, Scene, casts, explain, pending};
 use observe::{BuiltInNames, Names};
 use serde::Serialize;
-use sim_core::{AgentId, WaitReason};
+use sim_core::{AgentId, CoreId, Observer, WaitReason, Width};
 use tile::{AgentWait, Tile, Verdict};
 
 use crate::books::{Blank, Kept};
+use crate::cause::{self, Cause, Evidence, Standpoint, Would};
+
+/// Byte of a go message in which its signal is `[spec: boot-and-sync 1.5]`.
+const GO_SIGNAL: u32 = 3;
 
 /// What is known of a tile besides its state: names and buffers of the launch in force.
 pub struct TileView {
@@ -21,6 +27,8 @@ pub struct TileView {
     pub kernels: Vec<(String, String)>,
     /// The operation that launched them.
     pub operation: Option<String>,
+    /// Where the code of kernels lies in L1.
+    pub code: Vec<(CoreId, Range<u32>)>,
 }
 
 impl Default for TileView {
@@ -30,6 +38,7 @@ impl Default for TileView {
             circular: Vec::new(),
             kernels: Vec::new(),
             operation: None,
+            code: Vec::new(),
         }
     }
 }
@@ -43,17 +52,70 @@ impl std::fmt::Debug for TileView {
     }
 }
 
+/// Why something did not come where it was likely meant to; what is surest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+pub enum Astray {
+    /// A multicast leaves out the tile that sends it.
+    Loopback,
+    /// The corners of a multicast are the wrong way round for its NoC.
+    Corners,
+    /// The rectangle of a multicast leaves out the tile.
+    Rectangle,
+    /// It went to another tile.
+    Tile,
+    /// It went to another word of the tile.
+    Word,
+}
+
+impl Astray {
+    /// Whether that is more than a suspicion: nothing of the kind is meant to be so.
+    #[must_use]
+    pub const fn is_sure(self) -> bool {
+        matches!(self, Self::Loopback | Self::Corners | Self::Rectangle)
+    }
+
+    /// Whether the tile is among those the command is written for, whoever else may write the word.
+    pub(crate) const fn names_the_tile(self) -> bool {
+        matches!(self, Self::Loopback | Self::Corners)
+    }
+
+    /// The class of hang that comes of it.
+    pub(crate) const fn hazard(self) -> Hazard {
+        match self {
+            Self::Tile | Self::Word | Self::Corners => hazards::D1,
+            Self::Rectangle => hazards::D2,
+            Self::Loopback => hazards::D3,
+        }
+    }
+}
+
+impl std::fmt::Display for Astray {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Loopback => "a multicast leaves out the tile that sends it unless it is told to",
+            Self::Corners => "the corners are the wrong way round for that NoC, it went elsewhere",
+            Self::Rectangle => "the rectangle leaves out this tile",
+            Self::Tile => "to another tile, perhaps meant for this one",
+            Self::Word => "to another word of this tile, perhaps meant for this one",
+        })
+    }
+}
+
 /// Something that was sent to an address on another tile.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Sender {
-    /// The tile that sent.
+    /// The tile that sent, as the vendor's runtime counts workers.
     pub tile: (u8, u8),
+    /// Translated NoC coordinates.
+    pub noc: (u8, u8),
     /// Its core.
     pub core: String,
     /// Function, file and line, or the pc.
     pub place: String,
     /// What and to where.
     pub what: String,
+    /// Why it did not come where it was likely meant to, if it did not.
+    pub astray: Option<Astray>,
     /// How often.
     pub count: u64,
     /// Cycle of the last one.
@@ -73,6 +135,8 @@ pub struct Remote {
     pub elsewhere: Vec<Sender>,
     /// Tiles that run what the senders run, and have sent nothing.
     pub silent: Vec<(u8, u8)>,
+    /// What this tile has sent itself to tiles on which no core runs.
+    pub unheard: Vec<Sender>,
 }
 
 /// A tile of the report.
@@ -96,6 +160,8 @@ pub struct TileReport {
     pub awaits_others: bool,
     /// Who has written what it waits for, if somebody has watched.
     pub remote: Option<Remote>,
+    /// The last NoC requests of cores that wait for a counter of a NoC interface.
+    pub requests: Vec<Sender>,
 }
 
 /// Why a chip, or some of its tiles, will not move again.
@@ -109,10 +175,15 @@ pub struct Report {
     pub closed: u64,
     /// What the host does meanwhile.
     pub host: String,
+    /// The cause over all tiles.
+    pub cause: Cause,
     /// Tiles that are stuck, the one with the cause first; alike ones once.
     pub tiles: Vec<TileReport>,
     /// Tiles that are within a kernel and not stuck, or serve others.
     pub bystanders: Vec<(u8, u8)>,
+    /// Every tile on which somebody is stuck, in the order of their numbers.
+    #[serde(skip)]
+    pub(crate) standpoints: Vec<Standpoint>,
 }
 
 /// How a tile is used, in a word.
@@ -136,24 +207,33 @@ impl Report {
 }
 
 /// What a host does that the chip waits for, or the other way round.
-fn host(hang: &Hang, places: &BTreeMap<u16, (u8, u8)>) -> String {
+fn host<O: Observer + Send + 'static>(chip: &mut Chip<O>, hang: &Hang) -> String {
     if hang.polls.is_empty() {
         return match hang.stance {
             Stance::Free => "the host could do anything and end none of it".to_owned(),
             _ => "the host only lets time pass".to_owned(),
         };
     }
-    let word = |poll: &chip::HostPoll| {
-        let (x, y) = places.get(&poll.tile).copied().unwrap_or_default();
-        let name = memory_map::mailbox::name(poll.addr);
-        let name = name.unwrap_or_else(|| format!("the word at {:#x}", poll.addr));
-        format!("{name} of tile ({x}, {y})")
-    };
-    let mut words: Vec<_> = hang.polls.iter().take(3).map(word).collect();
+    let mut words: Vec<_> = hang.polls.iter().take(3).map(|poll| polled(chip, poll)).collect();
     if hang.polls.len() > words.len() {
         words.push(format!("{} words more", hang.polls.len() - words.len()));
     }
     format!("the host polls {}", words.join(", "))
+}
+
+/// A word that the host reads over and over, and of a go message what it waits to see there.
+fn polled<O: Observer + Send + 'static>(chip: &mut Chip<O>, poll: &HostPoll) -> String {
+    let place = chip.grid().tile(poll.tile);
+    let name = memory_map::mailbox::name(poll.addr).unwrap_or_default();
+    if !name.starts_with("go_messages[") {
+        let name = if name.is_empty() { format!("the word at {:#x}", poll.addr) } else { name };
+        return format!("{name} of {place}");
+    }
+    let signal = (poll.addr & !3) + GO_SIGNAL;
+    let value = chip.inspect(poll.tile, |tile| tile.l1_value(signal, Width::Byte));
+    let known = observe::signal_name("go_messages[0].signal", value);
+    let known = known.map_or_else(|| format!("{value:#x}"), |name| name.replace("RUN_MSG_", ""));
+    format!("the go message of {place} for DONE (it is {known})")
 }
 
 /// Whether the wait that is the cause on a tile could be ended from another one.
@@ -165,48 +245,81 @@ fn awaits_others(explanation: &Explanation, waits: &[AgentWait]) -> bool {
         && wait.reads.iter().any(|load| !load.device && !of_mailbox(load.addr))
 }
 
-/// What two tiles have in common that stand in the same way: per agent, the pc and whether it is stuck.
-type Posture = Vec<(AgentId, Option<u32>, bool)>;
-
-fn posture(tile: &HungTile) -> Posture {
-    tile.waits.iter().map(|wait| (wait.agent, wait.pc, wait.stuck)).collect()
-}
-
-/// Explains a hang. `view` says what is known of a tile; tiles are asked for in the order of their
-/// numbers, each once per posture.
+/// Explains a hang. `view` says what is known of a tile; tiles are asked for in the order of their numbers.
 pub fn report<O: Kept + Send + 'static>(
     chip: &mut Chip<O>,
     hang: &Hang,
     mut view: impl FnMut(&Tile<O>, &HungTile) -> TileView,
 ) -> Report {
-    let places = hang.tiles.iter().map(|tile| (tile.number, tile.place.worker())).collect();
-    let mut tiles: Vec<(u64, TileReport)> = Vec::new();
-    let mut known: Vec<(Posture, usize)> = Vec::new();
-    for hung in hang.stuck() {
-        let posture = posture(hung);
-        if let Some((_, at)) = known.iter().find(|(other, _)| *other == posture) {
-            tiles[*at].1.alike.push(hung.place.worker());
-            continue;
+    let mut standpoints = Vec::new();
+    let mut bystanders = Vec::new();
+    for seen in &hang.tiles {
+        let hung = chip.inspect(seen.number, |tile| with_erred(tile, seen));
+        if hung.is_stuck() {
+            standpoints.push(chip.inspect(hung.number, |tile| {
+                let view = view(tile, &hung);
+                standpoint(tile, hung, hang, view)
+            }));
+        } else if hung.role != Role::Resting {
+            bystanders.push(hung.place.worker());
         }
-        known.push((posture, tiles.len()));
-        let one = chip.inspect(hung.number, |tile| {
-            let view = view(tile, hung);
-            explain_tile(tile, hung, hang, view)
-        });
-        let since = hung.waits.iter().filter(|wait| wait.stuck).filter_map(|wait| wait.since);
-        tiles.push((since.min().map_or(u64::MAX, |since| since.0), one));
     }
-    // A tile that waits for nobody else has the cause; of several the one that stopped first.
-    tiles.sort_by_key(|(since, tile)| (tile.role == "dispatcher", tile.awaits_others, *since));
-    let busy = hang.tiles.iter().filter(|tile| tile.role != Role::Resting && !tile.is_stuck());
-    Report {
+    let mut report = Report {
         verdict: hang.verdict.name(),
         found: hang.found.0,
         closed: hang.closed.0,
-        host: host(hang, &places),
-        tiles: tiles.into_iter().map(|(_, tile)| tile).collect(),
-        bystanders: busy.map(|tile| tile.place.worker()).collect(),
+        host: host(chip, hang),
+        cause: Cause::default(),
+        tiles: Vec::new(),
+        bystanders,
+        standpoints,
+    };
+    cause::find(&mut report, &Evidence::default());
+    report
+}
+
+/// A tile with the cores that have made a mistake among those who wait: they stay where they are.
+fn with_erred<O: Observer>(tile: &Tile<O>, seen: &HungTile) -> HungTile {
+    let mut hung = seen.clone();
+    let erred = CoreId::ALL.into_iter().filter(|core| tile.has_erred(*core));
+    hung.waits.extend(erred.map(|core| AgentWait {
+        agent: AgentId::Core(core),
+        reason: WaitReason::Halted,
+        since: None,
+        pc: Some(tile.core(core).pc()),
+        word: None,
+        held: None,
+        reads: Vec::new(),
+        enders: Vec::new(),
+        stuck: true,
+    }));
+    hung
+}
+
+/// A tile, explained, with what its cores would send.
+fn standpoint<O: Kept>(tile: &Tile<O>, hung: HungTile, hang: &Hang, view: TileView) -> Standpoint {
+    let mut would = Vec::new();
+    for (wait, waits) in hung.waits.iter().enumerate().filter(|(_, waits)| waits.stuck) {
+        would.extend(pending(tile, waits).into_iter().map(|pending| {
+            let code = view.names.site(pending.core, pending.pc);
+            let place = code.map_or_else(|| format!("pc {:#x}", pending.pc), |c| c.to_string());
+            Would { wait, pending, place }
+        }));
     }
+    let mut report = explain_tile(tile, &hung, hang, view);
+    for (link, wait) in report.explanation.waits.iter_mut().zip(&hung.waits) {
+        let AgentId::Core(core) = wait.agent else { continue };
+        if wait.reason == WaitReason::Halted && tile.has_erred(core) {
+            let old = std::mem::replace(
+                &mut link.text,
+                "has made a mistake and stays where it is".to_owned(),
+            );
+            let headline = &mut report.explanation.headline;
+            *headline =
+                headline.replace(&format!("{core} {old}"), &format!("{core} {}", link.text));
+        }
+    }
+    Standpoint { hung, tile: report, would }
 }
 
 fn explain_tile<O: Kept>(
@@ -217,7 +330,12 @@ fn explain_tile<O: Kept>(
 ) -> TileReport {
     let blank = Blank::new();
     let books = tile.observer().books().unwrap_or_else(|| blank.books());
-    let findings = tile.observer().findings();
+    let mut findings = tile.observer().findings();
+    findings.extend(view.code.iter().filter_map(|(core, range)| {
+        let byte = |addr| tile.l1_value(addr, Width::Byte) as u8;
+        let code: Vec<u8> = range.clone().take_while(|addr| *addr < L1_BYTES).map(byte).collect();
+        casts(*core, range.start, &code, &*view.names)
+    }));
     let since = hung.waits.iter().filter(|wait| wait.stuck).filter_map(|wait| wait.since).max();
     let scene = Scene {
         end: match hang.verdict {
@@ -247,5 +365,6 @@ fn explain_tile<O: Kept>(
         explanation,
         alike: Vec::new(),
         remote: None,
+        requests: Vec::new(),
     }
 }

@@ -1,22 +1,28 @@
-//! A tape asked why it hangs.
+//! A session asked why it hangs.
 //!
-//! It is played twice. The first time nobody watches, and the moment is found at which the host waits
-//! and the chip hangs; the second run is the same, call by call, and the books are kept.
+//! It is played twice. The first time the moment is found at which the host waits and the chip hangs, and who
+//! does anything; the second run is the same, call by call, and the books are kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chip::{Chip, ChipConfig, Hang, HostPoll, HungTile, Stance, TensixTile, Witness};
-use replay::{PlayError, Played, Player, What, config_of};
-use sim_core::{NullObserver, Observer};
-use symbols::catalog::{Catalog, Item, ItemKind, Places};
+use chip::{Chip, Hang, HostPoll, HungTile, Stance, TensixTile, Witness};
+use replay::{Played, What};
+use sim_core::Observer;
+use symbols::catalog::Catalog;
 use symbols::tile_names::TileNames;
-use tape::{AttachmentKind, Tape};
+use tile::Verdict;
 
+use crate::books::Kept as _;
+use crate::checks::{LaunchChecks, Warning, merge};
+use crate::eye::Eye;
+use crate::host::{Host, Play, SessionError, Stage};
 use crate::lens::Lens;
 use crate::names::read_names;
 use crate::report::{Report, TileView, report};
+use crate::selection::Selection;
+use crate::survey::{Looked, Survey, TileSeen, look};
 use crate::traffic::Traffic;
 
 /// Calls of a wait after which the chip is looked at.
@@ -24,8 +30,8 @@ const LOOKS: [u64; 4] = [256, 4096, 65536, 1 << 20];
 /// Cycles at rest that count as a long wait.
 const LONG_REST: u64 = 1 << 16;
 
-/// How a tape ends, as far as hangs go.
-#[derive(Debug)]
+/// How a session ends, as far as hangs go.
+#[derive(Clone, Debug)]
 pub struct Answer {
     /// The hang, if there is one.
     pub report: Option<Report>,
@@ -37,19 +43,25 @@ pub struct Answer {
     pub differences: Vec<String>,
     /// What was looked for and not found, of names.
     pub notes: Vec<String>,
+    /// Contract violations; of the tile with the cause they are in the report.
+    pub warnings: Vec<Warning>,
 }
 
-/// What a question needs besides the tape.
+/// What a question needs besides the session.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
     /// More directories with ELF files.
     pub elf: Vec<PathBuf>,
     /// Host threads; as many as CPUs if not given.
     pub threads: Option<usize>,
+    /// Tiles whose contracts are checked.
+    pub tiles: Selection,
+    /// Ids of checks that are not reported.
+    pub suppressed: Vec<String>,
 }
 
 /// What the host has done since it last changed anything.
-#[derive(Default)]
+#[derive(Default, Debug)]
 struct Wait {
     calls: u64,
     rest: u64,
@@ -59,12 +71,20 @@ struct Wait {
     witness: Option<Witness>,
 }
 
-/// Differences that are told.
-const TOLD: usize = 5;
 /// Words of a wait that are remembered.
 const WORDS: usize = 1024;
 
 impl Wait {
+    /// Remembers a word of a tile that the host has read.
+    fn reads(&mut self, word: Option<HostPoll>) {
+        if let Some(word) = word
+            && self.words.len() < WORDS
+            && !self.words.contains(&word)
+        {
+            self.words.push(word);
+        }
+    }
+
     /// Takes a call; whether it is time for a look at the chip.
     fn takes<O: Observer + Send + 'static>(&mut self, played: &Played, chip: &Chip<O>) -> bool {
         match played.what {
@@ -75,14 +95,10 @@ impl Wait {
             }
             What::MemRead { paddr, size } => {
                 self.calls += 1;
-                if let Some(word) = chip.polled(paddr, size)
-                    && self.words.len() < WORDS
-                    && !self.words.contains(&word)
-                {
-                    self.words.push(word);
-                }
+                self.reads(chip.polled(paddr, size));
             }
-            What::ConfigRead { .. } | What::TileRead { .. } | What::State => {}
+            What::TileRead { at, addr, size } => self.reads(chip.polled_at(at, addr, size)),
+            What::ConfigRead { .. } | What::State => {}
             What::MemWrite { paddr, .. } if chip.aims(paddr) => {}
             _ => *self = Self::default(),
         }
@@ -104,77 +120,45 @@ impl Wait {
     }
 }
 
-/// Plays a tape, with a fresh chip for each session.
-struct Stage<'t, O: Observer + Send + 'static> {
-    player: Player<'t>,
-    chip: Chip<O>,
-    make: Box<dyn Fn() -> Chip<O>>,
-    differences: Vec<String>,
-}
-
-impl<'t, O: Observer + Send + 'static> Stage<'t, O> {
-    fn new(tape: &'t Tape, make: impl Fn() -> Chip<O> + 'static) -> Self {
-        Self {
-            player: Player::new(tape),
-            chip: make(),
-            make: Box::new(make),
-            differences: Vec::new(),
-        }
-    }
-
-    /// One call; what differs is noted and played on.
-    fn step(&mut self) -> Result<Option<Played>, PlayError> {
-        let played = match self.player.step(&mut self.chip) {
-            Ok(played) => played,
-            Err(PlayError::Differs(difference)) => {
-                if self.differences.len() < TOLD {
-                    self.differences.push(difference.to_string());
-                }
-                Some(difference.played)
-            }
-            Err(error) => return Err(error),
-        };
-        let played = played.filter(|played| played.what != What::End);
-        if played.is_some_and(|played| played.what == What::Init) {
-            self.chip = (self.make)();
-        }
-        Ok(played)
-    }
-}
-
 /// The call at which the chip hangs, and how.
-struct Found {
-    index: u64,
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) index: u64,
     wait: Wait,
-    hang: Hang,
+    pub(crate) hang: Hang,
 }
 
-fn first_run(tape: &Tape, config: ChipConfig) -> Result<(Option<Found>, Answer), PlayError> {
-    let mut stage = Stage::<NullObserver>::new(tape, move || Chip::new(config));
+/// Plays to the hang, or to the end. `each` sees the chip after each call.
+pub(crate) fn first_run<P: Play, O: Observer + Send + 'static>(
+    stage: &mut Stage<P, O>,
+    mut each: impl FnMut(&mut Chip<O>, &Played),
+) -> Result<(Option<Found>, Answer), SessionError> {
     let mut wait = Wait::default();
     let mut last = 0;
     while let Some(played) = stage.step()? {
         last = played.index;
+        each(&mut stage.chip, &played);
         if wait.takes(&played, &stage.chip)
             && let Some(hang) = wait.look(&mut stage.chip)
         {
-            let answer = answer(&stage, last);
+            let answer = answer(stage, last);
             return Ok((Some(Found { index: last, wait, hang }), answer));
         }
     }
     // A tape that was cut in a hang may be shorter than a long wait.
-    let hang = if stage.player.is_open() { wait.look(&mut stage.chip) } else { None };
-    let answer = answer(&stage, last);
+    let hang = if stage.is_open() { wait.look(&mut stage.chip) } else { None };
+    let answer = answer(stage, last);
     Ok((hang.map(|hang| Found { index: last, wait, hang }), answer))
 }
 
-fn answer<O: Observer + Send + 'static>(stage: &Stage<'_, O>, last: u64) -> Answer {
+fn answer<P: Play, O: Observer + Send + 'static>(stage: &Stage<P, O>, last: u64) -> Answer {
     Answer {
         report: None,
         calls: last + 1,
         cycle: stage.chip.now().0,
-        differences: stage.differences.clone(),
+        differences: stage.differences().to_vec(),
         notes: Vec::new(),
+        warnings: Vec::new(),
     }
 }
 
@@ -187,77 +171,110 @@ fn polled(tile: &HungTile) -> Vec<(u32, u32)> {
     words
 }
 
-/// Names for a tape: what it carries, else what its host has left behind.
-#[must_use]
-pub fn catalog(tape: &Tape, elf: &[PathBuf]) -> Catalog {
-    let mut items = Vec::new();
-    for attached in tape.attachments() {
-        let kind = match attached.kind() {
-            AttachmentKind::Elf => ItemKind::Elf,
-            AttachmentKind::Text => ItemKind::Text,
-            AttachmentKind::Names => ItemKind::Names,
-        };
-        let path = attached.name().to_owned();
-        // A piece that cannot be read gives fewer names.
-        items.extend(attached.bytes().ok().map(|bytes| Item {
-            kind,
-            path: path.to_string_lossy().into_owned(),
-            bytes: bytes.into(),
-        }));
-    }
-    if !items.is_empty() && elf.is_empty() {
-        return Catalog::from_items(items);
-    }
-    let header = tape.header();
-    Catalog::gather(&Places {
-        directory: header.map(|header| header.directory.clone()).unwrap_or_default(),
-        environment: header.map(|header| header.environment.clone()).unwrap_or_default(),
-        extra: elf.to_vec(),
-    })
-}
-
-/// Why the session of a tape hangs, if it does.
+/// Why a session hangs, if it does, and what its kernels do against their contracts.
 ///
 /// # Errors
-/// The tape cannot be read, or names a machine that there is not.
-pub fn why(tape: &Tape, question: &Question) -> Result<Answer, PlayError> {
-    let mut config = config_of(tape)?;
-    if let Some(threads) = question.threads {
-        config.threads = threads;
+/// What the host does cannot be read, or it names a machine that there is not.
+pub fn why<H: Host>(host: &H, question: &Question) -> Result<Answer, SessionError> {
+    let catalog = Arc::new(host.catalog(&question.elf));
+    let looked = look(host, &catalog, question.threads)?;
+    why_of(host, question, &catalog, &looked)
+}
+
+/// As [`why`], of a session that was played once.
+///
+/// # Errors
+/// What the host does cannot be read.
+pub fn why_of<H: Host>(
+    host: &H,
+    question: &Question,
+    catalog: &Arc<Catalog>,
+    looked: &Looked,
+) -> Result<Answer, SessionError> {
+    let Looked { survey, found, answer } = looked;
+    let (found, mut answer) = (found.as_ref(), answer.clone());
+    let chosen: Vec<TileSeen> = survey.chosen(&question.tiles).cloned().collect();
+    if found.is_none() && chosen.is_empty() {
+        return Ok(answer);
     }
-    let (found, mut answer) = first_run(tape, config)?;
-    let Some(found) = found else { return Ok(answer) };
-    let words: BTreeMap<(u8, u8), Vec<(u32, u32)>> =
-        found.hang.stuck().map(|tile| (tile.place.worker(), polled(tile))).collect();
-    let words = Arc::new(words);
-    let mut stage = Stage::<Lens>::new(tape, move || {
-        let words = Arc::clone(&words);
-        Chip::watched(config, move |tile: TensixTile| Lens::new(words.get(&tile.worker()).cloned()))
-    });
+    let mut stage = second_run(host, question, survey, found, catalog);
+    let last = found.map_or(survey.last_call, |found| found.index);
     while let Some(played) = stage.step()? {
-        if played.index == found.index {
+        if played.index == last {
             break;
         }
     }
     let chip = &mut stage.chip;
+    if let Some(found) = found {
+        answer.report = Some(tell(chip, found, catalog, host.only_polls()));
+        answer.notes = catalog.notes();
+    }
+    let told = |worker: (u8, u8)| {
+        let first = answer.report.as_ref().and_then(|report| report.tiles.first());
+        first.is_some_and(|tile| tile.tile == worker)
+    };
+    let others: Vec<_> = chosen.iter().filter(|tile| !told(tile.worker)).collect();
+    answer.warnings = merge(others.into_iter().map(|tile| {
+        (tile.worker, chip.inspect(tile.number, |machine| machine.observer().findings()))
+    }));
+    Ok(answer)
+}
+
+/// The run in which books are kept: on tiles that hang, of what all send, and of contracts where asked.
+fn second_run<'h, H: Host>(
+    host: &'h H,
+    question: &Question,
+    survey: &Survey,
+    found: Option<&Found>,
+    catalog: &Arc<Catalog>,
+) -> Stage<H::Play<'h>, Eye<Lens>> {
+    let hung = found.into_iter().flat_map(|found| found.hang.stuck());
+    let words: BTreeMap<(u8, u8), Vec<(u32, u32)>> =
+        hung.map(|tile| (tile.place.worker(), polled(tile))).collect();
+    let checked: BTreeSet<(u8, u8)> =
+        survey.chosen(&question.tiles).map(|tile| tile.worker).collect();
+    let known =
+        Arc::new((words, checked, question.suppressed.clone(), Arc::clone(&survey.workers)));
+    let (config, catalog) = (survey.config, Arc::clone(catalog));
+    Stage::new(host.play(), move || {
+        let (known, catalog) = (Arc::clone(&known), Arc::clone(&catalog));
+        Chip::watched(config, move |tile: TensixTile| {
+            let (words, checked, suppressed, workers) = &*known;
+            let mut lens = Lens::new(words.get(&tile.worker()).cloned());
+            if checked.contains(&tile.worker()) {
+                let own = (tile.logical.x, tile.logical.y);
+                let workers = Arc::clone(workers);
+                lens = lens.with_checks(LaunchChecks::new(own, workers, suppressed.clone()));
+            }
+            Eye::new(lens, Arc::clone(&catalog))
+        })
+    })
+}
+
+/// The hang, told by the books.
+fn tell(chip: &mut Chip<Eye<Lens>>, found: &Found, catalog: &Catalog, only_polls: bool) -> Report {
     let witness = chip.witness();
     // The same machine at the same cycle: the same hang.
-    let hang = chip.hang(found.hang.stance, &found.wait.words, &witness).unwrap_or(found.hang);
-    let catalog = catalog(tape, &question.elf);
+    let again = chip.hang(found.hang.stance, &found.wait.words, &witness);
+    let mut hang = again.unwrap_or_else(|| found.hang.clone());
+    if only_polls {
+        hang.verdict = Verdict::Deadlock;
+    }
     let mut names: BTreeMap<u16, Arc<TileNames>> = BTreeMap::new();
     let mut traffic = Traffic::default();
     for tile in &hang.tiles {
-        let (own, sent) = chip.inspect(tile.number, |machine| {
-            (read_names(machine, &catalog), machine.observer().sent().copied().collect::<Vec<_>>())
+        let own = chip.inspect(tile.number, |machine| {
+            let own = read_names(machine, catalog);
+            traffic.add(tile, &own, machine.observer().sink());
+            own
         });
-        traffic.add(tile, &own, sent);
         names.insert(tile.number, own);
     }
-    let view =
-        |_: &_, tile: &HungTile| names.get(&tile.number).map(TileView::new).unwrap_or_default();
+    let view = |_: &_, tile: &HungTile| {
+        let own = names.get(&tile.number);
+        own.map(TileView::new).unwrap_or_default()
+    };
     let mut told = report(chip, &hang, view);
     traffic.tell(chip, &hang, &mut told);
-    answer.report = Some(told);
-    answer.notes = catalog.notes();
-    Ok(answer)
+    told
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::cause::{Cause, Step};
 use crate::report::{Remote, Report, Sender, TileReport};
 
 /// Tiles that are shown beside the first.
@@ -34,6 +35,9 @@ impl fmt::Display for Sender {
             "tile ({x}, {y}) {} in {}: {} x {}",
             self.core, self.place, self.count, self.what
         )?;
+        if let Some(why) = self.astray {
+            write!(f, ": {why}")?;
+        }
         write!(f, ", last at cycle {}", self.last)?;
         if self.finished { f.write_str("; it has finished") } else { Ok(()) }
     }
@@ -49,13 +53,59 @@ impl fmt::Display for Remote {
             writeln!(f, "  {sender}")?;
         }
         if !self.elsewhere.is_empty() {
-            writeln!(f, "to the same address of another tile, and not here:")?;
+            writeln!(f, "likely meant for it, and went elsewhere:")?;
         }
         for sender in &self.elsewhere {
             writeln!(f, "  * {sender}")?;
         }
+        if !self.unheard.is_empty() {
+            writeln!(f, "sent from here to tiles on which no core runs:")?;
+        }
+        for sender in &self.unheard {
+            writeln!(f, "  {sender}")?;
+        }
         if !self.silent.is_empty() {
             writeln!(f, "run the same as those who wrote, and have not: {}", list(&self.silent))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", tile_name(self.tile, self.noc), self.agent, self.text)?;
+        if let Some(since) = self.since {
+            write!(f, " since cycle {since}")?;
+        }
+        if let Some(place) = self.place() {
+            write!(f, "\n      in {place}")?;
+        }
+        match &self.needs {
+            Some(needs) => writeln!(f, "\n      needs {needs}"),
+            None => writeln!(f),
+        }
+    }
+}
+
+/// The cause first, then how it holds the others, tile by tile; nothing if one tile is all of it.
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.circle {
+            writeln!(f, "\na circle over the chip")?;
+            for step in self.ring.iter().take(self.ring.len().saturating_sub(1)) {
+                write!(f, "  * {step}")?;
+            }
+        }
+        let Some((root, held)) = self.chain.split_last() else { return Ok(()) };
+        if held.is_empty() {
+            return Ok(());
+        }
+        if !self.circle {
+            write!(f, "\ncause over the chip\n  * {root}")?;
+        }
+        writeln!(f, "which holds")?;
+        for step in held.iter().rev() {
+            write!(f, "  < {step}")?;
         }
         Ok(())
     }
@@ -76,15 +126,17 @@ impl fmt::Display for Report {
         let Some((first, others)) = self.tiles.split_first() else {
             return writeln!(f, "{}: nobody is stuck", self.verdict);
         };
-        writeln!(
-            f,
-            "{} on {} tile(s), found at cycle {}; {}",
-            self.verdict,
-            self.tiles.iter().map(|tile| 1 + tile.alike.len()).sum::<usize>(),
-            self.found,
-            self.host
-        )?;
-        writeln!(f, "{}, {}", place(first), first.role)?;
+        let count = self.tiles.iter().map(|tile| 1 + tile.alike.len()).sum::<usize>();
+        let class = self
+            .cause
+            .hazard
+            .map_or_else(String::new, |hazard| format!("[{}]: {}", hazard.id, hazard.name));
+        writeln!(f, "{}{class} on {count} tile(s): {}", self.verdict, self.cause.headline)?;
+        let operation = first.operation.as_ref().map(|name| format!("in {name}, "));
+        let operation = operation.unwrap_or_default();
+        writeln!(f, "  {operation}found at cycle {}; {}", self.found, self.host)?;
+        write!(f, "{}", self.cause)?;
+        writeln!(f, "\n{}, {}", place(first), first.role)?;
         kernels(f, first)?;
         if !first.alike.is_empty() {
             writeln!(f, "   so do {}", list(&first.alike))?;
@@ -93,6 +145,12 @@ impl fmt::Display for Report {
             write!(f, "\n{remote}")?;
         }
         write!(f, "\n{}", first.explanation)?;
+        if !first.requests.is_empty() {
+            writeln!(f, "its last requests on that NoC:")?;
+        }
+        for request in &first.requests {
+            writeln!(f, "  {request}")?;
+        }
         for tile in others.iter().take(OTHERS) {
             writeln!(f, "{}, {}: {}", place(tile), tile.role, tile.explanation.headline)?;
             if let Some(root) = tile.explanation.chain.last()
@@ -109,6 +167,11 @@ impl fmt::Display for Report {
         }
         if others.len() > OTHERS {
             writeln!(f, "and {} tiles more, each in its own way", others.len() - OTHERS)?;
+        }
+        // The first tile says it of what it has found by itself.
+        let own = first.explanation.hazard;
+        if let Some(hazard) = self.cause.hazard.filter(|_| own.is_none()) {
+            writeln!(f, "help: {}", hazard.next)?;
         }
         if !self.bystanders.is_empty() {
             writeln!(f, "not stuck themselves: {}", list(&self.bystanders))?;

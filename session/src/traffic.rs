@@ -1,17 +1,21 @@
 //! Who on which tile has written the word that another tile waits for, and who missed it.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use chip::{Chip, Hang, HungTile, Role};
+use chip::{Chip, Grid, Hang, HungTile, Role};
 use sim_core::{AgentId, CoreId, Observer, WaitReason, Width};
 use symbols::tile_names::TileNames;
+use tile::Tile;
 
-use crate::lens::Sent;
-use crate::report::{Remote, Report, Sender};
+use crate::cause::{self, Evidence};
+use crate::lens::{Lens, Sent, Served};
+use crate::report::{Astray, Remote, Report, Sender};
 
 /// Lines of each kind.
 const TOLD: usize = 6;
+/// A word so near to the one that is waited for may have been meant: a semaphore beside it.
+const NEAR: u64 = 64;
 
 /// A tile with what it has sent since its launch.
 #[derive(Debug)]
@@ -23,12 +27,32 @@ struct Station {
     /// It launches others' kernels and writes nothing that they wait for.
     is_dispatcher: bool,
     names: Arc<TileNames>,
-    sent: Vec<Sent>,
+    /// Equal commands once, with the cycle of the last one, and how many there were.
+    sent: Vec<(Sent, u64)>,
+    /// What has come from others, if that is known.
+    served: Option<BTreeSet<Served>>,
+    last: Vec<Sent>,
 }
 
 /// What all tiles have sent.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic(Vec<Station>);
+
+/// The tiles of a rectangle as written, by the names of its corners.
+fn rectangle(grid: &Grid, sent: &Sent) -> String {
+    format!("{} to {}", grid.name(sent.other_corner()), grid.name(sent.corner()))
+}
+
+/// What was sent, and to where.
+fn what(grid: &Grid, sent: &Sent) -> String {
+    let receiver = grid.name(sent.corner());
+    match (sent.is_multicast(), sent.is_read(), sent.is_atomic()) {
+        (true, ..) => format!("multicast on NoC {} to {}", sent.noc, rectangle(grid, sent)),
+        (_, true, _) => format!("read of {receiver}"),
+        (.., true) => format!("atomic to {receiver}"),
+        _ => format!("write to {receiver}"),
+    }
+}
 
 impl Station {
     /// Kernels by core; equal on tiles that do the same.
@@ -36,29 +60,60 @@ impl Station {
         CoreId::ALL.iter().map(|core| self.names.kernel_name(*core)).collect()
     }
 
-    fn sender(&self, sent: &Sent) -> Sender {
-        let code = self.names.locate(sent.core, sent.pc).map(|location| {
-            let frame = location.own_frame();
-            frame.to_string()
-        });
-        let target = if sent.is_multicast() {
-            let ((a, b), (c, d)) = (sent.other_corner(), sent.corner());
-            format!("multicast to NoC ({a}, {b})-({c}, {d})")
-        } else {
-            let (x, y) = sent.corner();
-            let verb = if sent.is_atomic() { "atomic" } else { "write" };
-            format!("{verb} to NoC ({x}, {y})")
-        };
+    /// Whether a tile does what another one does, as far as that can be told.
+    fn is_like(&self, other: &Self) -> bool {
+        match self.kernels().iter().any(Option::is_some) {
+            true => self.kernels() == other.kernels(),
+            false => !self.sent.is_empty() && !other.sent.is_empty(),
+        }
+    }
+
+    fn place(&self, sent: &Sent) -> String {
+        let code = self.names.locate(sent.core, sent.pc);
+        code.map_or_else(|| format!("pc {:#x}", sent.pc), |code| code.own_frame().to_string())
+    }
+
+    fn sender(&self, grid: &Grid, (sent, count): (&Sent, u64), astray: Option<Astray>) -> Sender {
         Sender {
             tile: self.worker,
+            noc: self.noc,
             core: sent.core.name().to_owned(),
-            place: code.unwrap_or_else(|| format!("pc {:#x}", sent.pc)),
-            what: target,
-            count: 1,
+            place: self.place(sent),
+            what: what(grid, sent),
+            astray,
+            count,
             last: sent.cycle,
             finished: self.is_resting,
         }
     }
+
+    /// Whether something was carried out here; as far as that is not known, whether its coordinates say so.
+    fn has_got(&self, from: &Self, sent: &Sent) -> bool {
+        if self.number == from.number {
+            return sent.reaches(self.noc) && (!sent.is_multicast() || sent.loops_back());
+        }
+        match &self.served {
+            Some(served) => served.contains(&Served {
+                source: from.number,
+                noc: sent.noc,
+                control: sent.control,
+                addr: sent.addr,
+            }),
+            None => sent.reaches(self.noc),
+        }
+    }
+}
+
+/// Equal commands once, the last of each, with their number.
+fn counted<'a>(sent: impl Iterator<Item = &'a Sent>) -> Vec<(Sent, u64)> {
+    let mut list: Vec<(Sent, u64)> = Vec::new();
+    for sent in sent {
+        match list.iter_mut().find(|(old, _)| Sent { cycle: sent.cycle, ..*old } == *sent) {
+            Some((old, count)) => (*old, *count) = (*sent, *count + 1),
+            None => list.push((*sent, 1)),
+        }
+    }
+    list
 }
 
 /// Adds to a list in which equal ones only count.
@@ -69,15 +124,15 @@ fn add(list: &mut Vec<Sender>, sender: Sender) {
     };
     match list.iter_mut().find(same) {
         Some(old) => {
-            old.count += 1;
-            old.last = sender.last;
+            old.count += sender.count;
+            old.last = old.last.max(sender.last);
         }
         None => list.push(sender),
     }
 }
 
 impl Traffic {
-    pub(crate) fn add(&mut self, tile: &HungTile, names: &Arc<TileNames>, sent: Vec<Sent>) {
+    pub(crate) fn add(&mut self, tile: &HungTile, names: &Arc<TileNames>, lens: &Lens) {
         self.0.push(Station {
             number: tile.number,
             worker: tile.place.worker(),
@@ -85,7 +140,9 @@ impl Traffic {
             is_resting: tile.role == Role::Resting,
             is_dispatcher: tile.role == Role::Dispatcher,
             names: Arc::clone(names),
-            sent,
+            sent: counted(lens.sent()),
+            served: lens.served().map(BTreeSet::from_iter),
+            last: lens.last().copied().collect(),
         });
     }
 
@@ -93,60 +150,81 @@ impl Traffic {
         self.0.iter().find(|station| station.worker == worker)
     }
 
-    /// The word of another tile's doing that is the cause on a tile, if it is one.
-    fn awaited(hung: &HungTile, root: Option<usize>) -> Option<(AgentId, u32)> {
-        let wait = hung.waits.get(root?)?;
-        let of_mailbox = |addr| memory_map::mailbox::place(addr).is_some();
-        let load = wait.reads.iter().find(|load| !load.device && !of_mailbox(load.addr))?;
-        (wait.reason == WaitReason::Spin).then_some((wait.agent, load.addr))
-    }
-
-    /// Completes a report: per tile that waits for others who has written the word and who has missed it,
-    /// and which tile has the cause.
+    /// Completes a report: for each word that a tile waits for and others write who has written it and who
+    /// has missed it; then which tile has the cause.
     pub(crate) fn tell<O: Observer + Send + 'static>(
         &self,
         chip: &mut Chip<O>,
         hang: &Hang,
         report: &mut Report,
     ) {
-        let mut edges: BTreeMap<(u8, u8), Vec<(u8, u8)>> = BTreeMap::new();
-        for tile in &mut report.tiles {
-            let Some(hung) = hang.tiles.iter().find(|hung| hung.place.worker() == tile.tile) else {
-                continue;
-            };
-            let root = tile.explanation.chain.last().copied();
-            let Some((_, addr)) = Self::awaited(hung, root) else { continue };
-            let Some(own) = self.station(tile.tile) else { continue };
-            let remote = self.remote(chip, own, addr);
-            let from = remote.arrived.iter().chain(&remote.elsewhere).map(|sender| sender.tile);
-            let mut from: Vec<_> = from.chain(remote.silent.iter().copied()).collect();
-            from.retain(|other| *other != tile.tile);
-            from.dedup();
-            edges.insert(tile.tile, from);
-            tile.remote = Some(remote);
+        let grid = chip.grid().clone();
+        let mut evidence = Evidence::default();
+        for hung in &hang.tiles {
+            let Some(own) = self.station(hung.place.worker()) else { continue };
+            for addr in report.awaited(own.worker) {
+                let remote = self.remote(chip, &grid, own, addr);
+                evidence.remotes.insert((own.worker, addr), remote);
+            }
+            let requests = self.requests(&grid, own, hung);
+            if !requests.is_empty() {
+                evidence.requests.insert(own.worker, requests);
+            }
         }
-        order(report, &edges);
+        cause::find(report, &evidence);
+    }
+
+    /// The last requests of the cores that wait for a counter of a NoC interface, on that NoC.
+    fn requests(&self, grid: &Grid, own: &Station, hung: &HungTile) -> Vec<Sender> {
+        let mut list = Vec::new();
+        for wait in hung.waits.iter().filter(|wait| wait.stuck) {
+            let counts = |noc: u8| {
+                let busy = matches!(
+                    wait.reason,
+                    WaitReason::NocInitiatorBusy { noc: busy, .. } if busy == noc
+                );
+                busy || wait.reads.iter().any(|load| load.device)
+                    && wait.enders.contains(&AgentId::Noc(noc))
+                    && !wait.enders.contains(&AgentId::Host)
+            };
+            let AgentId::Core(core) = wait.agent else { continue };
+            let sent = own.last.iter().filter(|sent| sent.core == core && counts(sent.noc));
+            for sent in sent {
+                let mut sender = own.sender(grid, (sent, 1), None);
+                sender.what = format!("{}, {} bytes at {:#x}", sender.what, sent.bytes, sent.addr);
+                add(&mut list, sender);
+            }
+        }
+        let surplus = list.len().saturating_sub(TOLD);
+        list.drain(..surplus);
+        list
     }
 
     /// Everything that was sent to that address, of this tile or of another.
     fn remote<O: Observer + Send + 'static>(
         &self,
         chip: &mut Chip<O>,
+        grid: &Grid,
         own: &Station,
         addr: u32,
     ) -> Remote {
         let (mut arrived, mut elsewhere) = (Vec::new(), Vec::new());
         let mut senders = Vec::new();
         for station in self.0.iter().filter(|station| !station.is_dispatcher) {
-            for sent in station.sent.iter().filter(|sent| sent.addr == u64::from(addr)) {
-                if sent.reaches(own.noc) {
-                    add(&mut arrived, station.sender(sent));
+            let mut astray = Vec::new();
+            for (sent, count) in &station.sent {
+                if sent.addr == u64::from(addr) && own.has_got(station, sent) {
+                    add(&mut arrived, station.sender(grid, (sent, *count), None));
                     if !senders.contains(&station.number) {
                         senders.push(station.number);
                     }
-                } else if self.is_astray(chip, own, sent, addr) {
-                    add(&mut elsewhere, station.sender(sent));
+                } else if let Some(why) = self.astray(chip, (own, addr), station, sent) {
+                    add(&mut astray, station.sender(grid, (sent, *count), Some(why)));
                 }
+            }
+            // Who has written here before knows where to.
+            if !senders.contains(&station.number) {
+                elsewhere.extend(astray);
             }
         }
         // Tiles that do what the senders do, and have not sent.
@@ -168,60 +246,74 @@ impl Traffic {
                 |index| format!("semaphore {index} ({addr:#x})"),
             ),
             silent: silent.map(|station| station.worker).take(TOLD).collect(),
+            unheard: self.unheard(chip, grid, own),
             arrived,
             elsewhere,
         };
+        remote.elsewhere.sort_by_key(|sender| sender.astray);
         remote.arrived.truncate(TOLD);
         remote.elsewhere.truncate(TOLD);
         remote
     }
 
-    /// Whether something sent to the same address of other tiles was likely meant for this one: a
-    /// multicast to tiles that run the same kernels, or a count that nobody there has taken.
-    fn is_astray<O: Observer + Send + 'static>(
+    /// What a tile has sent to others on which no core runs: nobody there answers.
+    fn unheard<O: Observer + Send + 'static>(
         &self,
         chip: &mut Chip<O>,
+        grid: &Grid,
         own: &Station,
-        sent: &Sent,
-        addr: u32,
-    ) -> bool {
-        let receivers = self.0.iter().filter(|station| sent.reaches(station.noc));
-        for receiver in receivers {
-            if sent.is_multicast() {
-                if receiver.kernels() == own.kernels() {
-                    return true;
-                }
-                continue;
-            }
-            let left = chip.inspect(receiver.number, |tile| tile.l1_value(addr, Width::Word));
-            if left != 0 && receiver.number != own.number {
-                return true;
+    ) -> Vec<Sender> {
+        let mut is_off = |other: &Station| {
+            let off = |tile: &Tile<O>| CoreId::ALL.into_iter().all(|core| tile.is_dead(core));
+            other.number != own.number && chip.inspect(other.number, off)
+        };
+        let mut list = Vec::new();
+        for (sent, count) in own.sent.iter().filter(|(sent, _)| !sent.is_multicast()) {
+            let receiver = self.0.iter().find(|other| sent.reaches(other.noc));
+            if receiver.is_some_and(&mut is_off) {
+                add(&mut list, own.sender(grid, (sent, *count), None));
             }
         }
-        false
+        list.truncate(TOLD);
+        list
     }
-}
 
-/// The tile with the cause first: one that waits for nobody else on the chip, or that something has missed;
-/// of those that wait for others one whose others are not stuck.
-fn order(report: &mut Report, edges: &BTreeMap<(u8, u8), Vec<(u8, u8)>>) {
-    let stuck: Vec<(u8, u8)> = report
-        .tiles
-        .iter()
-        .flat_map(|tile| tile.alike.iter().copied().chain([tile.tile]))
-        .collect();
-    let mut at = 0;
-    report.tiles.sort_by_cached_key(|tile| {
-        at += 1;
-        let missed = tile.remote.as_ref().is_some_and(|remote| !remote.elsewhere.is_empty());
-        let others = edges.get(&tile.tile);
-        let waits = others.is_some_and(|others| others.iter().any(|other| stuck.contains(other)));
-        (
-            tile.role == "dispatcher",
-            tile.awaits_others && waits && !missed,
-            !missed,
-            tile.awaits_others,
-            at,
-        )
-    });
+    /// Why something that did not reach a word was likely meant for it; `None`: it was not.
+    fn astray<O: Observer + Send + 'static>(
+        &self,
+        chip: &mut Chip<O>,
+        (own, addr): (&Station, u32),
+        from: &Station,
+        sent: &Sent,
+    ) -> Option<Astray> {
+        let mut left = |station: &Station, addr: u64| {
+            let addr = u32::try_from(addr).unwrap_or(u32::MAX);
+            chip.inspect(station.number, |tile| tile.l1_value(addr, Width::Word))
+        };
+        if sent.addr != u64::from(addr) {
+            let is_near = sent.addr.abs_diff(addr.into()) <= NEAR && sent.addr.is_multiple_of(4);
+            let missed = is_near && own.has_got(from, sent) && left(own, sent.addr) != 0;
+            return missed.then_some(Astray::Word);
+        }
+        if sent.is_multicast() {
+            if from.number == own.number && sent.reaches(own.noc) {
+                return Some(Astray::Loopback);
+            }
+            if sent.reaches(own.noc) {
+                return Some(Astray::Corners);
+            }
+            let mut receivers = self.0.iter().filter(|other| other.has_got(from, sent));
+            let is_meant = receivers.any(|other| other.is_like(own) && other.number != own.number);
+            return is_meant.then_some(Astray::Rectangle);
+        }
+        let receiver = self.0.iter().find(|other| sent.reaches(other.noc))?;
+        let others = |station: &&Station| {
+            let mut sent = station.sent.iter().filter(|(sent, _)| sent.addr == u64::from(addr));
+            sent.any(|(sent, _)| receiver.has_got(station, sent))
+        };
+        // A tile that does the same as this one has a use for one of those that came.
+        let is_one_too_many = !receiver.is_like(own) || self.0.iter().filter(others).count() > 1;
+        let is_other = receiver.number != own.number;
+        (is_other && is_one_too_many && left(receiver, sent.addr) != 0).then_some(Astray::Tile)
+    }
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::batch::Width;
 use crate::ids::CoreId;
+use crate::image::L1Image;
 use crate::l1::{self, L1, PAGE_BYTES, PAGE_COUNT};
 use crate::time::{Cycle, EpochLength};
 
@@ -30,6 +31,22 @@ pub struct Shared {
     watched_words: AtomicU64,
 }
 
+/// What cores see at a moment between two epochs, to go back to.
+#[derive(Clone, Debug)]
+pub struct SharedImage {
+    l1: L1Image,
+    page_flags: Box<[u8]>,
+    watched_words: u64,
+}
+
+impl SharedImage {
+    /// What L1 holds.
+    #[must_use]
+    pub fn l1(&self) -> &L1Image {
+        &self.l1
+    }
+}
+
 /// Page flag: stores to the page are events.
 pub const PAGE_OBSERVED: u8 = 0x80;
 
@@ -54,6 +71,29 @@ impl Shared {
             page_flags: Box::new([const { AtomicU8::new(0) }; PAGE_COUNT]),
             watched_words: AtomicU64::new(0),
         }
+    }
+
+    /// All of it, to go back to. Pages of L1 that are as in `like` are shared with it.
+    #[must_use]
+    pub fn image(&self, like: &L1Image) -> SharedImage {
+        let Self { l1, page_flags, watched_words } = self;
+        SharedImage {
+            l1: l1.image(like),
+            page_flags: page_flags.iter().map(|flags| flags.load(Relaxed)).collect(),
+            watched_words: watched_words.load(Relaxed),
+        }
+    }
+
+    /// Goes back to a moment. Which pages are observed stays as it is: that is who looks at the
+    /// machine, not the machine.
+    pub fn restore(&self, image: &SharedImage) {
+        let Self { l1, page_flags, watched_words } = self;
+        l1.restore(&image.l1);
+        for (flags, old) in page_flags.iter().zip(&image.page_flags) {
+            let observed = flags.load(Relaxed) & PAGE_OBSERVED;
+            flags.store(old & !PAGE_OBSERVED | observed, Relaxed);
+        }
+        watched_words.store(image.watched_words, Relaxed);
     }
 
     /// Flags of the page that holds `addr`: bit *i* = core *i* decoded code from it, and

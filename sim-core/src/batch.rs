@@ -169,7 +169,7 @@ pub struct Jump {
 }
 
 /// Everything one core did to the outside in one run phase, in program order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// Posted stores in program order.
     pub stores: Vec<Store>,

@@ -58,6 +58,13 @@ impl Worker {
     }
 }
 
+impl Worker {
+    /// In a process that was forked off: the thread is not there, and nobody waits for it.
+    fn abandon(mut self) {
+        self.0 = None;
+    }
+}
+
 impl Drop for Worker {
     fn drop(&mut self) {
         if let Some(handle) = self.0.take() {

@@ -125,7 +125,7 @@ impl fmt::Display for WaitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reset => f.write_str("held in soft reset"),
-            Self::Halted => f.write_str("halted for a debugger"),
+            Self::Halted => f.write_str("has stopped at ebreak, or by a debugger"),
             Self::Spin => f.write_str("spinning on memory that does not change"),
             Self::Ended => f.write_str("has ended in an empty endless loop"),
             Self::MailboxEmpty { from, to } => write!(f, "reads empty mailbox {from} -> {to}"),

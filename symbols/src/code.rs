@@ -22,6 +22,8 @@ pub struct Frame {
     pub file: Option<String>,
     /// Line, from 1.
     pub line: Option<u32>,
+    /// Column, from 1.
+    pub column: Option<u32>,
 }
 
 impl Frame {
@@ -81,6 +83,21 @@ impl Location {
         let own = own.or_else(|| self.frames().find(with(Role::Header)));
         let own = own.or_else(|| self.frames().find(with(Role::Wrapper)));
         own.or_else(|| self.frames().next_back()).unwrap_or(&self.frame)
+    }
+}
+
+impl Location {
+    /// The frames that the own frame was inlined into, from the inside out, without wrappers and
+    /// libraries: where the author's own functions are called from.
+    #[must_use]
+    pub fn callers(&self) -> Vec<&Frame> {
+        let own = self.own_frame();
+        let behind = self.frames().skip_while(|frame| !std::ptr::eq(*frame, own)).skip(1);
+        let authors = |frame: &&Frame| {
+            let role = role(frame.file.as_deref().unwrap_or_default());
+            matches!(role, Role::Source | Role::Header)
+        };
+        behind.filter(authors).collect()
     }
 }
 

@@ -6,7 +6,7 @@
 //! `[hdr: hw/firmware/src/tt-1xx/trisck.cc]`.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sim_core::sync::Mutex;
@@ -101,6 +101,18 @@ pub fn is_file(path: &str, name: &str) -> bool {
     head.is_some_and(|head| head.is_empty() || head.ends_with('/') && !name.starts_with('/'))
 }
 
+/// The text of a file that a line table names by a path that does not begin at the root: below one of
+/// these directories, by the whole of its path, else by as much of its end as there is.
+#[must_use]
+pub fn below(path: &str, roots: &[PathBuf]) -> Option<PathBuf> {
+    let path = normal(path);
+    let parts: Vec<&str> =
+        path.split('/').filter(|part| !part.is_empty() && *part != "..").collect();
+    let ends = (0..parts.len()).map(|from| parts[from..].iter().collect::<PathBuf>());
+    let mut candidates = ends.flat_map(|end| roots.iter().map(move |root| root.join(&end)));
+    candidates.find(|file| file.is_file())
+}
+
 /// The text of source files, read once.
 #[derive(Debug, Default)]
 pub struct SourceText {
@@ -132,5 +144,12 @@ impl SourceText {
     pub fn line(&self, path: &str, line: u32) -> Option<String> {
         let index = usize::try_from(line.checked_sub(1)?).ok()?;
         self.file(path)?.lines().nth(index).map(|text| text.trim().to_owned())
+    }
+
+    /// Line `line` of a file, from 1, as it is written.
+    #[must_use]
+    pub fn whole_line(&self, path: &str, line: u32) -> Option<String> {
+        let index = usize::try_from(line.checked_sub(1)?).ok()?;
+        self.file(path)?.lines().nth(index).map(|text| text.trim_end().to_owned())
     }
 }

@@ -457,6 +457,17 @@ pub(crate) fn section<'a>(bytes: &'a [u8], name: &str) -> &'a [u8] {
     find().unwrap_or_default()
 }
 
+/// The range in the file of an ELF file's first piece of code; `bytes` are the first of the file.
+pub(crate) fn code_at(bytes: &[u8]) -> Option<std::ops::Range<usize>> {
+    let header = check_header(bytes).ok()?;
+    let ctx = Ctx::new(Container::Little, Endian::Little);
+    let programs = program_headers(bytes, &header, ctx).ok()?;
+    let loads = |p: &&ProgramHeader| p.p_type == PT_LOAD && p.p_filesz > 0;
+    let code = programs.iter().filter(loads).find(|program| program.p_flags & PF_X != 0)?;
+    let start = usize::try_from(code.p_offset).ok()?;
+    Some(start..start.checked_add(usize::try_from(code.p_filesz).ok()?)?)
+}
+
 /// Load address of a piece of code and its bytes in the file.
 pub(crate) type CodeRange = (u32, std::ops::Range<usize>);
 

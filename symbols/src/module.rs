@@ -112,7 +112,12 @@ impl Module {
     fn find(&self, address: u32) -> Option<Location> {
         let mut frames = self.frames(address).unwrap_or_default();
         if frames.is_empty() {
-            frames.push(Frame { function: self.function(address)?, file: None, line: None });
+            frames.push(Frame {
+                function: self.function(address)?,
+                file: None,
+                line: None,
+                column: None,
+            });
         }
         let frame = frames.remove(0);
         let (image, source) = (Arc::clone(&self.name), self.source.clone());
@@ -142,6 +147,7 @@ impl Module {
                 function: name.or_else(|| self.function(address))?,
                 file: location.as_ref().and_then(|at| at.file).map(str::to_owned),
                 line: location.as_ref().and_then(|at| at.line),
+                column: location.as_ref().and_then(|at| at.column).filter(|column| *column != 0),
             });
         }
         Some(found)

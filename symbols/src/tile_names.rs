@@ -9,6 +9,7 @@ use sim_core::CoreId;
 
 use crate::catalog::{Catalog, KernelFile, Operation, stands};
 use crate::code::{Location, Symbols};
+use crate::files::SourceText;
 use crate::launch::{CircularBuffer, CoreLaunch, Launch, Launched, Memory, Phase};
 use crate::module::Module;
 
@@ -54,6 +55,7 @@ pub struct TileNames {
     launched: Option<Launched>,
     operation: Option<Operation>,
     cores: [CoreNames; CoreId::COUNT],
+    sources: Arc<SourceText>,
 }
 
 impl TileNames {
@@ -70,7 +72,13 @@ impl TileNames {
         let recorded = cores.iter().any(|core| core.record.is_some());
         let id = launch.filter(|_| recorded).map(|launch| launch.host_assigned_id);
         let operation = id.and_then(|id| catalog.operation(id));
-        Self { launched, operation, cores }
+        Self { launched, operation, cores, sources: catalog.sources() }
+    }
+
+    /// The text of source files.
+    #[must_use]
+    pub fn sources(&self) -> &SourceText {
+        &self.sources
     }
 
     /// Whether the names still hold: the same launch is in force, in the same phase; on a tile
@@ -127,6 +135,12 @@ impl TileNames {
             records.find_map(|record| record.operation.as_deref())
         };
         self.operation.as_ref().map(|operation| operation.name.as_str()).or_else(by_path)
+    }
+
+    /// The host's number of the program that was launched, as its records have it.
+    #[must_use]
+    pub fn program(&self) -> Option<u64> {
+        self.cores.iter().find_map(|core| core.record.as_ref()?.program)
     }
 
     /// The operation as the host wrote it down, with its tensors.

@@ -84,6 +84,7 @@ fn place(source: Option<&str>, files: &[&str]) -> Location {
         function: "f".to_owned(),
         file: Some((*file).to_owned()),
         line: Some(1),
+        column: None,
     };
     let mut frames: Vec<_> = files.iter().map(frame).collect();
     let innermost = frames.remove(0);

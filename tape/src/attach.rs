@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::blobs::PIECE_BYTES;
-use crate::block::{Kind, MAGIC, Sealer};
+use crate::block::{HEAD_BYTES, Kind, MAGIC, Sealer};
+use crate::lock;
 use crate::source::Source;
 use crate::tape::{Place, scan};
 use crate::wire::{Cursor, Damage, put, put_bytes};
@@ -77,15 +78,15 @@ impl Entry {
     }
 }
 
-/// Appends to a tape whose host is gone. What is torn at its end is cut off first; content that an
-/// earlier attachment has is stored once.
+/// Appends to a tape whose host is gone, and marks it as explained. What is torn at its end is cut off
+/// first; content that an earlier attachment has is stored once. If it cannot be written whole the tape
+/// is left as it was.
 ///
 /// # Errors
-/// The file is no tape, is compressed, or cannot be written.
+/// The file is no tape, is compressed, is still being written, or cannot be written.
 pub fn attach(path: &Path, items: &[Attachment<'_>]) -> io::Result<()> {
     let file = File::options().read(true).write(true).open(path)?;
-    // Against another one who attaches; the writer is gone.
-    file.lock()?;
+    lock::for_attaching(&file)?;
     let length = file.metadata()?.len();
     let mut magic = [0; MAGIC.len()];
     if file.read_exact_at(&mut magic, 0).is_err() || magic != MAGIC {
@@ -101,8 +102,26 @@ pub fn attach(path: &Path, items: &[Attachment<'_>]) -> io::Result<()> {
         let entry = entry.and_then(|()| Entry::decode(&raw, Vec::new(), &[]));
         known.extend(entry.map(|entry| entry.content));
     }
-    file.set_len(blocks.end)?;
-    let (mut at, mut sealer) = (blocks.end, Sealer::new());
+    // Content whose attachment was never written, by who was killed meanwhile, belongs to none.
+    let orphans = blocks.places.iter().rev().take_while(|place| place.head.kind == Kind::Part);
+    let end = orphans.last().map_or(blocks.end, |first| first.at - HEAD_BYTES as u64);
+    file.set_len(end)?;
+    let result = append(&file, end, items, &mut known);
+    if result.is_err() {
+        // Half of the names would be taken for all of them. Where this fails too the mark is missing.
+        let _ = file.set_len(end);
+    }
+    result
+}
+
+/// Writes attachments and the mark behind them; `known` has the contents that are there already.
+fn append(
+    file: &File,
+    mut at: u64,
+    items: &[Attachment<'_>],
+    known: &mut Vec<u128>,
+) -> io::Result<()> {
+    let mut sealer = Sealer::new();
     let mut write = |kind, raw: &[u8]| {
         let block = sealer.seal(kind, false, raw);
         file.write_all_at(block, at)?;
@@ -118,5 +137,5 @@ pub fn attach(path: &Path, items: &[Attachment<'_>]) -> io::Result<()> {
         }
         write(Kind::Attachment, &Entry::encode(item, content, is_new))?;
     }
-    Ok(())
+    write(Kind::Explained, &[])
 }

@@ -53,10 +53,12 @@ pub(crate) enum Kind {
     Part,
     /// An attachment, whose new content is in the parts before.
     Attachment,
+    /// Nothing: all that was to be attached is there.
+    Explained,
 }
 
 impl Kind {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Header,
         Self::Blobs,
         Self::Calls,
@@ -64,6 +66,7 @@ impl Kind {
         Self::Fork,
         Self::Part,
         Self::Attachment,
+        Self::Explained,
     ];
 }
 

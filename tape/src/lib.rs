@@ -14,6 +14,7 @@ mod call;
 mod calls;
 mod dictionary;
 mod fold;
+mod lock;
 mod old;
 mod rest;
 mod search;

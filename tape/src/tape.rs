@@ -8,6 +8,7 @@ use hostlib::recording::{self, HEADER_BYTES, Op};
 use hostlib::{FormatError, Recording};
 
 use crate::attach::{AttachmentKind, Entry};
+use crate::blobs::LEAST_BYTES;
 use crate::block::{HEAD_BYTES, Head, Kind, MAGIC};
 use crate::call::Header;
 use crate::calls::Calls;
@@ -150,6 +151,7 @@ pub(crate) struct BlockTape {
     header: Header,
     forks: Vec<u32>,
     attachments: Vec<Entry>,
+    is_explained: bool,
     ending: Ending,
 }
 
@@ -223,6 +225,42 @@ impl Tape {
             TapeKind::Old { .. } => &[],
         };
         entries.iter().map(|entry| Attached { tape: self, entry })
+    }
+
+    /// Whether all that was to be attached to it is there, see [`attach`](crate::attach()). What is attached
+    /// to a tape of which this is not so may lack anything.
+    #[must_use]
+    pub fn is_explained(&self) -> bool {
+        matches!(&self.kind, TapeKind::Blocks(tape) if tape.is_explained)
+    }
+
+    /// Shows the payloads of 64 bytes and more that host and device have exchanged, each different one
+    /// once and in pieces of at most 256 KiB, in no order that means anything.
+    ///
+    /// # Errors
+    /// The tape cannot be read.
+    pub fn payloads(&self, mut show: impl FnMut(&[u8])) -> Result<(), TapeError> {
+        match &self.kind {
+            TapeKind::Old { recording, .. } => {
+                let all = recording.records().map(|record| record.bytes);
+                all.filter(|bytes| bytes.len() >= LEAST_BYTES).for_each(show);
+            }
+            TapeKind::Blocks(tape) => {
+                let mut raw = Vec::new();
+                for place in &tape.blobs {
+                    tape.load(&self.path, place, &mut raw)?;
+                    let mut from = Cursor::new(&raw);
+                    while !from.is_empty() {
+                        let piece = from.bytes_with_length();
+                        show(piece.map_err(|Damage(what)| TapeError::Damaged {
+                            path: self.path.clone(),
+                            what,
+                        })?);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -303,6 +341,7 @@ impl BlockTape {
             header: Header::default(),
             forks: Vec::new(),
             attachments: Vec::new(),
+            is_explained: of(Kind::Explained).next().is_some(),
             ending,
         };
         let damaged = |Damage(what)| TapeError::Damaged { path: path.to_owned(), what };
@@ -324,7 +363,7 @@ impl BlockTape {
                     tape.attachments
                         .push(Entry::decode(&raw, new, &tape.attachments).map_err(damaged)?);
                 }
-                Kind::Blobs | Kind::Calls | Kind::Limit => {}
+                Kind::Blobs | Kind::Calls | Kind::Limit | Kind::Explained => {}
             }
         }
         Ok(tape)

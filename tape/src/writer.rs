@@ -1,9 +1,9 @@
 //! Writing: calls go into memory, and in whole blocks to the file.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -12,6 +12,7 @@ use crate::block::{FULL_BYTES, HEAD_BYTES, Kind, MAGIC, Sealer};
 use crate::call::{Call, Header, Op, Parts};
 use crate::dictionary::Key;
 use crate::fold::Folder;
+use crate::lock;
 use crate::rest;
 use crate::wire::put;
 
@@ -60,15 +61,27 @@ impl fmt::Debug for TapeWriter {
     }
 }
 
+/// An empty file that is this writer's alone.
 fn create(path: &Path) -> io::Result<File> {
-    File::options().read(true).write(true).create(true).truncate(true).open(path)
+    let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+    lock::for_writing(&file)?;
+    if lock::is_anothers(&file) {
+        let text = "the tape of another process that is still there";
+        return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
+    }
+    // What is no regular file has no length.
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    Ok(file)
 }
 
 impl TapeWriter {
     /// A new tape, in place of a file that may be there.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file cannot be written; it is the tape of somebody who may still write
+    /// ([`io::ErrorKind::ResourceBusy`]).
     pub fn create(path: &Path, header: &Header, options: &Options) -> io::Result<Self> {
         let file = create(path)?;
         file.write_all_at(&MAGIC, 0)?;
@@ -243,6 +256,26 @@ impl TapeWriter {
         self.ended
     }
 
+    /// Between two sessions: others may attach to the tape.
+    pub fn let_go(&mut self) {
+        self.flush();
+        lock::release(&self.file);
+    }
+
+    /// Goes on after [`TapeWriter::let_go`].
+    ///
+    /// # Errors
+    /// Somebody else writes the file, or has changed it since.
+    pub fn take_up(&mut self) -> io::Result<()> {
+        lock::for_writing(&self.file)?;
+        let file = self.file.metadata()?;
+        if file.is_file() && file.len() != self.written {
+            let text = "the tape was changed between two sessions";
+            return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
+        }
+        Ok(())
+    }
+
     #[cfg(test)]
     pub(crate) fn pretend_other_process(&mut self) {
         self.pid ^= 1;
@@ -265,12 +298,10 @@ impl TapeWriter {
     /// # Errors
     /// The file cannot be written, or is the one of this tape.
     pub fn fork(&self, path: &Path) -> io::Result<Self> {
-        let file =
-            File::options().read(true).write(true).create(true).truncate(false).open(path)?;
-        if is_same(&file, &self.file)? {
+        if std::fs::metadata(path).is_ok_and(|there| self.is_file(&there)) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "a fork on the tape it is of"));
         }
-        file.set_len(0)?;
+        let file = create(path)?;
         let mut piece = vec![0; COPIED_BYTES];
         let mut at = 0;
         while at < self.written {
@@ -303,12 +334,10 @@ impl TapeWriter {
         }
         Ok(child)
     }
-}
 
-fn is_same(one: &File, other: &File) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt as _;
-    let (one, other) = (one.metadata()?, other.metadata()?);
-    Ok((one.dev(), one.ino()) == (other.dev(), other.ino()))
+    fn is_file(&self, there: &Metadata) -> bool {
+        self.file.metadata().is_ok_and(|own| (own.dev(), own.ino()) == (there.dev(), there.ino()))
+    }
 }
 
 impl Drop for TapeWriter {

@@ -239,3 +239,93 @@ fn compressed_tapes_are_read_as_plain_ones() {
     let item = Attachment { kind: AttachmentKind::Text, path: "a".as_ref(), bytes: b"b" };
     assert!(attach(&path, &[item]).is_err());
 }
+
+#[test]
+fn what_keeps_nothing_has_any_number_of_writers() {
+    let mut writers = [(); 3].map(|()| create(std::path::Path::new("/dev/null")));
+    for writer in &mut writers {
+        [Call::Init, Call::Exit].iter().for_each(|call| writer.call(call));
+        writer.let_go();
+    }
+}
+
+#[test]
+fn tape_that_is_written_is_nobody_elses() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tape");
+    let busy = |result: std::io::Result<()>| {
+        let error = result.expect_err("somebody has it");
+        assert_eq!(error.kind(), std::io::ErrorKind::ResourceBusy, "{error}");
+    };
+    let again = || TapeWriter::create(&path, &header(), &Options::default()).map(drop);
+    let mut writer = create(&path);
+    busy(again());
+    busy(attach(&path, &[]));
+    writer.call(&Call::Init);
+    writer.call(&Call::Exit);
+    writer.let_go();
+    let before = read(&path);
+    assert!(!Tape::open(&path).unwrap().is_explained());
+    attach(&path, &[]).unwrap();
+    assert!(Tape::open(&path).unwrap().is_explained());
+    // It is not as it was left: who would go on would write over what was attached.
+    busy(writer.take_up());
+    drop(writer);
+    assert_eq!(read(&path), before);
+    again().unwrap();
+}
+
+#[test]
+fn session_after_session_goes_on_with_the_tape() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tape");
+    let mut writer = create(&path);
+    let mut expected = Vec::new();
+    for clocks in 1..4 {
+        for call in [Call::Init, Call::Clock { clocks }, Call::Exit] {
+            writer.call(&call);
+            expected.push(Owned::of(&call));
+        }
+        writer.let_go();
+        assert_eq!(read(&path), expected);
+        writer.take_up().unwrap();
+    }
+}
+
+/// A file that cannot grow: what was begun is taken back.
+#[test]
+fn attachment_that_does_not_fit_leaves_the_tape_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tape");
+    drop(create(&path));
+    let before = fs::read(&path).unwrap();
+    let noise = noise(1, 2 << 20);
+    fs::write(folder.path().join("noise"), &noise).unwrap();
+    let program = std::env::current_exe().unwrap();
+    // The shell lets the write fail instead of ending the program [man: setrlimit(2)].
+    let script = "trap '' XFSZ; ulimit -f 1000; exec \"$0\" --exact attaches --nocapture";
+    let status = std::process::Command::new("sh")
+        .args(["-c", script])
+        .arg(program)
+        .env("TILESCOPE_TEST_ATTACH", folder.path())
+        .status();
+    assert!(status.unwrap().success());
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+/// Not a test of its own: attaches more than there is room for.
+#[test]
+fn attaches() {
+    let Some(folder) = std::env::var_os("TILESCOPE_TEST_ATTACH").map(std::path::PathBuf::from)
+    else {
+        return;
+    };
+    let noise = fs::read(folder.join("noise")).unwrap();
+    let item = |path: &'static str, bytes| Attachment {
+        kind: AttachmentKind::Elf,
+        path: path.as_ref(),
+        bytes,
+    };
+    let error = attach(&folder.join("a.tape"), &[item("a", &noise[..1000]), item("b", &noise)]);
+    assert_eq!(error.unwrap_err().kind(), std::io::ErrorKind::FileTooLarge);
+}

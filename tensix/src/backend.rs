@@ -18,11 +18,11 @@ use crate::units::mover::Mover;
 use crate::units::packer::Packer;
 use crate::units::scalar::ScalarUnit;
 use crate::units::sync::{SyncUnit, ops};
-use crate::units::unpacker::Unpackers;
+use crate::units::unpacker::{Unpackers, unpacker_of};
 use crate::units::vector::VectorUnit;
 use crate::units::{Fault, Issued};
 use crate::warnings::Warnings;
-use isa::op::{Opcode, Unit};
+use isa::op::{GateRule, Opcode, Unit};
 
 /// Units with state of their own in the arrays below; `Unit` as an index.
 pub(crate) const UNITS: usize = 10;
@@ -227,7 +227,7 @@ impl Backend {
         thread: ThreadId,
         now: Cycle,
     ) -> bool {
-        (!self.restricted && !decoded.has_gate_rule && self.lacking(decoded.needs) == 0)
+        (!self.restricted && decoded.gate == GateRule::None && self.lacking(decoded.needs) == 0)
             || self.refuses(decoded, word, thread, now).is_none()
     }
 
@@ -256,16 +256,16 @@ impl Backend {
         if let Some(reason) = self.blocked_by_scalar(decoded.unit, thread) {
             return Some(reason);
         }
-        match decoded.opcode {
-            Opcode::Atgetm | Opcode::Atrelm => self.mutex_refuses(decoded, word, thread),
-            Opcode::Unpacr | Opcode::UnpacrNop => self.unpacker_refuses(decoded.opcode, word),
-            Opcode::Xmov => self.mover.is_busy(now).then(|| busy(Unit::Mover)),
-            _ => self.matrix_refuses(decoded.needs),
+        match decoded.gate {
+            GateRule::Mutex => self.mutex_refuses(decoded, word, thread),
+            GateRule::Unpacker => self.unpacker_refuses(decoded.opcode, word),
+            GateRule::Mover => self.mover.is_busy(now).then(|| busy(Unit::Mover)),
+            GateRule::None => self.matrix_refuses(decoded.needs),
         }
     }
 
     fn mutex_refuses(&self, decoded: &Decoded, word: u32, thread: ThreadId) -> Option<WaitReason> {
-        let index = word & 0xFFFF;
+        let index = SyncUnit::named_mutex(word);
         let available = match SyncUnit::mutex_slot(index) {
             Some(slot) => {
                 decoded.opcode == Opcode::Atrelm || self.sync.mutex_available(slot, thread)
@@ -346,11 +346,11 @@ impl Backend {
         if self.in_flight.is_empty() {
             return mask & requests;
         }
-        let unpacking = |select: u32| {
+        let unpacking = |select: usize| {
             self.in_flight.iter().any(|entry| {
                 entry.unit == Unit::Unpacker
                     && entry.issued.thread == thread
-                    && entry.issued.word >> 23 & 1 == select
+                    && unpacker_of(entry.issued.word) == select
             })
         };
         let packing = self.runs(Unit::Packer, Some(thread));

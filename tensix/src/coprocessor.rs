@@ -295,12 +295,12 @@ impl Coprocessor {
         let decoded = decode(word)?;
         match decoded.resource {
             Resource::Free => None,
-            Resource::Shared => {
+            Resource::Unit => {
                 let unit = decoded.unit as usize;
                 Some((unit as u32, self.backend.last_served[unit]))
             }
             Resource::Mutex => {
-                let index = word & 0xFFFF;
+                let index = SyncUnit::named_mutex(word);
                 let slot = SyncUnit::mutex_slot(index)?;
                 Some((0x100 + index, self.backend.sync.mutexes[slot].last))
             }
@@ -313,8 +313,10 @@ impl Coprocessor {
         let Some(front) = frontend.third.front() else { return };
         let Some(decoded) = decode(front.word()) else { return };
         frontend.gate.reason = match decoded.resource {
-            Resource::Mutex => WaitReason::Mutex { index: front.word() as u8 },
-            Resource::Free | Resource::Shared => busy(decoded.unit),
+            Resource::Mutex => {
+                WaitReason::Mutex { index: SyncUnit::named_mutex(front.word()) as u8 }
+            }
+            Resource::Free | Resource::Unit => busy(decoded.unit),
         };
     }
 }
@@ -435,8 +437,8 @@ pub(crate) fn execute<E: Env>(
         env.event(issued.stamp(), Event::Issue { thread, word, slot });
     }
     let banks = if E::OBSERVED { backend.ownership() } else { [0; 2] };
-    if let Err(fault) = backend.execute(decoded.opcode, issued, gate, env) {
-        backend.unit_refused(fault, decoded.opcode, issued, gate, env)?;
+    if let Err(fault) = backend.execute(decoded, issued, gate, env) {
+        backend.unit_refused(fault, decoded, issued, gate, env)?;
     }
     if E::OBSERVED {
         backend.report_ownership(banks, issued.stamp(), env);

@@ -43,10 +43,12 @@ pub struct ThreadWait {
     pub reason: WaitReason,
     /// First cycle of waiting for exactly that.
     pub since: Cycle,
-    /// The waiting instruction.
+    /// The waiting instruction: a wait instruction that is latched, or one that cannot issue.
     pub word: u32,
     /// Who pushed it.
     pub origin: Origin,
+    /// The front instruction that a latched wait instruction holds back, and who pushed it.
+    pub held: Option<(u32, Origin)>,
 }
 
 /// The wait gate of one thread.
@@ -76,21 +78,26 @@ impl Gate {
         held.then(|| latch.unmet.unwrap_or(WaitReason::WaitGateOccupied))
     }
 
-    /// The wait that a diagnosis should show: the front instruction's, else the latched one's.
+    /// The wait that a diagnosis should show. Who holds the front instruction back waits himself: a latched
+    /// wait instruction, if its condition is what the front is held for. Else it is the front's own wait,
+    /// and without a front that of the latch.
     pub(crate) fn visible_wait(&self) -> Option<ThreadWait> {
-        self.wait.or_else(|| {
-            let latch = self.latch.as_ref()?;
-            Some(ThreadWait {
-                reason: latch.unmet?,
-                since: latch.since,
-                word: latch.word,
-                origin: latch.origin,
-            })
-        })
+        let latched = self.latch.as_ref().and_then(|latch| {
+            let (reason, since) = (latch.unmet?, latch.since);
+            Some(ThreadWait { reason, since, word: latch.word, origin: latch.origin, held: None })
+        });
+        match (self.wait, latched) {
+            (Some(front), Some(latched)) if front.reason == latched.reason => {
+                let held = Some((front.word, front.origin));
+                Some(ThreadWait { since: front.since, held, ..latched })
+            }
+            (Some(front), _) => Some(front),
+            (None, latched) => latched,
+        }
     }
 }
 
 /// The front instruction together with its wait.
 pub(crate) fn wait_of(front: &Queued, reason: WaitReason, since: Cycle) -> ThreadWait {
-    ThreadWait { reason, since, word: front.word(), origin: front.origin() }
+    ThreadWait { reason, since, word: front.word(), origin: front.origin(), held: None }
 }

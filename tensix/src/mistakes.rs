@@ -6,6 +6,7 @@ use sim_core::{AgentId, Context, Cycle, GuestError, ThreadId};
 use crate::backend::Backend;
 use crate::checks::{Check, Then};
 use crate::coprocessor::Coprocessor;
+use crate::decode::Decoded;
 use crate::env::Env;
 use crate::error::DoorError;
 use crate::frontend::mop::Unexpandable;
@@ -13,7 +14,7 @@ use crate::frontend::{Frontend, FrontendFault, Refusal};
 use crate::gate::Gate;
 use crate::queue::{Origin, Queued};
 use crate::units::{Fault, Issued};
-use isa::op::Opcode;
+use isa::op::OPCODE;
 use sim_core::observer::Stamp;
 
 impl Refusal {
@@ -108,7 +109,7 @@ impl Backend {
         thread: ThreadId,
         now: Cycle,
     ) -> Result<(), Fault> {
-        let text = format!("no Tensix instruction has opcode {:#04x}", entry.word() >> 24);
+        let text = format!("no Tensix instruction has opcode {:#04x}", OPCODE.get(entry.word()));
         let fault = Issued::new(entry, thread, now).error(Check::UnassignedOpcode, text);
         self.warnings.lower(fault)?;
         frontend.third.drop_front();
@@ -123,7 +124,7 @@ impl Backend {
     pub(crate) fn unit_refused<E: Env>(
         &mut self,
         mut fault: Fault,
-        opcode: Opcode,
+        decoded: &Decoded,
         issued: &Issued,
         gate: &mut Gate,
         env: &mut E,
@@ -136,7 +137,7 @@ impl Backend {
                 return Ok(());
             }
             issued.allowed = issued.allowed.with(row.check);
-            match self.execute(opcode, &issued, gate, env) {
+            match self.execute(decoded, &issued, gate, env) {
                 Ok(()) => return Ok(()),
                 Err(next) => fault = next,
             }

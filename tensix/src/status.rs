@@ -3,12 +3,12 @@
 use sim_core::{CoreId, StateHasher, ThreadId};
 
 use crate::coprocessor::Coprocessor;
-use crate::decode::decode;
 use crate::frontend::replay::Mode;
 use crate::frontend::{Frontend, MopState};
 use crate::gate::{Latch, ThreadWait};
 use crate::queue::Queued;
-use isa::op::Unit;
+use isa::op::{Opcode, Unit};
+use isa::operands::Replay;
 
 /// Status bits by instruction class `[isa-bh: TensixTile/BabyRISCV/CSRs.md]`: 0 REPLAY, 1 MOP,
 /// 2 ThCon, 3 mover, 4 unpacker, 5 packer, 6 config, 7 sync, 8 any of misc, mover, ThCon, packer
@@ -29,11 +29,14 @@ const fn class_bits(unit: Unit) -> u32 {
 }
 
 fn queued_bits(word: u32) -> u32 {
-    match word >> 24 {
-        // Recording without execution does not count.
-        0x04 => u32::from(word & 1 == 0 || word & 2 != 0),
-        0x01 => 2,
-        _ => decode(word).map_or(0, |decoded| class_bits(decoded.unit)),
+    match Opcode::from_word(word) {
+        Some(Opcode::Replay) => {
+            // Recording without execution does not count.
+            let operands = Replay::of(word);
+            u32::from(!operands.load_mode || operands.execute_while_loading)
+        }
+        Some(Opcode::Mop) => 2,
+        opcode => opcode.map_or(0, |opcode| class_bits(opcode.unit())),
     }
 }
 
@@ -102,8 +105,8 @@ impl Coprocessor {
         })
     }
 
-    /// What `thread` waits for: its front instruction, or, if it has none, its latched wait
-    /// instruction, or what occupies the scalar unit. `None` if it runs or has nothing to do.
+    /// What `thread` waits for: the latched wait instruction that holds its front back, else its front
+    /// instruction, or, if it has none, what is latched or occupies the scalar unit. `None` if it runs or has nothing to do.
     #[must_use]
     pub fn wait_state(&self, thread: ThreadId) -> Option<ThreadWait> {
         self.threads[thread.index()].gate.visible_wait().or_else(|| {
@@ -114,6 +117,7 @@ impl Coprocessor {
                 since: issued.now,
                 word: issued.word,
                 origin: issued.origin,
+                held: None,
             })
         })
     }

@@ -13,16 +13,17 @@
 //! [unknown: U-079].
 
 use isa::config::field;
-use isa::op::Opcode;
+use isa::op::{Opcode, ROWS};
+use isa::operands;
 use sim_core::{CoreId, ThreadId};
 
 use crate::coprocessor::Coprocessor;
-use crate::decode::decode;
 use crate::frontend::{Frontend, MopState};
 use crate::queue::Queued;
 use crate::units::Issued;
 use crate::units::config::ops::{Window, window};
 use crate::units::config::{ConfigUnit, GLOBAL_BASE};
+use crate::units::unpacker::unpacker_of;
 
 /// A set of the eight tracked resources. Bits 2:0 and 5:3: the parts of `Config[0]` and `Config[1]`
 /// for unpacker 0, for unpacker 1, and the rest; bit 6 GPRs; bit 7 TDMA-RISC.
@@ -45,8 +46,23 @@ const TRACK_GPRS: u16 = 4;
 const TRACK_TDMA: u16 = 8;
 const TRACK_INSTRUCTIONS: u16 = 16;
 
-const MOP_CLASS: usize = 13;
-const REPLAY_CLASS: usize = 14;
+const MOP_CLASS: usize = class(Opcode::Mop);
+const REPLAY_CLASS: usize = class(Opcode::Replay);
+const UNPACK_CLASS: usize = class(Opcode::Unpacr);
+
+/// The class of an opcode that has one, as a constant.
+const fn class(opcode: Opcode) -> usize {
+    let mut i = 0;
+    while i < ROWS.len() {
+        if ROWS[i].opcode as u8 == opcode as u8
+            && let Some(class) = ROWS[i].sync_class
+        {
+            return class as usize;
+        }
+        i += 1;
+    }
+    panic!("the opcode has a class");
+}
 
 /// A declaration, nine bits: 0 reads and 1 writes configuration, 4:2 which part of it, 5 reads and 6
 /// writes GPRs, 7 reads and 8 writes TDMA-RISC.
@@ -83,40 +99,11 @@ impl Default for Declarations {
 }
 
 impl Declarations {
-    /// RESOURCEDECL: class in bits 3:0, resources in 12:4, linger time above.
-    pub(crate) fn declare(&mut self, issued: &Issued) {
-        let class = &mut self.0[issued.thread.index()][issued.field(0, 4) as usize];
-        *class = issued.field(4, 9) as Declaration;
+    /// RESOURCEDECL.
+    pub(crate) fn declare(&mut self, operands: operands::Resourcedecl, issued: &Issued) {
+        let class = &mut self.0[issued.thread.index()][operands.op_class as usize];
+        *class = operands.resources as Declaration;
     }
-}
-
-/// The class of an instruction; `None` for those that use nothing.
-const fn class(opcode: Opcode) -> Option<usize> {
-    Some(match opcode {
-        Opcode::Nop | Opcode::MopCfg | Opcode::Resourcedecl => return None,
-        Opcode::Adddmareg
-        | Opcode::Subdmareg
-        | Opcode::Muldmareg
-        | Opcode::Bitwopdmareg
-        | Opcode::Shiftdmareg
-        | Opcode::Cmpdmareg
-        | Opcode::Setdmareg => 0,
-        Opcode::Atincget | Opcode::Atincgetptr | Opcode::Atswap | Opcode::Atcas => 1,
-        Opcode::Reg2flop => 2,
-        Opcode::Loadind | Opcode::Storeind => 3,
-        Opcode::Streamwrcfg | Opcode::Cfgshiftmask => 4,
-        Opcode::Storereg => 5,
-        Opcode::Loadreg => 6,
-        Opcode::Flushdma => 7,
-        Opcode::Wrcfg => 8,
-        Opcode::Rdcfg => 9,
-        Opcode::Xmov => 10,
-        Opcode::Unpacr | Opcode::UnpacrNop => 11,
-        Opcode::Pacr => 12,
-        Opcode::Mop => MOP_CLASS,
-        Opcode::Replay => REPLAY_CLASS,
-        _ => 15,
-    })
 }
 
 /// An access of a TRISC that Auto TTSync may have to order.
@@ -189,7 +176,7 @@ impl Coprocessor {
         for entry in own_entries(frontend) {
             let Some(class) = class_of(entry) else { continue };
             let parts = match class {
-                11 if subdivided => [UNPACKER_0, UNPACKER_1][(entry.word() >> 23 & 1) as usize],
+                UNPACK_CLASS if subdivided => [UNPACKER_0, UNPACKER_1][unpacker_of(entry.word())],
                 class => declared_parts(class),
             };
             add(declared[class], parts);
@@ -206,9 +193,12 @@ impl Coprocessor {
     /// Configuration states that queued instructions may use, bit *i* is state *i*: the current
     /// one, and both while a change may be queued.
     fn used_states(&self, thread: ThreadId) -> u8 {
-        let state_id = 0xB2 << 8 | field::CFG_STATE_ID_StateID.addr32;
+        let sets_state = |word: u32| {
+            Opcode::from_word(word) == Some(Opcode::Setc16)
+                && operands::Setc16::of(word).setc16_reg == field::CFG_STATE_ID_StateID.addr32
+        };
         let changes = own_entries(&self.threads[thread.index()])
-            .any(|entry| entry.word() >> 16 == state_id || class_of(entry) == Some(MOP_CLASS));
+            .any(|entry| sets_state(entry.word()) || class_of(entry) == Some(MOP_CLASS));
         let expands = matches!(self.threads[thread.index()].mop, MopState::Expanding { .. });
         if changes || expands { 3 } else { 1 << self.backend.config.state_id(thread.index()) }
     }
@@ -232,7 +222,7 @@ fn class_of(entry: &Queued) -> Option<usize> {
     if entry.replay() != 0 {
         return Some(REPLAY_CLASS);
     }
-    decode(entry.word()).and_then(|decoded| class(decoded.opcode))
+    Opcode::from_word(entry.word())?.row().sync_class.map(usize::from)
 }
 
 /// The resources that an access counts as, under the given `TENSIX_TRISC_SYNC`.

@@ -40,7 +40,9 @@ fn stallwait_lets_unselected_blocks_pass() {
         .expect("modelled");
     assert_eq!(bench.issued().len(), 2);
     let wait = bench.tensix.wait_state(T0).expect("ZEROACC waits");
-    assert_eq!((wait.reason, wait.word), (WaitReason::Stall { conditions: 0x100 }, 0x1018_0000));
+    let stall = encode::stallwait(0x100, B6);
+    assert_eq!((wait.reason, wait.word), (WaitReason::Stall { conditions: 0x100 }, stall));
+    assert_eq!(wait.held.map(|(word, _)| word), Some(0x1018_0000));
 }
 
 #[test]

@@ -32,7 +32,7 @@ const ENTANGLED: u32 = 64;
 const FIRST_REST: u64 = 64;
 
 /// When to try, and what can still be taken back.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Trials {
     /// Cycles of the next trial.
     length: u64,

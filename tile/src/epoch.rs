@@ -148,6 +148,9 @@ impl<O: Observer> Tile<O> {
     /// One epoch, or as many as a lone core needs, or as nobody else notices. `false`: nothing can
     /// move.
     pub(crate) fn advance(&mut self, limit: Cycle) -> bool {
+        if O::ENABLED && self.observer.wants_look() {
+            self.observer.look(&self.shared.l1);
+        }
         self.grant_pushes();
         let Schedule { running, alarm } = self.schedule_now();
         let limit = alarm.map_or(limit, |alarm| alarm.min(limit));

@@ -78,7 +78,7 @@ pub struct Arrival {
 }
 
 /// The tile's NoC traffic.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Fabric {
     in_flight: devices::Fabric,
     pub(crate) sink: HostSink,
@@ -183,6 +183,7 @@ impl<O: Observer> Tile<O> {
             self.fabric.issuers[usize::from(noc & 1)][usize::from(packet.initiator & 3)] =
                 Some((core, asker.pc));
         }
+        let ticket = self.fabric.in_flight.next_sequence() as u32;
         self.emit(asker.cycle, asker.agent, asker.pc, || Event::NocIssue {
             noc,
             initiator: packet.initiator,
@@ -190,6 +191,8 @@ impl<O: Observer> Tile<O> {
             addr: packet.address(),
             coordinate: packet.coordinate(),
             bytes: packet.bytes(),
+            ticket,
+            packets: packet.parts(),
         });
         self.fabric.in_flight.launch(&packet, asker.cycle);
         Ok(())
@@ -230,6 +233,7 @@ impl<O: Observer> Tile<O> {
                 self.emit(at, agent, 0, || Event::NocServe {
                     noc,
                     source,
+                    ticket: sequence as u32,
                     control: packet.control,
                     addr: packet.address(),
                     bytes: packet.bytes(),
@@ -296,7 +300,8 @@ impl<O: Observer> Tile<O> {
         }
         self.nius[usize::from(noc)].advance(&entry.packet, entry.stage);
         if is_over(&entry) {
-            self.emit(at, agent, pc, || Event::NocDone { noc, initiator });
+            let ticket = entry.sequence as u32;
+            self.emit(at, agent, pc, || Event::NocDone { noc, initiator, ticket });
         }
         if self.fabric.networked && entry.stage == Stage::Sent {
             self.depart(&mut entry, at);

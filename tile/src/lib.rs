@@ -12,6 +12,7 @@
 //! * [`Quiescence`] says who waits for what once nothing moves any more.
 
 mod ahead;
+mod by_hand;
 mod commit;
 mod config;
 mod debug;
@@ -26,6 +27,7 @@ mod quiesce;
 mod registers;
 mod route;
 mod schedule;
+mod snapshot;
 mod tdma;
 mod tensix_env;
 mod tile;
@@ -36,7 +38,9 @@ pub use config::TileConfig;
 pub use debug::DEBUG_CONTROL;
 pub use epoch::{HostWait, Stop};
 pub use fabric::{Arrival, Departure, Message, Receivers, response_cycles};
-pub use quiesce::{AgentWait, Quiescence, Verdict};
+pub use host::HostWrite;
+pub use quiesce::{AgentWait, HeldBack, Quiescence, Verdict};
 pub use riscv::WatchedLoad;
+pub use snapshot::TileSnapshot;
 pub use tensix::unit_id;
 pub use tile::{Ebreak, Tile};

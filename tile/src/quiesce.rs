@@ -35,6 +35,15 @@ impl Verdict {
     }
 }
 
+/// A Tensix instruction that stands behind one that waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HeldBack {
+    /// The instruction.
+    pub word: u32,
+    /// The instruction of its core that pushed it.
+    pub pc: u32,
+}
+
 /// An agent that does not move.
 #[derive(Clone, Debug)]
 pub struct AgentWait {
@@ -46,8 +55,10 @@ pub struct AgentWait {
     pub since: Option<Cycle>,
     /// The waiting instruction, or for a Tensix instruction the one that pushed it.
     pub pc: Option<u32>,
-    /// The Tensix instruction that waits.
+    /// The Tensix instruction that waits: SEMWAIT and its like, or one that cannot issue by itself.
     pub word: Option<u32>,
+    /// What a wait instruction holds back at the front of its thread.
+    pub held: Option<HeldBack>,
     /// What a spinning core reads.
     pub reads: Vec<WatchedLoad>,
     /// Who could end the wait.
@@ -97,6 +108,7 @@ impl<O: Observer> Tile<O> {
                     since: Some(wait.since),
                     pc: Some(wait.origin.pc),
                     word: Some(wait.word),
+                    held: wait.held.map(|(word, origin)| HeldBack { word, pc: origin.pc }),
                     reads: Vec::new(),
                     enders: wait.reason.enders(agent),
                     stuck: false,
@@ -171,6 +183,7 @@ impl<O: Observer> Tile<O> {
             since,
             pc: Some(pc),
             word: None,
+            held: None,
             reads: Vec::new(),
             enders: reason.enders(agent),
             stuck: false,

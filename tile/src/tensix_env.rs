@@ -20,7 +20,7 @@ pub(crate) struct TensixEnv<'a, O> {
 }
 
 /// What the coprocessor did in a step that concerns others.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Deferred {
     /// L1 words written that somebody holds decoded or watches.
     touched: Vec<u32>,

@@ -106,6 +106,8 @@ pub struct Tile<O: Observer = NullObserver> {
     /// Cores that have come to an `ebreak` or `ecall`, for who drives the chip.
     pub(crate) ebreaks: Vec<Ebreak>,
     pub(crate) trials: Trials,
+    /// Writes of the host that somebody wants to make again.
+    pub(crate) kept: Option<Vec<crate::HostWrite>>,
 }
 
 impl<O: Observer> Tile<O> {
@@ -170,6 +172,7 @@ impl<O: Observer> Tile<O> {
             known_halts: CoreSet::EMPTY,
             ebreaks: Vec::new(),
             trials: Trials::new(),
+            kept: None,
         })
     }
 
@@ -280,6 +283,28 @@ impl<O: Observer> Tile<O> {
         self.shared.l1.hash_state(&mut hasher);
         self.hash_devices(&mut hasher);
         hasher.finish()
+    }
+
+    /// As [`Tile::effects_hash`], without L1.
+    #[must_use]
+    pub fn devices_hash(&self) -> u64 {
+        let mut hasher = StateHasher::default();
+        self.hash_devices(&mut hasher);
+        hasher.finish()
+    }
+
+    /// A hash of each part of L1 of so many bytes, a multiple of 4, in order.
+    #[must_use]
+    pub fn l1_hashes(&self, bytes: u32) -> Vec<u64> {
+        let starts = (0..sim_core::l1::L1_BYTES).step_by(bytes.max(4) as usize);
+        let of = |start: u32| {
+            let mut hasher = StateHasher::default();
+            for addr in (start..start + bytes).step_by(4) {
+                hasher.u32(self.shared.l1.read(addr, sim_core::Width::Word));
+            }
+            hasher.finish()
+        };
+        starts.map(of).collect()
     }
 
     fn hash_devices(&self, hasher: &mut StateHasher) {

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 use tools::commands::{
-    Cli, Command, boot, demo, disasm, doctor, env, firmware, launch, live, record, regs, replay,
-    sim, stalls, state, tui, why,
+    Cli, Command, boot, debug, demo, disasm, doctor, env, firmware, launch, live, pack, record,
+    regs, replay, serve, shell, sim, stalls, state, tui, who, why,
 };
 use tools::exit::Exit;
 use tools::output;
@@ -35,16 +35,22 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<Exit> {
         Command::State(args) => state::run(args, out),
         Command::Why(args) => why::run(args, out),
         Command::Report(args) => stalls::run(args, out),
+        Command::Debug(args) => debug::run(args, out),
+        Command::Who(args) => who::run(args, out),
         Command::Tui(args) => tui::run(args, out),
         Command::Demo(args) => demo::run(args, out),
         Command::Firmware(args) => firmware::run(args, out),
         Command::Disasm(args) => disasm::run(args, out),
         Command::Regs(args) => regs::run(args, out),
         Command::Run(args) => live::run(args, out),
+        Command::Pack(args) => pack::run(args, out),
         Command::Env(args) => env::run(args, out),
         Command::Doctor(args) => doctor::run(args, out),
         Command::Replay(args) => replay::run(args, out),
         Command::Record(args) => record::run(args, out),
         Command::Sim(args) => sim::run(args, out),
+        Command::Serve(args) => serve::run(args, out),
+        Command::Completions(args) => shell::completions(args, out),
+        Command::Man(args) => shell::man(args, out),
     }
 }

@@ -18,6 +18,7 @@ mod strip;
 mod unknowns;
 mod unobserved;
 mod variables;
+mod words;
 mod workspace;
 
 use std::process::ExitCode;
@@ -42,6 +43,7 @@ const STEPS: &[Step] = &[
     Step { name: "libraries do not print", run: rules::printing },
     Step { name: "threads, channels and locks only in sim-core::sync", run: rules::threads },
     Step { name: "no hash order, host clock or float in simulated crates", run: rules::order },
+    Step { name: "instruction words are taken apart by the table", run: words::check },
     Step { name: "links between documents lead somewhere", run: links::check },
     Step { name: "open questions and citations agree", run: unknowns::check },
     Step { name: "variables of the environment are documented", run: variables::check },

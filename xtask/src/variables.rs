@@ -1,34 +1,28 @@
-//! Every variable that a program or library of ours reads from the environment is in a document.
+//! Every variable of the environment that anything here reads, tests included, is in one table.
 
 use std::collections::BTreeSet;
 
 use crate::Findings;
-use crate::files::Tree;
+use crate::files::{TextFile, Tree};
 
-/// Where users look: the table in the README, the pages, or the help of a command.
-const HELP: &str = "tools/src/commands/";
+/// The table.
+const PAGE: &str = "docs/manual/src/reference/environment.md";
 const PREFIX: &str = "\"TILESCOPE_";
 
+/// Sources that read variables; those of this program and tests of the module only talk of some.
+fn reads(file: &TextFile) -> bool {
+    let (rust, python) = (file.is_rust(), file.path.ends_with(".py"));
+    (rust && !file.path.starts_with("xtask/"))
+        || (python && !file.path.starts_with("python/tests/"))
+}
+
 pub(crate) fn check(tree: &Tree) -> Findings {
-    let documents: Vec<&str> = tree
-        .files
-        .iter()
-        .filter(|file| file.path.ends_with(".md") && file.path != "CHANGELOG.md")
-        .map(|file| file.text.as_str())
-        .collect();
-    let help: Vec<&str> = tree
-        .rust()
-        .filter(|file| file.path.starts_with(HELP))
-        .map(|file| file.text.as_str())
-        .collect();
+    let page = tree.files.iter().find(|file| file.path == PAGE);
+    let page = page.ok_or_else(|| format!("{PAGE} is not there"))?;
     let mut findings = BTreeSet::new();
-    for file in tree.rust().filter(|file| !file.shipped_code().is_empty()) {
-        let shipped = file.text.split("#[cfg(test)]").next().unwrap_or_default();
-        for name in names(shipped) {
-            let known = |text: &&str| mentions(text, name);
-            if !documents.iter().any(known) && !help.iter().any(known) {
-                findings.insert(format!("{}: {name} is in no document", file.path));
-            }
+    for file in tree.files.iter().filter(|file| reads(file)) {
+        for name in names(&file.text).filter(|name| !mentions(&page.text, name)) {
+            findings.insert(format!("{}: {name} is not in {PAGE}", file.path));
         }
     }
     Ok(findings.into_iter().collect())
@@ -38,7 +32,9 @@ pub(crate) fn check(tree: &Tree) -> Findings {
 fn names(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(PREFIX).filter_map(|(at, _)| {
         let (name, _) = text[at + 1..].split_once('"')?;
-        name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_').then_some(name)
+        let whole = name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        // A prefix is no name.
+        (whole && !name.ends_with('_')).then_some(name)
     })
 }
 

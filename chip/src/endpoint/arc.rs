@@ -189,7 +189,7 @@ impl Arc {
 
 impl Endpoint for Arc {
     fn read(&mut self, addr: u64, bytes: &mut [u8]) -> Result<(), DeviceFault> {
-        for ram in [&mut self.csm, &mut self.reset_unit] {
+        for ram in [&self.csm, &self.reset_unit] {
             if let Some(data) = ram.slice(addr, bytes.len()) {
                 bytes.copy_from_slice(data);
                 return Ok(());
@@ -207,8 +207,8 @@ impl Endpoint for Arc {
             self.process();
             return Ok(());
         }
-        let csm = self.csm.slice(addr, bytes.len());
-        let Some(data) = csm.or_else(|| self.reset_unit.slice(addr, bytes.len())) else {
+        let csm = self.csm.slice_mut(addr, bytes.len());
+        let Some(data) = csm.or_else(|| self.reset_unit.slice_mut(addr, bytes.len())) else {
             return Err(unmapped("ARC", addr, bytes.len()));
         };
         data.copy_from_slice(bytes);

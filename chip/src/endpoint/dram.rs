@@ -1,6 +1,7 @@
 //! One DRAM channel: 4 GiB, allocated where it is written. Its three ports reach the same memory.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use devices::DeviceFault;
 use sim_core::StateHasher;
@@ -11,10 +12,14 @@ use super::{Endpoint, unmapped};
 const CHANNEL_BYTES: u64 = 4 << 30;
 const PAGE_BYTES: usize = 64 << 10;
 
-/// A channel's memory.
+/// A channel's memory. A copy shares its pages until one of the two writes there.
 #[derive(Clone, Debug)]
 pub(super) struct Dram {
-    pages: BTreeMap<u32, Box<[u8]>>,
+    pages: BTreeMap<u32, Arc<[u8]>>,
+}
+
+fn zero_page() -> Arc<[u8]> {
+    std::iter::repeat_n(0, PAGE_BYTES).collect()
 }
 
 /// Cuts an access into pieces that lie in one page each: page, offset in it, range of the bytes.
@@ -69,9 +74,8 @@ impl Endpoint for Dram {
     fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), DeviceFault> {
         check(addr, bytes.len())?;
         for (page, inside, range) in pieces(addr, bytes.len()) {
-            let page =
-                self.pages.entry(page).or_insert_with(|| vec![0; PAGE_BYTES].into_boxed_slice());
-            page[inside..inside + range.len()].copy_from_slice(&bytes[range]);
+            let page = self.pages.entry(page).or_insert_with(zero_page);
+            Arc::make_mut(page)[inside..inside + range.len()].copy_from_slice(&bytes[range]);
         }
         Ok(())
     }

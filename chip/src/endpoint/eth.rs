@@ -157,7 +157,7 @@ impl Endpoint for Eth {
             return Ok(());
         }
         let l1 = self.l1();
-        match l1.slice(addr, bytes.len()) {
+        match l1.slice_mut(addr, bytes.len()) {
             Some(data) => data.copy_from_slice(bytes),
             None => return Err(unmapped("ethernet tile", addr, bytes.len())),
         }

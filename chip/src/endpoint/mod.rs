@@ -11,7 +11,7 @@ use sim_core::{Category, StateHasher};
 use crate::grid::{DRAM_CHANNELS, ETH_CHANNELS, Grid, Other};
 
 pub use pcie::HostMemory;
-pub(crate) use pcie::Pcie;
+pub(crate) use pcie::{Pcie, PcieSnapshot};
 
 use arc::Arc;
 use dram::Dram;
@@ -31,22 +31,33 @@ fn unmapped(what: &str, addr: u64, bytes: usize) -> DeviceFault {
     DeviceFault::new(Category::Unsupported, "endpoint-unmapped", text)
 }
 
-/// A block of plain memory.
+/// A block of plain memory. A copy shares the bytes until one of the two writes.
 #[derive(Clone, Debug)]
 struct Ram {
     base: u64,
-    bytes: Vec<u8>,
+    bytes: std::sync::Arc<[u8]>,
 }
 
 impl Ram {
     fn new(base: u64, size: usize) -> Self {
-        Self { base, bytes: vec![0; size] }
+        Self { base, bytes: std::iter::repeat_n(0, size).collect() }
     }
 
     /// The bytes at an address, if all of them are inside.
-    fn slice(&mut self, addr: u64, length: usize) -> Option<&mut [u8]> {
+    fn slice(&self, addr: u64, length: usize) -> Option<&[u8]> {
+        self.bytes.get(self.range(addr, length)?)
+    }
+
+    /// The same to be written.
+    fn slice_mut(&mut self, addr: u64, length: usize) -> Option<&mut [u8]> {
+        let range = self.range(addr, length)?;
+        let is_inside = range.end <= self.bytes.len();
+        is_inside.then(|| &mut std::sync::Arc::make_mut(&mut self.bytes)[range])
+    }
+
+    fn range(&self, addr: u64, length: usize) -> Option<std::ops::Range<usize>> {
         let start = usize::try_from(addr.checked_sub(self.base)?).ok()?;
-        self.bytes.get_mut(start..start.checked_add(length)?)
+        Some(start..start.checked_add(length)?)
     }
 
     fn word(&self, addr: u64) -> u32 {
@@ -56,10 +67,19 @@ impl Ram {
     }
 
     fn set_word(&mut self, addr: u64, value: u32) {
-        if let Some(word) = self.slice(addr, 4) {
+        if let Some(word) = self.slice_mut(addr, 4) {
             word.copy_from_slice(&value.to_le_bytes());
         }
     }
+}
+
+/// All of them at a moment. Pages are shared with the endpoints until these write there.
+#[derive(Clone, Debug)]
+pub(crate) struct EndpointsSnapshot {
+    dram: Vec<Dram>,
+    eth: Vec<Eth>,
+    arc: Arc,
+    pcie: PcieSnapshot,
 }
 
 /// All of them.
@@ -88,6 +108,26 @@ impl Endpoints {
             Other::Arc => &mut self.arc,
             Other::Pcie => &mut self.pcie,
         }
+    }
+
+    /// All of them as they are now, but for the host's memory behind the PCIe tile.
+    pub(crate) fn snapshot(&self) -> EndpointsSnapshot {
+        let Self { dram, eth, arc, pcie } = self;
+        EndpointsSnapshot {
+            dram: dram.clone(),
+            eth: eth.clone(),
+            arc: arc.clone(),
+            pcie: pcie.snapshot(),
+        }
+    }
+
+    /// Puts them back.
+    pub(crate) fn restore(&mut self, snapshot: &EndpointsSnapshot) {
+        let Self { dram, eth, arc, pcie } = self;
+        dram.clone_from(&snapshot.dram);
+        eth.clone_from(&snapshot.eth);
+        arc.clone_from(&snapshot.arc);
+        pcie.restore(&snapshot.pcie);
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {

@@ -43,6 +43,13 @@ pub(crate) struct Pcie {
     device_control: u32,
 }
 
+/// The tile at a moment; the host's memory is the host's.
+#[derive(Clone, Debug)]
+pub(crate) struct PcieSnapshot {
+    iatu: Iatu,
+    device_control: u32,
+}
+
 impl std::fmt::Debug for Pcie {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pcie").field("iatu", &self.iatu).finish_non_exhaustive()
@@ -64,6 +71,17 @@ impl Pcie {
             Some(memory) => Ok(memory.as_mut()),
             None => Err(HostError::NoHostMemory { paddr }),
         }
+    }
+
+    pub(super) fn snapshot(&self) -> PcieSnapshot {
+        let Self { iatu, memory: _, device_control } = self;
+        PcieSnapshot { iatu: iatu.clone(), device_control: *device_control }
+    }
+
+    pub(super) fn restore(&mut self, snapshot: &PcieSnapshot) {
+        let Self { iatu, memory: _, device_control } = self;
+        iatu.clone_from(&snapshot.iatu);
+        *device_control = snapshot.device_control;
     }
 
     /// A register of the tile's NIU.

@@ -16,7 +16,9 @@
 //! within a kernel and stuck.
 
 mod closure;
+mod pulse;
 
+use devices::niu::Coordinate;
 use memory_map::mailbox;
 use sim_core::{AgentId, CoreId, Cycle, Observer, WaitReason, Width};
 use tile::{AgentWait, Tile, Verdict};
@@ -24,6 +26,7 @@ use tile::{AgentWait, Tile, Verdict};
 use crate::chip::Chip;
 use crate::grid::{Grid, Place, TensixTile};
 use closure::Closure;
+pub use pulse::{Moving, Pulse};
 
 /// What the host may still do, by what it has done since nothing moves.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -284,6 +287,17 @@ impl<O: Observer + Send + 'static> Chip<O> {
     #[must_use]
     pub fn polled(&self, paddr: u64, bytes: usize) -> Option<HostPoll> {
         let (noc, at, addr) = self.pci.target(paddr, bytes)?;
+        self.word_of(noc, at, addr, bytes)
+    }
+
+    /// The word of a tile's L1 that a read past the windows shows; `at` is a translated coordinate.
+    #[must_use]
+    pub fn polled_at(&self, at: (u32, u32), addr: u64, bytes: usize) -> Option<HostPoll> {
+        let at = Coordinate { x: u8::try_from(at.0).ok()?, y: u8::try_from(at.1).ok()? };
+        self.word_of(0, at, addr, bytes)
+    }
+
+    fn word_of(&self, noc: u8, at: Coordinate, addr: u64, bytes: usize) -> Option<HostPoll> {
         match self.grid.locate(noc, at, true)? {
             Place::Tensix(tile) => {
                 let (addr, bytes) = (u32::try_from(addr).ok()?, u32::try_from(bytes).ok()?);
@@ -302,6 +316,17 @@ impl<O: Observer + Send + 'static> Chip<O> {
     /// Looks at a tile as of now.
     pub fn inspect<R>(&mut self, number: u16, look: impl FnOnce(&Tile<O>) -> R) -> R {
         self.field.with(number, self.now, |tile| look(tile))
+    }
+
+    /// Every register of a tile by name, as of now.
+    pub fn registers(&mut self, number: u16) -> tensix::Register {
+        self.field.with(number, self.now, Tile::registers)
+    }
+
+    /// Looks at a tile as of now, where a look needs it exact: at registers of parked cores, at what its
+    /// observer has gathered. What is done to it is the caller's affair.
+    pub fn examine<R>(&mut self, number: u16, look: impl FnOnce(&mut Tile<O>) -> R) -> R {
+        self.field.with(number, self.now, look)
     }
 
     /// Which tiles there are.
@@ -402,22 +427,24 @@ fn closed(tiles: &[HungTile]) -> Option<Cycle> {
     stuck.filter_map(|wait| wait.since).max()
 }
 
+/// Whether a host that reads those words waits for a tile that is used so.
+fn is_awaited(role: Role, number: u16, polls: &[HostPoll], mailbox: Mailbox) -> bool {
+    let mut polls = polls.iter().filter(|poll| poll.tile == number);
+    match role {
+        Role::Resting | Role::Dispatcher => false,
+        Role::HostLaunched => {
+            let signal = mailbox.go & !3;
+            polls.any(|poll| (signal..signal + 4 * (SLOTS + 1)).contains(&poll.addr))
+        }
+        Role::DeviceLaunched => true,
+        Role::Bare => polls.next().is_some(),
+    }
+}
+
 impl Hang {
     /// Whether anybody would call it a hang.
     fn is_due(&self, mailbox: Mailbox) -> bool {
-        let is_awaited = |tile: &HungTile| {
-            let polled = |poll: &&HostPoll| poll.tile == tile.number;
-            let mut polls = self.polls.iter().filter(polled);
-            match tile.role {
-                Role::Resting | Role::Dispatcher => false,
-                Role::HostLaunched => {
-                    let signal = mailbox.go & !3;
-                    polls.any(|poll| (signal..signal + 4 * (SLOTS + 1)).contains(&poll.addr))
-                }
-                Role::DeviceLaunched => true,
-                Role::Bare => polls.next().is_some(),
-            }
-        };
+        let is_awaited = |tile: &HungTile| is_awaited(tile.role, tile.number, &self.polls, mailbox);
         match self.stance {
             // With a host that may do anything a kernel of the vendor's runtime must be stuck for good.
             Stance::Free => self

@@ -74,7 +74,7 @@ pub(crate) trait NocPort {
 }
 
 /// The device's PCI state.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pci {
     config: ConfigSpace,
     tlbs: Tlbs,

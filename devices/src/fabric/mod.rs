@@ -144,6 +144,12 @@ impl Fabric {
         self.timing
     }
 
+    /// Number of the next packet.
+    #[must_use]
+    pub fn next_sequence(&self) -> u64 {
+        self.launched
+    }
+
     /// Takes over a request that was started at `now`, split into packets if it is long.
     pub fn launch(&mut self, request: &NocPacket, now: Cycle) {
         for index in 0..request.parts() {

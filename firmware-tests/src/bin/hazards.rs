@@ -49,10 +49,10 @@ fn run(args: &Args) -> Result<bool, String> {
         let complaint = outcome.complaint();
         bad += usize::from(complaint.is_some());
         let verdict = complaint.map_or_else(|| "ok".to_owned(), |text| format!("FAILED: {text}"));
-        let end = outcome.buggy.explanation.end.name();
+        let end = outcome.buggy.end;
         println!("{:<36} {end:<12} {verdict}", outcome.folder);
         if args.show {
-            println!("{}", outcome.buggy.explanation);
+            println!("{}", outcome.buggy.report);
         }
         outcomes.push(outcome);
     }

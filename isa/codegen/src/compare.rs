@@ -176,10 +176,12 @@ mod tests {
     use super::*;
 
     fn op() -> Vec<Op> {
-        let toml = "[[op]]\nname = \"X\"\nopcode = 0xA6\nunit = \"sync\"\n\
+        let toml = "[[op]]\nname = \"X\"\nopcode = 0xA6\nunit = \"sync\"\nresource = \"unit\"\n\
+                    cost = \"one\"\nsync_class = \"other\"\nstirs = true\n\
                     args = [{name=\"a_b\",lo=0,width=2},{name=\"c\",lo=2,width=8,macro_width=9}]\n\
-                    source = [\"inferred:test\"]\n";
-        crate::tables::ops::parse("t.toml", toml).expect("the row is right")
+                    source = [\"inferred:test\"]\n[[cost]]\nname = \"one\"\nunit = 1\n\
+                    thread = 1\nlatency = 1\nsource = [\"inferred:test\"]\n";
+        crate::tables::ops::parse("t.toml", toml).expect("the row is right").ops
     }
 
     #[test]

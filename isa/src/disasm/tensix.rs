@@ -37,7 +37,7 @@ fn value(arg: &Arg, value: u32) -> String {
 
 /// What the masks of the sync instructions mean, in names.
 fn meaning(opcode: Opcode, word: u32) -> Option<String> {
-    use crate::fields;
+    use crate::operands;
     let block = |mask: u32| {
         // A block mask of 0 means B6 [isa-bh: TensixCoprocessor/STALLWAIT.md].
         let mask = if mask == 0 { 1 << 6 } else { mask };
@@ -46,36 +46,34 @@ fn meaning(opcode: Opcode, word: u32) -> Option<String> {
     let semaphores = |mask: u32| names::bits(names::SEMAPHORES, mask);
     Some(match opcode {
         Opcode::Stallwait => {
-            use fields::stallwait as f;
+            let f = operands::Stallwait::of(word);
             // A condition mask of 0 means 0x0F [isa-bh: TensixCoprocessor/STALLWAIT.md].
-            let mask = if f::wait_res(word) == 0 { 0x0F } else { f::wait_res(word) };
+            let mask = if f.wait_res == 0 { 0x0F } else { f.wait_res };
             let wait = names::bits(names::STALL_CONDITIONS, mask);
-            format!("block {} until {wait}", block(f::stall_res(word)))
+            format!("block {} until {wait}", block(f.stall_res))
         }
         Opcode::Semwait => {
-            use fields::semwait as f;
-            let wait = names::bits(names::SEMAPHORE_CONDITIONS, f::wait_sem_cond(word));
-            format!(
-                "block {} while {} {wait}",
-                block(f::stall_res(word)),
-                semaphores(f::sem_sel(word))
-            )
+            let f = operands::Semwait::of(word);
+            let wait = names::bits(names::SEMAPHORE_CONDITIONS, f.wait_sem_cond);
+            format!("block {} while {} {wait}", block(f.stall_res), semaphores(f.sem_sel))
         }
         Opcode::Streamwait => {
-            use fields::streamwait as f;
-            let condition = names::find(names::STREAM_CONDITIONS, f::target_sel(word))?;
-            format!("block {} while {} below target", block(f::stall_res(word)), condition.name)
+            let f = operands::Streamwait::of(word);
+            let condition = names::find(names::STREAM_CONDITIONS, f.target_sel.into())?;
+            format!("block {} while {} below target", block(f.stall_res), condition.name)
         }
-        Opcode::Seminit => semaphores(fields::seminit::sem_sel(word)),
-        Opcode::Sempost => semaphores(fields::sempost::sem_sel(word)),
-        Opcode::Semget => semaphores(fields::semget::sem_sel(word)),
-        Opcode::Atgetm => mutex(fields::atgetm::mutex_index(word)),
-        Opcode::Atrelm => mutex(fields::atrelm::mutex_index(word)),
-        Opcode::Setc16 => config(crate::config::Scope::Thread, fields::setc16::setc16_reg(word))?,
-        Opcode::Wrcfg => config(crate::config::Scope::Config, fields::wrcfg::cfg_reg(word))?,
-        Opcode::Rdcfg => config(crate::config::Scope::Config, fields::rdcfg::cfg_reg(word))?,
+        Opcode::Seminit => semaphores(operands::Seminit::of(word).sem_sel),
+        Opcode::Sempost => semaphores(operands::Sempost::of(word).sem_sel),
+        Opcode::Semget => semaphores(operands::Semget::of(word).sem_sel),
+        Opcode::Atgetm => mutex(operands::Atgetm::of(word).mutex_index),
+        Opcode::Atrelm => mutex(operands::Atrelm::of(word).mutex_index),
+        Opcode::Setc16 => {
+            config(crate::config::Scope::Thread, operands::Setc16::of(word).setc16_reg)?
+        }
+        Opcode::Wrcfg => config(crate::config::Scope::Config, operands::Wrcfg::of(word).cfg_reg)?,
+        Opcode::Rdcfg => config(crate::config::Scope::Config, operands::Rdcfg::of(word).cfg_reg)?,
         Opcode::Rmwcib0 | Opcode::Rmwcib1 | Opcode::Rmwcib2 | Opcode::Rmwcib3 => {
-            config(crate::config::Scope::Config, fields::rmwcib0::cfg_reg_addr(word))?
+            config(crate::config::Scope::Config, operands::Rmwcib0::of(word).cfg_reg_addr)?
         }
         _ => return None,
     })

@@ -1,11 +1,13 @@
 //! From keys to bytes: lays out the kernel-config block and checks every address.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sim_core::CoreId;
 
+use super::args::{RawArg, Scope};
 use super::file::{RawBlock, RawCb, RawDispatch, RawEnable, RawKernel, RawLaunch, RawMode};
 use super::message::{Fields, encode};
 use super::{CircularBuffer, Expect, Kernel, Launch, Mode};
@@ -30,10 +32,38 @@ struct Claim {
     bytes: Vec<u8>,
 }
 
-/// Builds one launch.
-pub(super) fn launch(raw: RawLaunch, index: usize, dir: &Path) -> Result<Launch, String> {
+/// Images that have been read, by path and load address: tiles mostly run the same.
+#[derive(Default)]
+pub(super) struct Images(BTreeMap<(PathBuf, Option<u32>), Arc<Image>>);
+
+impl Images {
+    /// An ELF, or with an address a flat image.
+    fn read(&mut self, path: PathBuf, address: Option<u32>) -> Result<Arc<Image>, String> {
+        if let Some(known) = self.0.get(&(path.clone(), address)) {
+            return Ok(Arc::clone(known));
+        }
+        let image = match address {
+            None => Image::read_elf(&path),
+            Some(address) => Image::read_flat(&path, address),
+        };
+        let image = Arc::new(image.map_err(|error| error.to_string())?);
+        self.0.insert((path, address), Arc::clone(&image));
+        Ok(image)
+    }
+}
+
+/// Builds one launch. The semaphores of `scope` are those of the launch itself.
+pub(super) fn launch(
+    raw: RawLaunch,
+    index: usize,
+    dir: &Path,
+    images: &mut Images,
+    mut scope: Scope<'_>,
+) -> Result<Launch, String> {
     let base = check_numbers(&raw)?;
-    let kernels = kernels(&raw, dir)?;
+    let ids = 0..u32::try_from(raw.semaphores.len()).unwrap_or(u32::MAX);
+    scope.semaphores = ids.map(|id| base.saturating_add(id.saturating_mul(16))).collect();
+    let kernels = kernels(&raw, dir, images)?;
     let enables = enables(&raw, &kernels)?;
     let mode = if raw.mode == RawMode::Dev { Mode::Dev } else { Mode::Host };
     let mut fields = Fields {
@@ -44,7 +74,7 @@ pub(super) fn launch(raw: RawLaunch, index: usize, dir: &Path) -> Result<Launch,
         preload: raw.preload,
         ..Fields::default()
     };
-    let (block, arguments) = config_block(&raw, &mut fields)?;
+    let (block, arguments) = config_block(&raw, &mut fields, &scope)?;
     let mut claims = Vec::new();
     if !block.is_empty() {
         let what = "the kernel-config block".to_owned();
@@ -118,13 +148,13 @@ fn core_of(name: &str) -> Result<CoreId, String> {
     })
 }
 
-fn kernels(raw: &RawLaunch, dir: &Path) -> Result<Vec<Kernel>, String> {
+fn kernels(raw: &RawLaunch, dir: &Path, images: &mut Images) -> Result<Vec<Kernel>, String> {
     let mut found = Vec::new();
     for (name, kernel) in &raw.kernel {
         let core = core_of(name)?;
         let image = match (&kernel.elf, &kernel.image, kernel.address) {
-            (Some(elf), None, None) => Image::read_elf(&dir.join(elf)),
-            (None, Some(image), Some(address)) => Image::read_flat(&dir.join(image), address),
+            (Some(elf), None, None) => images.read(dir.join(elf), None),
+            (None, Some(image), Some(address)) => images.read(dir.join(image), Some(address)),
             (Some(_), None, Some(_)) => {
                 return Err(format!("kernel.{name}.address: an ELF says itself where it belongs"));
             }
@@ -136,7 +166,7 @@ fn kernels(raw: &RawLaunch, dir: &Path) -> Result<Vec<Kernel>, String> {
         let image = image.map_err(|error| format!("kernel.{name}: {error}"))?;
         let address = image.loadable().map(|segment| segment.addr).min();
         let address = address.ok_or_else(|| format!("kernel.{name}: nothing to load"))?;
-        found.push(Kernel { core, entry: image.entry, image: Arc::new(image), address });
+        found.push(Kernel { core, entry: image.entry, image, address });
     }
     found.sort_by_key(|kernel| message_index(kernel.core));
     Ok(found)
@@ -172,7 +202,11 @@ fn enables(raw: &RawLaunch, kernels: &[Kernel]) -> Result<u32, String> {
 }
 
 /// Semaphores, circular buffers, then the arguments of each core; 16-byte aligned parts.
-fn config_block(raw: &RawLaunch, fields: &mut Fields) -> Result<(Vec<u8>, ArgumentRanges), String> {
+fn config_block(
+    raw: &RawLaunch,
+    fields: &mut Fields,
+    scope: &Scope<'_>,
+) -> Result<(Vec<u8>, ArgumentRanges), String> {
     let (mut block, mut arguments) = (Vec::new(), ArgumentRanges::new());
     let base = fields.config_base;
     let range = |start: u16, block: &[u8]| {
@@ -206,12 +240,12 @@ fn config_block(raw: &RawLaunch, fields: &mut Fields) -> Result<(Vec<u8>, Argume
         let kernel = raw.kernel.get(key(core)).unwrap_or(&none);
         let what = format!("kernel.{}.args", key(core));
         let args = offset(&block, &what)?;
-        block.extend(words(&kernel.args, &what)?);
+        block.extend(arguments_of(kernel.args.as_deref(), &what, scope)?);
         arguments.push((core, range(args, &block)));
         pad(&mut block);
         let what = format!("kernel.{}.common_args", key(core));
         let common = offset(&block, &what)?;
-        block.extend(words(&kernel.common_args, &what)?);
+        block.extend(arguments_of(kernel.common_args.as_deref(), &what, scope)?);
         arguments.push((core, range(common, &block)));
         pad(&mut block);
         fields.rta_offset[message_index(core)] = (args, common);
@@ -233,15 +267,25 @@ fn offset(block: &[u8], what: &str) -> Result<u16, String> {
         .map_err(|_| format!("{what}: starts {} bytes into the block, limit 65535", block.len()))
 }
 
-/// 32-bit values, given signed or unsigned.
+/// A 32-bit value, given signed or unsigned.
+fn word(value: i64, what: &str) -> Result<u32, String> {
+    let word = u32::try_from(value).or_else(|_| i32::try_from(value).map(i32::cast_unsigned));
+    word.map_err(|_| format!("{what}: {value} does not fit 32 bits"))
+}
+
 fn words(values: &[i64], what: &str) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::with_capacity(values.len() * 4);
-    for &value in values {
-        let word = u32::try_from(value).or_else(|_| i32::try_from(value).map(i32::cast_unsigned));
-        let word = word.map_err(|_| format!("{what}: {value} does not fit 32 bits"))?;
-        bytes.extend(word.to_le_bytes());
-    }
-    Ok(bytes)
+    let words = values.iter().map(|&value| word(value, what)).collect::<Result<Vec<_>, _>>()?;
+    Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
+}
+
+/// Runtime arguments, worked out for one tile.
+fn arguments_of(args: Option<&[RawArg]>, what: &str, of: &Scope<'_>) -> Result<Vec<u8>, String> {
+    let value = |arg: &RawArg| match arg {
+        RawArg::Number(value) => word(*value, what),
+        RawArg::Text(text) => of.word(text).map_err(|why| format!("{what}: {why}")),
+    };
+    let words = args.unwrap_or_default().iter().map(value).collect::<Result<Vec<_>, _>>()?;
+    Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
 }
 
 /// Claims L1 for the segments of a kernel and fills its part of the message.
@@ -320,7 +364,7 @@ fn length(claim: &Claim) -> u32 {
     u32::try_from(claim.bytes.len()).unwrap_or(u32::MAX)
 }
 
-fn block_bytes(raw: &RawBlock, what: &str, dir: &Path) -> Result<Vec<u8>, String> {
+pub(super) fn block_bytes(raw: &RawBlock, what: &str, dir: &Path) -> Result<Vec<u8>, String> {
     let bytes = match (&raw.words, &raw.bytes_hex, &raw.file) {
         (Some(values), None, None) => words(values, &format!("{what}.words"))?,
         (None, Some(hex), None) => unhex(hex)
@@ -333,8 +377,14 @@ fn block_bytes(raw: &RawBlock, what: &str, dir: &Path) -> Result<Vec<u8>, String
         _ => return Err(format!("{what}: needs exactly one of words, bytes_hex, file")),
     };
     let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    let at = raw.address;
+    if raw.dram.is_some() {
+        // A channel is as large as addresses go.
+        let fits = !bytes.is_empty() && at.checked_add(size - 1).is_some();
+        let why = || format!("{what}: {size} bytes at {at:#x} are not a range of a DRAM channel");
+        return if fits { Ok(bytes) } else { Err(why()) };
+    }
     if bytes.is_empty() || !in_l1(raw.address, size) {
-        let at = raw.address;
         return Err(format!("{what}: {size} bytes at {at:#x} are not a range of L1"));
     }
     Ok(bytes)

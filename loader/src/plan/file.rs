@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Value;
 
+use super::args::RawArg;
+
 /// `[[launch]]`.
-#[derive(Deserialize, Debug)]
+#[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawLaunch {
     pub(super) name: String,
@@ -21,6 +23,7 @@ pub(super) struct RawLaunch {
     #[serde(default)]
     pub(super) noc: u8,
     pub(super) dispatch: Option<RawDispatch>,
+    pub(super) tiles: Option<Vec<Value>>,
     #[serde(default)]
     pub(super) cb: Vec<RawCb>,
     #[serde(default)]
@@ -31,6 +34,48 @@ pub(super) struct RawLaunch {
     pub(super) input: Vec<RawBlock>,
     #[serde(default)]
     pub(super) expect: Vec<RawBlock>,
+    #[serde(default)]
+    pub(super) on: Vec<RawOn>,
+    #[serde(default)]
+    pub(super) meanwhile: Vec<RawAction>,
+    #[serde(default)]
+    pub(super) after: Vec<RawAction>,
+}
+
+/// `[[launch.on]]`: what is different on some of the launch's tiles.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawOn {
+    pub(super) tiles: Vec<Value>,
+    pub(super) enables: Option<Vec<RawEnable>>,
+    pub(super) cb: Option<Vec<RawCb>>,
+    pub(super) semaphores: Option<Vec<u32>>,
+    #[serde(default)]
+    pub(super) kernel: BTreeMap<String, RawKernel>,
+    #[serde(default)]
+    pub(super) input: Vec<RawBlock>,
+    #[serde(default)]
+    pub(super) expect: Vec<RawBlock>,
+}
+
+/// `[[launch.meanwhile]]` and `[[launch.after]]`: one of them.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawAction {
+    pub(super) write: Option<RawBlock>,
+    pub(super) read: Option<RawSpan>,
+    pub(super) wait: Option<RawBlock>,
+    pub(super) cycles: Option<u64>,
+}
+
+/// A range to read.
+#[derive(Deserialize, Clone, Copy, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawSpan {
+    pub(super) tile: Option<[u8; 2]>,
+    pub(super) dram: Option<u8>,
+    pub(super) address: u32,
+    pub(super) bytes: u32,
 }
 
 #[derive(Deserialize, Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -70,22 +115,22 @@ pub(super) struct RawCb {
 }
 
 /// `[launch.kernel.CORE]`.
-#[derive(Deserialize, Debug, Default)]
+#[derive(Deserialize, Clone, Debug, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawKernel {
     pub(super) elf: Option<String>,
     pub(super) image: Option<String>,
     pub(super) address: Option<u32>,
-    #[serde(default)]
-    pub(super) args: Vec<i64>,
-    #[serde(default)]
-    pub(super) common_args: Vec<i64>,
+    pub(super) args: Option<Vec<RawArg>>,
+    pub(super) common_args: Option<Vec<RawArg>>,
 }
 
 /// `[[launch.input]]` and `[[launch.expect]]`.
-#[derive(Deserialize, Debug)]
+#[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawBlock {
+    pub(super) tile: Option<[u8; 2]>,
+    pub(super) dram: Option<u8>,
     pub(super) address: u32,
     pub(super) words: Option<Vec<i64>>,
     pub(super) bytes_hex: Option<String>,
@@ -166,6 +211,9 @@ fn ranges(text: &str) -> String {
         ("expected struct RawBlock", "expected a table"),
         ("expected struct RawCb", "expected a table"),
         ("expected struct RawDispatch", "expected a table"),
+        ("expected struct RawOn", "expected a table"),
+        ("expected struct RawAction", "expected a table"),
+        ("expected struct RawSpan", "expected a table"),
     ];
     words.into_iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
 }

@@ -176,14 +176,15 @@ pub(crate) fn text_of(out: &mut String, stamp: Stamp, event: &Event, names: &dyn
         Event::IcacheInvalidate { mask } => out.push_str(&config::icache_text(mask)),
         Event::Reset { core, asserted, pc } => reset_text(out, core, asserted, pc, names),
         Event::Halt { core } => put!(out; core.name(), " halted"),
-        Event::NocIssue { noc, initiator, control, addr, coordinate, bytes } => {
+        Event::NocIssue { noc, initiator, control, addr, coordinate, bytes, .. } => {
             noc::Command { noc, initiator, control, addr, coordinate, bytes }.text(out);
         }
-        Event::NocDone { noc, initiator } => {
+        Event::NocDone { noc, initiator, .. } => {
             put!(out; "NoC ", Dec(noc), " initiator ", Dec(initiator), " done");
         }
-        Event::NocServe { noc, source, control, addr, bytes } => {
-            noc::served(out, noc, source, control, addr, bytes);
+        Event::NocServe { noc, source, control, addr, bytes, .. } => {
+            let from = names.endpoint(source).unwrap_or_else(|| format!("endpoint {source}"));
+            noc::served(out, noc, &from, control, addr, bytes);
         }
         Event::Stream { stream, register, before, after } => {
             noc::stream_text(out, stream, register, before, after);

@@ -49,9 +49,9 @@ impl Request {
 }
 
 /// The words of [`sim_core::Event::NocServe`].
-pub(super) fn served(out: &mut String, noc: u8, source: u16, control: u32, addr: u64, bytes: u32) {
+pub(super) fn served(out: &mut String, noc: u8, from: &str, control: u32, addr: u64, bytes: u32) {
     put!(out; "NoC ", Dec(noc), ": ", Request::of(control).name(), " of ", Dec(bytes));
-    put!(out; " bytes at ", Hex(addr), " for endpoint ", Dec(source));
+    put!(out; " bytes at ", Hex(addr), " for ", from);
 }
 
 impl Command {

@@ -80,6 +80,8 @@ fn noc_commands_say_type_tile_and_counter() {
         addr: 0x4000,
         coordinate: 2 << 6 | 5,
         bytes,
+        ticket: 7,
+        packets: 1,
     };
     assert_eq!(
         text(command(0x2090, 64)),

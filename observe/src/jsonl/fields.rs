@@ -149,6 +149,16 @@ fn put_fields(out: &mut String, event: &Event) {
     }
 }
 
+/// The number of a NoC packet, which is another one each time.
+pub(super) fn put_ticket(out: &mut String, event: &Event) {
+    if let Event::NocIssue { ticket, .. }
+    | Event::NocDone { ticket, .. }
+    | Event::NocServe { ticket, .. } = *event
+    {
+        members!(out; "ticket": Dec(ticket));
+    }
+}
+
 /// The fields of the rest.
 fn put_machine_fields(out: &mut String, event: &Event) {
     match *event {
@@ -160,14 +170,16 @@ fn put_machine_fields(out: &mut String, event: &Event) {
             members!(out; "core": Core(core), "asserted": Flag(asserted), "start": Dec(pc));
         }
         Event::IcacheInvalidate { mask } => members!(out; "mask": Dec(mask)),
-        Event::NocIssue { noc, initiator, control, addr, coordinate, bytes } => {
+        // Tickets differ each time and are put behind: the rest is remembered.
+        Event::NocIssue { noc, initiator, control, addr, coordinate, bytes, packets, .. } => {
             members!(out; "noc": Dec(noc), "initiator": Dec(initiator), "control": Dec(control));
             members!(out; "addr": Dec(addr), "coordinate": Dec(coordinate), "bytes": Dec(bytes));
+            members!(out; "packets": Dec(packets));
         }
-        Event::NocDone { noc, initiator } => {
+        Event::NocDone { noc, initiator, .. } => {
             members!(out; "noc": Dec(noc), "initiator": Dec(initiator));
         }
-        Event::NocServe { noc, source, control, addr, bytes } => {
+        Event::NocServe { noc, source, control, addr, bytes, .. } => {
             members!(out; "noc": Dec(noc), "source": Dec(source), "control": Dec(control));
             members!(out; "addr": Dec(addr), "bytes": Dec(bytes));
         }
@@ -198,6 +210,7 @@ mod tests {
         let mut out = String::from(r#"{"event":0"#);
         put_fields(&mut out, event);
         put_since(&mut out, event);
+        put_ticket(&mut out, event);
         serde_json::from_str(&format!("{out}}}")).expect("an object")
     }
 

@@ -8,6 +8,8 @@
 mod fields;
 
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use sim_core::observer::{SCHEMA_VERSION, Slot};
 use sim_core::{Event, Observer, Stamp};
@@ -29,7 +31,10 @@ pub struct JsonLines<W: Write, N> {
     culprits: Culprits,
     /// The last instruction a thread issued, which is what its next events come from.
     issued: Option<(Stamp, Slot)>,
-    count: u64,
+    /// Lines so far, of all tiles of the file.
+    count: Arc<AtomicU64>,
+    /// Whose events these are, in a file of several tiles.
+    tile: Option<(u8, u8)>,
     line: String,
     error: Option<io::Error>,
 }
@@ -37,19 +42,37 @@ pub struct JsonLines<W: Write, N> {
 impl<W: Write, N: Names> JsonLines<W, N> {
     /// Starts the stream: writes the head.
     pub fn new(out: W, names: N) -> Self {
-        let mut lines = Self {
-            out,
-            scribe: Scribe::new(names, source, fields::finish),
-            culprits: Culprits::default(),
-            issued: None,
-            count: 0,
-            line: String::new(),
-            error: None,
-        };
+        let mut lines = Self::part(out, names, None, Arc::default());
         put!(&mut lines.line; r#"{"schema":"tilescope-events","version":"#, Dec(SCHEMA_VERSION));
         put!(&mut lines.line; r#","unit":"AI-clock cycles"}"#);
         lines.end_line();
         lines
+    }
+
+    /// The events of one tile of several, from now on in a stream that has begun: every line says which tile it
+    /// is of, by the coordinates with which the vendor's runtime counts workers. Several share a writer that
+    /// takes whole lines.
+    #[must_use]
+    pub fn of_tile(&self, out: W, names: N, tile: (u8, u8)) -> Self {
+        Self::part(out, names, Some(tile), Arc::clone(&self.count))
+    }
+
+    fn part(out: W, names: N, tile: Option<(u8, u8)>, count: Arc<AtomicU64>) -> Self {
+        Self {
+            out,
+            scribe: Scribe::new(names, source, fields::finish),
+            culprits: Culprits::default(),
+            issued: None,
+            count,
+            tile,
+            line: String::new(),
+            error: None,
+        }
+    }
+
+    /// Where the lines go, whole lines only.
+    pub fn out_mut(&mut self) -> &mut W {
+        &mut self.out
     }
 
     fn end_line(&mut self) {
@@ -68,7 +91,7 @@ impl<W: Write, N: Names> JsonLines<W, N> {
     /// # Errors
     /// The first error of the writer, whenever it happened.
     pub fn finish(mut self, end: &str) -> io::Result<()> {
-        put!(&mut self.line; r#"{"end":"#, Json(end), r#","events":"#, Dec(self.count), "}");
+        put!(&mut self.line; r#"{"end":"#, Json(end), r#","events":"#, Dec(self.count.load(Ordering::Relaxed)), "}");
         self.end_line();
         match self.error {
             Some(error) => Err(error),
@@ -96,10 +119,14 @@ impl<W: Write, N: Names> Observer for JsonLines<W, N> {
         let slot = self.slot(stamp, event);
         let (phrase, source) = self.scribe.say(stamp, event);
         let line = &mut self.line;
-        put!(line; r#"{"seq":"#, Dec(self.count), r#","cycle":"#, Dec(stamp.cycle.0));
+        put!(line; r#"{"seq":"#, Dec(self.count.load(Ordering::Relaxed)), r#","cycle":"#, Dec(stamp.cycle.0));
+        if let Some((x, y)) = self.tile {
+            put!(line; r#","tile":["#, Dec(x), ",", Dec(y), "]");
+        }
         put!(line; r#","agent":""#, &*agent_name(stamp.agent));
         put!(line; r#"","event":""#, event.kind().name(), "\"", &phrase.more);
         fields::put_since(line, event);
+        fields::put_ticket(line, event);
         if let Some(slot) = slot {
             fields::put_slot(line, slot);
         }
@@ -113,7 +140,7 @@ impl<W: Write, N: Names> Observer for JsonLines<W, N> {
         put_duration(line, stamp, event);
         put!(line; &phrase.text, "\"}");
         self.end_line();
-        self.count += 1;
+        self.count.fetch_add(1, Ordering::Relaxed);
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {

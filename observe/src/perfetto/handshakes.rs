@@ -5,6 +5,7 @@ use std::io::Write;
 
 use sim_core::{CoreId, Event, Stamp, ThreadId};
 
+use super::Place;
 use super::packets::{Flow, Packets};
 use super::tracks::Track;
 use super::wire::Message;
@@ -25,6 +26,10 @@ const GO: u32 = 0x80;
 #[derive(Debug, Default)]
 pub(super) struct Handshakes {
     next: u64,
+    /// What tells arrows of this tile from those of others: it is added to their identifiers.
+    base: u64,
+    /// The chip that the tile is of.
+    place: Option<Place>,
     /// Arrows that have begun and the units that are left of them.
     open: BTreeMap<Resource, VecDeque<(u64, u32)>>,
     /// GO signals that wait for their DONE, by subordinate core; the tile's own is `None`.
@@ -33,14 +38,63 @@ pub(super) struct Handshakes {
     credits: BTreeMap<u8, (u32, u32)>,
     holders: BTreeMap<u8, ThreadId>,
     /// Requests per initiator, by lane.
-    lanes: BTreeMap<(u8, u8), Vec<Option<u64>>>,
+    lanes: BTreeMap<(u8, u8), Vec<Option<Request>>>,
     fields: Fields,
     /// These are kept for their memory.
     text: String,
     note: Message,
 }
 
+/// A request under way.
+#[derive(Debug)]
+struct Request {
+    /// Number of its first packet.
+    first: u32,
+    packets: u32,
+    /// Packets that are not done.
+    left: u32,
+    /// Arrows that end with it.
+    flows: Vec<Flow>,
+}
+
+/// Packets of one request with arrows of their own.
+const PACKETS: u32 = 64;
+
 impl Handshakes {
+    /// Those of a tile of a chip.
+    pub(super) fn of(base: u64, place: Option<Place>) -> Self {
+        Self { base, place, ..Self::default() }
+    }
+
+    /// Whether an event is the tile's own "done" of a launch.
+    pub(super) fn is_done(&mut self, event: &Event) -> bool {
+        self.fields.written(event).iter().any(|part| is_go_signal(&part.name) && part.value == 0)
+    }
+
+    /// The arrow that leads to a request which the tile has carried out, and on if it is answered.
+    pub(super) fn served(&self, event: &Event, flows: &mut Vec<Flow>) {
+        if let Event::NocServe { source, ticket, control, .. } = *event
+            && let Some(place) = &self.place
+            && place.chip.is_watched(source)
+        {
+            let id = transaction(source, place.number, ticket);
+            flows.push(if is_answered(control) { Flow::From(id) } else { Flow::To(id) });
+        }
+    }
+
+    /// The arrows of a request to all watched tiles that it reaches, packet by packet.
+    fn arrows(&self, control: u32, coordinate: u32, first: u32, packets: u32) -> Vec<u64> {
+        let Some(place) = &self.place else { return Vec::new() };
+        let mut ids = Vec::new();
+        for to in place.chip.receivers(control, coordinate) {
+            if to != place.number && place.chip.is_watched(to) {
+                let tickets = (0..packets.min(PACKETS)).map(|at| first.wrapping_add(at));
+                ids.extend(tickets.map(|ticket| transaction(place.number, to, ticket)));
+            }
+        }
+        ids
+    }
+
     /// The arrows that begin or end at an event's instant.
     pub(super) fn flows(&mut self, event: &Event, flows: &mut Vec<Flow>) {
         if matches!(event, Event::L1Store { .. } | Event::HostWrite { .. }) {
@@ -60,11 +114,12 @@ impl Handshakes {
             Way::Init => open.clear(),
             Way::Give if op.amount > 0 => {
                 self.next += 1;
+                let id = self.base + self.next;
                 if open.len() == OPEN {
                     open.pop_front();
                 }
-                open.push_back((self.next, op.amount));
-                flows.push(Flow::From(self.next));
+                open.push_back((id, op.amount));
+                flows.push(Flow::From(id));
             }
             Way::Give => {}
             Way::Take => {
@@ -97,8 +152,9 @@ impl Handshakes {
             match part.value {
                 GO => {
                     self.next += 1;
-                    self.started.insert(core, self.next);
-                    flows.push(Flow::From(self.next));
+                    let id = self.base + self.next;
+                    self.started.insert(core, id);
+                    flows.push(Flow::From(id));
                 }
                 0 => flows.extend(self.started.remove(&core).map(Flow::To)),
                 _ => {}
@@ -177,7 +233,17 @@ impl Handshakes {
     fn noc<W: Write>(&mut self, stamp: Stamp, event: &Event, packets: &mut Packets<W>) {
         let cycle = stamp.cycle.0;
         match *event {
-            Event::NocIssue { noc, initiator, control, bytes, .. } => {
+            Event::NocIssue {
+                noc,
+                initiator,
+                control,
+                bytes,
+                coordinate,
+                ticket,
+                packets: count,
+                ..
+            } => {
+                let arrows = self.arrows(control, coordinate, ticket, count);
                 let lanes = self.lanes.entry((noc, initiator)).or_default();
                 let free = lanes.iter().position(Option::is_none).unwrap_or(lanes.len());
                 let Ok(lane) = u8::try_from(free) else { return };
@@ -187,31 +253,48 @@ impl Handshakes {
                 if free == lanes.len() {
                     lanes.push(None);
                 }
-                self.next += 1;
-                lanes[free] = Some(self.next);
+                let ends = arrows.iter().filter(|_| is_answered(control)).map(|id| Flow::To(*id));
+                let flows = ends.collect();
+                lanes[free] = Some(Request { first: ticket, packets: count, left: count, flows });
                 let track = Track::Noc { noc, initiator, lane };
                 let what = crate::describe::Request::of(control).name();
                 let name = format!("{what} of {bytes} bytes");
-                packets.begin(track, cycle, &name, self.by("issued by", stamp));
+                let begins: Vec<Flow> = arrows.into_iter().map(Flow::From).collect();
+                packets.begin_with(track, cycle, &name, self.by("issued by", stamp), &begins);
             }
-            Event::NocDone { noc, initiator } => {
+            Event::NocDone { noc, initiator, ticket } => {
                 let Some(lanes) = self.lanes.get_mut(&(noc, initiator)) else { return };
-                // The oldest request is taken to be the one that is done.
-                let oldest =
-                    lanes.iter().enumerate().filter_map(|(at, id)| Some((*id.as_ref()?, at)));
-                if let Some((_, at)) = oldest.min() {
+                let own = |request: &Request| ticket.wrapping_sub(request.first) < request.packets;
+                let at = lanes.iter().position(|lane| lane.as_ref().is_some_and(own));
+                let Some(at) = at else { return };
+                let Some(request) = &mut lanes[at] else { return };
+                request.left = request.left.saturating_sub(1);
+                if request.left == 0 {
+                    let flows = std::mem::take(&mut request.flows);
                     lanes[at] = None;
                     let lane = at as u8;
-                    packets.end(Track::Noc { noc, initiator, lane }, cycle, &Message::new());
+                    packets.end_with(Track::Noc { noc, initiator, lane }, cycle, &flows);
                 }
             }
             _ => {}
         }
     }
+
     /// A note that says who did it.
     fn by(&mut self, what: &str, stamp: Stamp) -> &Message {
         self.text.clear();
         put!(&mut self.text; &*agent_name(stamp.agent), " ", Hex(stamp.pc));
         self.note.clear().note(what, &self.text)
     }
+}
+
+/// The arrow of a packet from one tile of a chip to another.
+fn transaction(from: u16, to: u16, ticket: u32) -> u64 {
+    1 << 63 | u64::from(from & 0x7FFF) << 48 | u64::from(to) << 32 | u64::from(ticket)
+}
+
+/// Whether the sender gets an answer: data of a read, or because bit 4 of NOC_CTRL asks for it
+/// `[isa-bh: NoC/MemoryMap.md]`.
+fn is_answered(control: u32) -> bool {
+    crate::describe::Request::of(control) == crate::describe::Request::Read || control >> 4 & 1 == 1
 }

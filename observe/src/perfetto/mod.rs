@@ -1,6 +1,6 @@
 //! The run as a Perfetto trace: open it in <https://ui.perfetto.dev>.
 //!
-//! One cycle is one nanosecond of the trace. The tile is the process; below it lie the cores
+//! One cycle is one nanosecond of the trace. The tile is the process; of several tiles each is one; below it lie the cores
 //! (functions, and where they are parked), their blocking accesses, the Tensix threads (what the
 //! wait gate waits for), the units, the banks of SrcA and SrcB, mutexes, the requests of the NoC
 //! interfaces, and counters for semaphores, circular buffers and FIFOs. Arrows lead from giving to
@@ -18,6 +18,7 @@ mod wire;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Cycle, Event, Jump, Observer, Stamp, ThreadId};
@@ -38,6 +39,35 @@ pub(crate) use units::unit_of;
 use units::{Span, Units};
 use wire::{Message, event as field};
 
+/// Identifiers of tracks and arrows of one tile are below one shifted by this.
+const TILE_SHIFT: u32 = 40;
+
+/// Where requests on the NoC go, for arrows between the tiles of a trace.
+pub trait ChipMap {
+    /// Numbers of the tiles that a request reaches: NOC_CTRL and coordinates as written.
+    fn receivers(&self, control: u32, coordinate: u32) -> Vec<u16>;
+
+    /// Whether the trace has that tile.
+    fn is_watched(&self, number: u16) -> bool;
+}
+
+/// A tile among others of a trace.
+#[derive(Clone)]
+pub struct Place {
+    /// Its number, below 32768.
+    pub number: u16,
+    /// What its process is called.
+    pub name: String,
+    /// The others.
+    pub chip: Rc<dyn ChipMap>,
+}
+
+impl std::fmt::Debug for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Place").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
 /// Writes a Perfetto trace.
 #[derive(Debug)]
 pub struct Perfetto<W, N> {
@@ -50,6 +80,8 @@ pub struct Perfetto<W, N> {
     handshakes: Handshakes,
     /// Waits that have begun, by track.
     waiting: BTreeSet<Track>,
+    /// A launch is drawn that is not done.
+    launched: bool,
     with_functions: bool,
     last_cycle: u64,
     /// What parked cores poll, as their slices are called.
@@ -64,8 +96,22 @@ impl<W: Write, N: Names> Perfetto<W, N> {
     /// Starts a trace. Function slices need every executed jump; `with_functions` says whether they are
     /// wanted.
     pub fn new(out: W, names: N, with_functions: bool) -> Self {
-        let mut packets = Packets::new(out);
-        packets.head(&tracks::tile("Tensix tile"));
+        Self::with(out, names, with_functions, None)
+    }
+
+    /// The part of one tile in a trace of several: a process of its own, with arrows to and from the others.
+    /// The parts share a writer that takes whole packets.
+    pub fn of_tile(out: W, names: N, with_functions: bool, place: Place) -> Self {
+        Self::with(out, names, with_functions, Some(place))
+    }
+
+    fn with(out: W, names: N, with_functions: bool, place: Option<Place>) -> Self {
+        let number = place.as_ref().map(|place| u64::from(place.number));
+        let base = number.map_or(0, |number| (number + 1) << TILE_SHIFT);
+        let process = number.unwrap_or(0) + 1;
+        let name = place.as_ref().map_or("Tensix tile", |place| place.name.as_str());
+        let mut packets = Packets::new(out, base, process);
+        packets.head(&tracks::tile(name, base, process));
         for core in CoreId::ALL {
             packets.declare(Track::Core(core));
         }
@@ -78,8 +124,9 @@ impl<W: Write, N: Names> Perfetto<W, N> {
             culprits: Culprits::default(),
             functions: CoreId::ALL.map(Functions::new),
             units: Units::default(),
-            handshakes: Handshakes::default(),
+            handshakes: Handshakes::of(base, place),
             waiting: BTreeSet::new(),
+            launched: false,
             with_functions,
             last_cycle: 0,
             polls: Cache::default(),
@@ -120,6 +167,9 @@ impl<W: Write, N: Names> Perfetto<W, N> {
         for core in CoreId::ALL {
             self.end_functions(core, now);
         }
+        if self.launched {
+            self.packets.end(Track::Launch, now, &note);
+        }
         self.packets.mark(&Mark {
             kind: field::INSTANT,
             track: Track::Host,
@@ -130,6 +180,15 @@ impl<W: Write, N: Names> Perfetto<W, N> {
             flows: &[],
         });
         self.packets.finish()
+    }
+
+    /// Something has been launched, which is called that, and runs until the tile says that it is done.
+    pub fn launched(&mut self, cycle: Cycle, title: &str) {
+        if std::mem::replace(&mut self.launched, true) {
+            self.packets.end(Track::Launch, cycle.0, &Message::new());
+        }
+        self.last_cycle = self.last_cycle.max(cycle.0);
+        self.packets.begin(Track::Launch, cycle.0, title, &Message::new());
     }
 
     fn draw(&mut self, span: &Span) {
@@ -188,10 +247,14 @@ impl<W: Write, N: Names> Perfetto<W, N> {
         };
         self.flows.clear();
         self.handshakes.flows(event, &mut self.flows);
+        self.handshakes.served(event, &mut self.flows);
         let (phrase, notes) = self.scribe.say(stamp, event);
         self.packets.mark(&Mark {
             kind: field::INSTANT,
-            track: Self::home(stamp.agent),
+            track: match *event {
+                Event::NocServe { noc, .. } => Track::Served { noc },
+                _ => Self::home(stamp.agent),
+            },
             cycle: stamp.cycle.0,
             name: &phrase.text,
             category: target.short_name(),
@@ -234,6 +297,10 @@ impl<W: Write, N: Names> Observer for Perfetto<W, N> {
         }
         self.handshakes.event(stamp, event, &mut self.packets);
         self.culprits.event(stamp, event);
+        if self.launched && self.handshakes.is_done(event) {
+            self.launched = false;
+            self.packets.end(Track::Launch, stamp.cycle.0, &Message::new());
+        }
         if let Event::Reset { core, asserted, pc } = *event {
             self.end_functions(core, stamp.cycle.0);
             if self.with_functions && !asserted {

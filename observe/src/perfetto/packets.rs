@@ -29,6 +29,10 @@ pub(super) struct Mark<'a> {
 #[derive(Debug)]
 pub(super) struct Packets<W> {
     out: W,
+    /// What tells the tracks of this tile from those of others: it is added to their identifiers.
+    base: u64,
+    /// Packets of a sequence are in the order of their time.
+    sequence: u64,
     /// Identifiers of the tracks that have been declared, in order.
     known: Vec<u64>,
     event: Message,
@@ -38,9 +42,9 @@ pub(super) struct Packets<W> {
 }
 
 impl<W: Write> Packets<W> {
-    pub(super) fn new(out: W) -> Self {
+    pub(super) fn new(out: W, base: u64, sequence: u64) -> Self {
         let [event, packet, framed] = [Message::new(), Message::new(), Message::new()];
-        Self { out, known: Vec::new(), event, packet, framed, error: None }
+        Self { out, base, sequence, known: Vec::new(), event, packet, framed, error: None }
     }
 
     /// Flushes, and gives the first error.
@@ -50,7 +54,7 @@ impl<W: Write> Packets<W> {
 
     /// Writes `self.packet`, which holds a descriptor.
     fn write(&mut self) {
-        self.packet.varint(packet::SEQUENCE, 1);
+        self.packet.varint(packet::SEQUENCE, self.sequence);
         self.framed.clear().message(PACKET, &self.packet);
         self.write_framed();
     }
@@ -69,13 +73,13 @@ impl<W: Write> Packets<W> {
         // All lengths are known before, so that the bytes are put where they go.
         let content = varint_field_bytes(packet::TIMESTAMP, cycle)
             + field_bytes(packet::TRACK_EVENT, event.bytes().len())
-            + varint_field_bytes(packet::SEQUENCE, 1);
+            + varint_field_bytes(packet::SEQUENCE, self.sequence);
         self.framed
             .clear()
             .head(PACKET, content)
             .varint(packet::TIMESTAMP, cycle)
             .message(packet::TRACK_EVENT, event)
-            .varint(packet::SEQUENCE, 1);
+            .varint(packet::SEQUENCE, self.sequence);
         self.write_framed();
     }
 
@@ -92,7 +96,7 @@ impl<W: Write> Packets<W> {
     pub(super) fn declare(&mut self, track: Track) {
         if let Err(at) = self.known.binary_search(&track.uuid()) {
             self.known.insert(at, track.uuid());
-            self.packet.clear().message(packet::TRACK_DESCRIPTOR, &track.descriptor());
+            self.packet.clear().message(packet::TRACK_DESCRIPTOR, &track.descriptor(self.base));
             self.write();
         }
     }
@@ -100,7 +104,7 @@ impl<W: Write> Packets<W> {
     pub(super) fn mark(&mut self, mark: &Mark<'_>) {
         self.declare(mark.track);
         let event = self.event.clear();
-        event.varint(field::TYPE, mark.kind).varint(field::TRACK, mark.track.uuid());
+        event.varint(field::TYPE, mark.kind).varint(field::TRACK, self.base + mark.track.uuid());
         if !mark.name.is_empty() {
             event.text(field::NAME, mark.name).text(field::CATEGORY, mark.category);
         }
@@ -118,6 +122,28 @@ impl<W: Write> Packets<W> {
         let category = "span";
         let kind = field::BEGIN;
         self.mark(&Mark { kind, track, cycle, name, category, notes, flows: &[] });
+    }
+
+    /// A slice with arrows from its beginning.
+    pub(super) fn begin_with(
+        &mut self,
+        track: Track,
+        cycle: u64,
+        name: &str,
+        notes: &Message,
+        flows: &[Flow],
+    ) {
+        let kind = field::BEGIN;
+        self.mark(&Mark { kind, track, cycle, name, category: "span", notes, flows });
+    }
+
+    /// The end of a slice, where arrows arrive: they need something that begins there.
+    pub(super) fn end_with(&mut self, track: Track, cycle: u64, flows: &[Flow]) {
+        if !flows.is_empty() {
+            let (kind, name, notes) = (field::INSTANT, "answered", &Message::new());
+            self.mark(&Mark { kind, track, cycle, name, category: "noc", notes, flows });
+        }
+        self.end(track, cycle, &Message::new());
     }
 
     pub(super) fn end(&mut self, track: Track, cycle: u64, notes: &Message) {
@@ -142,7 +168,7 @@ impl<W: Write> Packets<W> {
         self.event
             .clear()
             .varint(field::TYPE, field::COUNTER)
-            .varint(field::TRACK, track.uuid())
+            .varint(field::TRACK, self.base + track.uuid())
             .varint(field::COUNTER_VALUE, value);
         self.write_event(cycle);
     }

@@ -25,6 +25,10 @@ pub(super) enum Track {
     Mutex(u8),
     /// Requests of a NoC initiator that are under way; lanes keep overlapping ones apart.
     Noc { noc: u8, initiator: u8, lane: u8 },
+    /// Requests of other endpoints that the tile has carried out.
+    Served { noc: u8 },
+    /// What was launched, from go to done.
+    Launch,
     /// What the host does.
     Host,
     /// Value of a semaphore.
@@ -54,6 +58,8 @@ impl Track {
             Self::Circular(index) => (10, index.into()),
             Self::Mailbox { from, to } => (11, (from as u64) << 4 | to as u64),
             Self::PcBuf(thread) => (12, thread as u64),
+            Self::Served { noc } => (13, noc.into()),
+            Self::Launch => (14, 0),
         };
         kind << 32 | number
     }
@@ -76,6 +82,8 @@ impl Track {
             Self::Circular(index) => format!("CB {index} pages"),
             Self::Mailbox { from, to } => format!("mailbox {from} -> {to}"),
             Self::PcBuf(thread) => format!("PCBuf {thread}"),
+            Self::Served { noc } => format!("NoC {noc} for others"),
+            Self::Launch => "launches".to_owned(),
         }
     }
 
@@ -87,18 +95,23 @@ impl Track {
     }
 
     /// The descriptor that has to precede the first use.
-    pub(super) fn descriptor(self) -> Message {
+    pub(super) fn descriptor(self, base: u64) -> Message {
         let uuid = self.uuid();
         let parent = match self {
             Self::CoreWaits(core) => Self::Core(core).uuid(),
             _ => TILE,
         };
-        let rank = (uuid >> 32) * 100 + (uuid & 0xFF).min(99);
+        let rank = match self {
+            Self::Launch => 1,
+            // Next to the tile's own requests.
+            Self::Served { noc } => 890 + u64::from(noc),
+            _ => (uuid >> 32) * 100 + (uuid & 0xFF).min(99),
+        };
         let mut descriptor = Message::new();
         descriptor
-            .varint(track::UUID, uuid)
+            .varint(track::UUID, base + uuid)
             .text(track::NAME, &self.name())
-            .varint(track::PARENT, parent)
+            .varint(track::PARENT, base + parent)
             .varint(track::RANK, rank);
         if self.is_counter() {
             descriptor.message(track::COUNTER, &Message::new());
@@ -108,11 +121,11 @@ impl Track {
 }
 
 /// The descriptor of the tile.
-pub(super) fn tile(name: &str) -> Message {
+pub(super) fn tile(name: &str, base: u64, pid: u64) -> Message {
     let (mut process, mut descriptor) = (Message::new(), Message::new());
-    process.varint(track::PID, 1).text(track::PROCESS_NAME, name);
+    process.varint(track::PID, pid).text(track::PROCESS_NAME, name);
     descriptor
-        .varint(track::UUID, TILE)
+        .varint(track::UUID, base + TILE)
         .message(track::PROCESS, &process)
         .varint(track::CHILD_ORDERING, track::EXPLICIT);
     descriptor

@@ -10,13 +10,14 @@ use serde::Serialize;
 use sim_core::observer::SemaphoreOp;
 use sim_core::{AgentId, CoreId, Event, Observer, Stamp};
 
+use super::circular::Buffers;
 use super::hazards::{self as h, Hazard};
 use super::leftovers::Leftovers;
 use super::niu::Niu;
 use super::report::{Report, coder};
 use super::scene::CircularBuffer;
 use crate::describe::{as_text, semaphore_name};
-use crate::names::{CodeName, Names, is_go_signal, subordinate};
+use crate::names::{CodeName, Excerpt, Names, is_go_signal, subordinate};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
 use crate::words;
 
@@ -43,6 +44,8 @@ pub struct Finding {
     pub place: String,
     /// The same, in parts.
     pub code: Option<CodeName>,
+    /// The text of that line.
+    pub source: Option<Excerpt>,
     /// What happened.
     pub text: String,
     /// How often, from the same place.
@@ -80,6 +83,7 @@ pub fn layout(circular: &[CircularBuffer]) -> Vec<Finding> {
                 pc: 0,
                 place: "the launch".to_owned(),
                 code: None,
+                source: None,
                 text: format!(
                     "CB {} ({:#x}..{:#x}) and CB {} ({:#x}..{:#x}) overlap",
                     one.index,
@@ -108,8 +112,11 @@ pub struct Checks<N> {
     in_flight: BTreeMap<(u8, u8), VecDeque<Request>>,
     niu: Niu,
     leftovers: Leftovers,
+    buffers: Buffers,
     /// A program has been done and the next one has not begun.
     done: bool,
+    /// Regions come with each launch, see [`Checks::launched`].
+    live: bool,
 }
 
 impl<N: Names> Checks<N> {
@@ -121,8 +128,21 @@ impl<N: Names> Checks<N> {
             in_flight: BTreeMap::new(),
             niu: Niu::default(),
             leftovers: Leftovers::default(),
+            buffers: Buffers::default(),
             done: false,
+            live: false,
         }
+    }
+
+    /// Checks of a tile that is launched again and again: what lies where comes with each launch.
+    pub fn of_launches(names: N, suppressed: Vec<String>) -> Self {
+        Self { live: true, ..Self::new(names, Regions::default(), suppressed) }
+    }
+
+    /// A launch has begun, in which this lies there. Its code is watched until the tile is done.
+    pub fn launched(&mut self, regions: Regions) {
+        self.settle();
+        self.regions = regions;
     }
 
     /// What was found, in order.
@@ -176,11 +196,18 @@ impl<N: Names> Checks<N> {
             let text = format!("kernel stores {value:#x} to {addr:#x}{place}");
             self.report.add(stamp, h::C8, text);
         }
+        let stored = self.buffers.stored(&self.regions.circular, (stamp, core), (addr, bytes));
+        if let Some((stamp, hazard, text)) = stored.filter(|_| kernel) {
+            self.report.add(stamp, hazard, text);
+        }
         for part in words::parts(addr, value, bytes, &self.report.names) {
             let done = part.value == 0
                 && (is_go_signal(&part.name) || subordinate(&part.name) == Some(core));
             if done && !kernel {
                 self.done |= is_go_signal(&part.name);
+                if self.live && is_go_signal(&part.name) {
+                    self.regions.code.clear();
+                }
                 self.ended(stamp, core);
             }
         }
@@ -213,7 +240,7 @@ impl<N: Names> Checks<N> {
 
     fn noc(&mut self, stamp: Stamp, event: &Event) {
         match *event {
-            Event::NocIssue { noc, initiator, control, addr, coordinate, bytes } => {
+            Event::NocIssue { noc, initiator, control, addr, coordinate, bytes, .. } => {
                 let AgentId::Core(core) = stamp.agent else { return };
                 // Reads are always answered; others if NOC_CTRL bit 4 asks for it.
                 let answered = control & 3 == 0 || control >> 4 & 1 == 1;
@@ -227,7 +254,7 @@ impl<N: Names> Checks<N> {
                     self.transfer(stamp, own.into(), bytes);
                 }
             }
-            Event::NocDone { noc, initiator } => {
+            Event::NocDone { noc, initiator, .. } => {
                 if let Some(queue) = self.in_flight.get_mut(&(noc, initiator)) {
                     queue.pop_front();
                 }
@@ -252,9 +279,26 @@ impl<N: Names> Checks<N> {
         }
     }
 
-    fn credit(&mut self, stamp: Stamp, stream: u8, before: u32, after: u32) {
-        let find = |buffer: &&CircularBuffer| buffer.index == stream;
-        let Some(buffer) = self.regions.circular.iter().find(find).copied() else { return };
+    /// The buffer of that index, unless launches differ about it.
+    fn buffer(&self, index: u8) -> Option<CircularBuffer> {
+        let mut own = self.regions.circular.iter().filter(|buffer| buffer.index == index);
+        let first = own.next().copied()?;
+        own.all(|other| *other == first).then_some(first)
+    }
+
+    fn credit(&mut self, stamp: Stamp, stream: u8, register: u16, (before, after): (u32, u32)) {
+        let core = coder(&self.report.names, stamp.agent, stamp.pc);
+        let kernel = core.filter(|core| self.report.is_kernel(*core, stamp.pc));
+        // Firmware sets the counters back before a launch.
+        let Some(core) = kernel else {
+            self.buffers.reset(stream);
+            return;
+        };
+        let Some(buffer) = self.buffer(stream) else { return };
+        let step = self.buffers.step(&buffer, (stamp, core), register, (before, after));
+        if let Some((stamp, hazard, text)) = step {
+            self.report.add(stamp, hazard, text);
+        }
         let amount = after.wrapping_sub(before) & CREDIT_MASK;
         if after == 0 || buffer.pages == 0 || amount == 0 {
             return;
@@ -310,14 +354,17 @@ impl<N: Names> Observer for Checks<N> {
             Event::DeviceStore { addr, value, .. } => self.niu.stored(stamp, addr, value),
             Event::HostWrite { addr, bytes, .. } => self.host_wrote(addr, bytes),
             Event::NocIssue { .. } | Event::NocDone { .. } => self.noc(stamp, event),
-            Event::Stream { stream, register: RECEIVED | ACKED, before, after } => {
-                self.credit(stamp, stream, before, after);
+            Event::Stream { stream, register: register @ (RECEIVED | ACKED), before, after } => {
+                self.credit(stamp, stream, register, (before, after));
             }
             _ => {}
         }
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {
+        if self.live {
+            return vec![(0, sim_core::l1::L1_BYTES)];
+        }
         let code = self.regions.code.iter().map(|range| (range.start, range.end));
         std::iter::once((0, FIRMWARE_END)).chain(code).collect()
     }

@@ -30,8 +30,8 @@ pub(super) struct Node<'a> {
 }
 
 /// What a wait is by itself, and how much of it is provable: what comes first is the root.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Standing {
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Serialize)]
+pub enum Standing {
     /// The core has halted: whoever waits for what it would have done is a consequence.
     Halted,
     /// There is proof of a lost operation.

@@ -1,6 +1,6 @@
 //! The catalogue of hazards: ids, names, one sentence each, what to look at.
 //!
-//! Ids and names `[spec: hazards]`. Only classes that something here can name are listed.
+//! Ids and names `[spec: hazards]`; those with D are of several tiles. Only classes that something here can name are listed.
 
 use serde::Serialize;
 
@@ -88,6 +88,9 @@ hazards! {
     B6 = "mov-d2-without-wait",
         "a move from Dst to Src used a bank without waiting for it on both sides",
         "wait for SRCA_CLR/SRCB_CLR before moving from Dst to Src";
+    B10 = "push-before-barrier",
+        "a circular buffer was pushed while data of its pages was still under way",
+        "put noc_async_read_barrier between the read and cb_push_back";
     C1 = "stack-overflow",
         "the stack left the local memory of the core",
         "make large locals static or smaller; 8 KiB on BRISC and NCRISC, 4 KiB on the TRISCs";
@@ -127,6 +130,33 @@ hazards! {
     C13 = "float-cast",
         "a conversion to an integer asks for a rounding mode, which the cores ignore: they round to nearest",
         "convert, convert back, and take one away where the result is above the value";
+    C14 = "cb-overrun",
+        "more pages were pushed into a circular buffer than it has room for",
+        "reserve before the push: cb_reserve_back of as many pages as cb_push_back";
+    C15 = "cb-underrun",
+        "more pages were popped from a circular buffer than it holds",
+        "wait before the pop: cb_wait_front of as many pages as cb_pop_front";
+    C16 = "cb-second-owner",
+        "two cores push into one circular buffer, or two pop from it, each by a position of its own",
+        "give each producer a buffer of its own: the position in a buffer is kept by each core, only the counters are shared";
+    C17 = "cb-page-overwritten",
+        "a page of a circular buffer was written between its push and its pop",
+        "write before cb_push_back, into the page that cb_reserve_back gave; compare the pointer with get_write_ptr";
+    D1 = "signal-astray",
+        "a count or a flag for one tile went to another one",
+        "compare the coordinate of the sender with the waiting tile's; on NoC 1 the corners of a rectangle change places";
+    D2 = "multicast-misses-tile",
+        "a tile waits for a multicast whose rectangle leaves it out",
+        "compare the corners of the rectangle with the tiles that wait, and the count of receivers with both";
+    D3 = "multicast-without-itself",
+        "a tile waits for its own multicast, which leaves out its sender",
+        "send with loopback (NOC_CMD_BRCST_SRC_INCLUDE), or set the own flag by a store";
+    D4 = "peer-finished",
+        "a tile waits for a signal of another one whose kernel has finished",
+        "compare the rounds of both kernels: one side goes round more often than the other";
+    D5 = "peer-not-launched",
+        "a tile waits for an answer of another one on which no kernel was launched",
+        "compare the tiles that are launched with the coordinates that kernels are given";
 }
 
 /// The hazard with that id.

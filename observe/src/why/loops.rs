@@ -93,6 +93,7 @@ impl Loops {
             since: None,
             pc: Some(reads.first()?.pc),
             word: None,
+            held: None,
             reads,
             enders: cores.chain(threads).chain(others).collect(),
             stuck: false,

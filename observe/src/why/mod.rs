@@ -6,9 +6,11 @@
 //! is the tile's; here it is put into an order that a person can follow.
 
 mod accesses;
+mod actors;
 mod ahead;
 mod casts;
 mod checks;
+mod circular;
 mod classify;
 mod compared;
 mod export;
@@ -21,12 +23,17 @@ mod needs;
 mod niu;
 mod pairs;
 mod polled;
+mod remark;
 mod report;
 mod scene;
+mod sends;
 mod show;
 #[cfg(test)]
 mod tests;
 mod unknown;
+mod upstream;
+mod users;
+mod walk;
 mod written;
 
 use serde::Serialize;
@@ -34,18 +41,21 @@ use sim_core::{AgentId, GuestError, WaitReason, Width};
 use tile::AgentWait;
 
 use crate::describe::as_text;
-use crate::names::CodeName;
+use crate::names::{CodeName, Excerpt};
 use crate::resource::Resource;
 pub use accesses::{Accesses, Arguments, Stack};
 pub use casts::casts;
 pub use checks::{Checks, Finding, Regions, layout};
 use graph::Graph;
+pub use graph::Standing;
 use hazards::Hazard;
 pub use loops::{Loops, Running};
 use needs::Kind;
 pub use pairs::{Cell, Ledgered, Pair};
 pub use polled::{LostUpdate, Polled};
 pub use scene::{CircularBuffer, End, Machine, Scene, WrongResult};
+pub use sends::{Pending, pending};
+pub use walk::{Round, round};
 
 /// An agent that waits, in the order of the story.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -61,14 +71,37 @@ pub struct Link {
     pub pc: Option<u32>,
     /// Where that is in the source.
     pub code: Option<CodeName>,
+    /// The text of that line.
+    pub source: Option<Excerpt>,
+    /// The author's own functions that it was inlined into, from the inside out.
+    pub callers: Vec<CodeName>,
     /// The Tensix instruction that waits, disassembled.
     pub instruction: Option<String>,
+    /// What it holds back at the front of its thread, if it is a wait instruction.
+    pub held: Option<Held>,
     /// Whether it can never move again.
     pub stuck: bool,
+    /// The word of L1 that it polls, if that has no meaning of its own to hardware or firmware.
+    pub word: Option<u32>,
+    /// The value that a polling loop compares with.
+    pub target: Option<u32>,
+    /// How much of it is provable as a cause.
+    pub standing: Standing,
     /// Whether it is part of the root: the wait itself, or the circle it lies in.
     pub root: bool,
     /// Indices of the links it waits for, among [`Explanation::waits`].
     pub to: Vec<usize>,
+}
+
+/// A Tensix instruction that stands behind one that waits.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Held {
+    /// The instruction, disassembled.
+    pub instruction: String,
+    /// The instruction of its core that pushed it.
+    pub pc: u32,
+    /// Where that is in the source.
+    pub code: Option<CodeName>,
 }
 
 /// Why a run ended as it did.
@@ -80,6 +113,8 @@ pub struct Explanation {
     pub hazard: Option<Hazard>,
     /// The cause in one sentence.
     pub headline: String,
+    /// The wait that users see, if the headline is a mistake that came before it.
+    pub symptom: Option<String>,
     /// What is wrong with the result, the first of it.
     pub wrong: Option<WrongResult>,
     /// When the end was found.
@@ -131,6 +166,7 @@ pub fn explain(scene: &Scene<'_>, fault: Option<&GuestError>) -> Explanation {
         end: scene.end,
         hazard: None,
         headline: String::new(),
+        symptom: None,
         wrong: scene.wrong.cloned(),
         found: scene.found,
         closed: scene.closed,
@@ -157,10 +193,12 @@ pub fn explain(scene: &Scene<'_>, fault: Option<&GuestError>) -> Explanation {
     explanation
 }
 
+/// The word of an `ebreak`.
+const EBREAK: u32 = 0x0010_0073;
+
 /// The pc of a core that has halted is behind the `ebreak` `[isa-wh: TensixTile/BabyRISCV/DebugInterface.md]`: what it
 /// stopped at is told.
 fn at_ebreak(scene: &Scene<'_>, wait: &mut AgentWait) {
-    const EBREAK: u32 = 0x0010_0073;
     let Some(before) = wait.pc.and_then(|pc| pc.checked_sub(4)) else { return };
     if wait.reason == WaitReason::Halted && scene.machine.l1(before, Width::Word) == EBREAK {
         wait.pc = Some(before);
@@ -168,21 +206,34 @@ fn at_ebreak(scene: &Scene<'_>, wait: &mut AgentWait) {
 }
 
 fn links(scene: &Scene<'_>, graph: &Graph<'_>) -> Vec<Link> {
-    let link = |node: &graph::Node<'_>| {
+    let link = |(at, node): (usize, &graph::Node<'_>)| {
         let wait = node.wait;
         Link {
+            word: match (node.need.kind, node.need.resource) {
+                (Kind::Word, Some(Resource::Word(addr))) => Some(addr),
+                _ => None,
+            },
+            target: node.need.target,
+            standing: graph.standing(at),
             agent: wait.agent,
             text: node.need.text.clone(),
             since: wait.since.map(|since| since.0),
             pc: wait.pc,
             code: wait.pc.and_then(|pc| scene.code(wait.agent, pc)),
+            source: wait.pc.and_then(|pc| scene.excerpt(wait.agent, pc)),
+            callers: wait.pc.map_or_else(Vec::new, |pc| scene.callers(wait.agent, pc)),
             instruction: wait.word.map(isa::disasm::tensix),
+            held: wait.held.map(|held| Held {
+                instruction: isa::disasm::tensix(held.word),
+                pc: held.pc,
+                code: scene.code(wait.agent, held.pc),
+            }),
             stuck: wait.stuck,
             root: false,
             to: node.to.clone(),
         }
     };
-    graph.nodes.iter().map(link).collect()
+    graph.nodes.iter().enumerate().map(link).collect()
 }
 
 /// A diagnosed mistake is its own cause.
@@ -190,6 +241,8 @@ fn mistake(scene: &Scene<'_>, explanation: &mut Explanation, fault: &GuestError)
     explanation.hazard = hazards::of_check(fault.id, &fault.message);
     explanation.headline = format!("{}: {} ({})", fault.id, fault.message, fault.at.agent);
     explanation.closed = Some(fault.at.cycle.0);
+    explanation.chain = vec![explanation.waits.len()];
+    explanation.waits.push(culprit(scene, fault));
     if fault.id == "ebreak-without-debugger"
         && let (Some(pc), AgentId::Core(core)) = (fault.at.pc, fault.at.agent)
     {
@@ -198,6 +251,35 @@ fn mistake(scene: &Scene<'_>, explanation: &mut Explanation, fault: &GuestError)
         explanation.findings.extend(finding);
     }
     explanation.next.push(format!("check `{}`: {}", fault.id, fault.category));
+}
+
+/// Who made a mistake, and where.
+fn culprit(scene: &Scene<'_>, fault: &GuestError) -> Link {
+    let agent = fault.at.agent;
+    let text = match (agent, fault.at.word) {
+        (AgentId::Core(_), Some(word)) => {
+            format!("stopped at `{}`", isa::disasm::rv32(word, fault.at.pc.unwrap_or(0)))
+        }
+        (_, Some(word)) => format!("stopped at `{}`", isa::disasm::tensix(word)),
+        (_, None) => "stopped".to_owned(),
+    };
+    Link {
+        agent,
+        text,
+        since: Some(fault.at.cycle.0),
+        pc: fault.at.pc,
+        code: fault.at.pc.and_then(|pc| scene.code(agent, pc)),
+        source: fault.at.pc.and_then(|pc| scene.excerpt(agent, pc)),
+        callers: fault.at.pc.map_or_else(Vec::new, |pc| scene.callers(agent, pc)),
+        instruction: None,
+        held: None,
+        word: None,
+        target: None,
+        standing: Standing::Halted,
+        stuck: true,
+        root: true,
+        to: Vec::new(),
+    }
 }
 
 /// The lint for an `ebreak` without eight NOPs behind it.
@@ -217,6 +299,7 @@ fn bare_ebreak(
         pc,
         place: scene.place(fault.at.agent, pc),
         code: scene.names.site(core, pc),
+        source: scene.names.excerpt(core, pc),
         text: format!("ebreak with {nops} of eight NOPs behind it"),
         count: 1,
     })
@@ -263,6 +346,10 @@ fn stuck(scene: &Scene<'_>, graph: &Graph<'_>, explanation: &mut Explanation) {
     }
     explanation.hazard = node.hazard.or_else(|| suspect(scene));
     explanation.headline = format!("{} {}", node.wait.agent, node.need.text);
+    if let (Kind::Stopped, Some(pc)) = (node.need.kind, node.wait.pc) {
+        let place = scene.place(node.wait.agent, pc);
+        explanation.headline = format!("{} in {place}", explanation.headline);
+    }
     explanation.missing = missing(scene, graph, root);
     if let Some(resource) = node.need.resource {
         let waiter = (
@@ -276,6 +363,7 @@ fn stuck(scene: &Scene<'_>, graph: &Graph<'_>, explanation: &mut Explanation) {
     if let Kind::Counter { noc, value } = node.need.kind {
         explanation.missing = Some(counter(scene, noc, value, node.need.target));
     }
+    upstream::lead(scene, graph, root, explanation);
 }
 
 /// A hint: whoever is at work may be at it for ever.
@@ -305,6 +393,11 @@ fn missing(scene: &Scene<'_>, graph: &Graph<'_>, root: usize) -> Option<String> 
         let place = scene.place(agent, pc);
         reasons.push(format!("{agent} would do it itself, behind this wait, in {place}"));
     }
+    if let Some(behind) = sites(scene, &node.need.sites) {
+        reasons.push(behind);
+    } else if node.need.known && node.need.who.is_empty() && node.need.own.is_none() {
+        reasons.push(nowhere(scene, node, resource));
+    }
     let done = graph::finished(graph, &node.need);
     if !done.is_empty() {
         let names: Vec<_> = done.iter().map(|core| core.name()).collect();
@@ -329,6 +422,33 @@ fn missing(scene: &Scene<'_>, graph: &Graph<'_>, root: usize) -> Option<String> 
     let because =
         if reasons.is_empty() { "nobody is left to do it".to_owned() } else { reasons.join("; ") };
     Some(format!("{action}: {because}{last}"))
+}
+
+/// Nobody has the code for it: who at least looks at the buffer is likely to lack it.
+fn nowhere(scene: &Scene<'_>, node: &graph::Node<'_>, resource: Resource) -> String {
+    let users = users::users(scene, resource, node.need.way);
+    let other =
+        |site: &&users::Site| needs::core_behind(site.agent) != needs::core_behind(node.wait.agent);
+    let none = "no kernel of this launch has the code for it";
+    match users.lookers.iter().find(other) {
+        Some(site) => {
+            let place = scene.place(site.agent, site.pc);
+            format!("{none}, though {} looks at {resource} in {place}", site.agent)
+        }
+        None => none.to_owned(),
+    }
+}
+
+/// Where in the code of the launch it would be done, by nobody so far.
+fn sites(scene: &Scene<'_>, sites: &[users::Site]) -> Option<String> {
+    let mut places: Vec<String> = Vec::new();
+    for site in sites {
+        let place = format!("{} would do it in {}", site.agent, scene.place(site.agent, site.pc));
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    (!places.is_empty()).then(|| places.join("; "))
 }
 
 /// An update that a store has wiped out.

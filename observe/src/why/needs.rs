@@ -1,12 +1,14 @@
 //! What exactly ends a wait, and who has ever done that.
 
 use memory_map::{Target, lookup};
-use sim_core::{AgentId, CoreId, ThreadId, WaitReason, Width};
+use sim_core::{AgentId, CoreId, WaitReason, Width};
 use tile::AgentWait;
 
-use super::ahead;
+use super::actors::who;
 use super::compared::{Count, compared, counted};
+use super::remark::{self, plural, remark};
 use super::scene::Scene;
+use super::users::Site;
 use crate::describe::{reason_text, view_of};
 use crate::names::{is_go_signal, subordinate};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED, Resource, Way, awaited};
@@ -14,9 +16,6 @@ use crate::resource::{ACKED, CREDIT_MASK, RECEIVED, Resource, Way, awaited};
 /// First byte of `subordinate_sync`, and the cores its bytes belong to `[spec: boot-and-sync 1.4]`.
 const SYNC: u32 = 0x68;
 const SYNC_ORDER: [CoreId; 4] = [CoreId::Ncrisc, CoreId::Trisc0, CoreId::Trisc1, CoreId::Trisc2];
-
-/// Semaphore of the destination registers `[llk: common/inc/ckernel_structs.h]`.
-const MATH_PACK: u8 = 1;
 
 /// What kind of wait it is, beyond its resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +59,8 @@ pub(super) struct Need {
     pub(super) own: Option<u32>,
     /// The wait in words: `waits for a post of semaphore MATH_PACK (0, max 1)`.
     pub(super) text: String,
+    /// Where in the code of the launch it would be done, if nobody has done it so far.
+    pub(super) sites: Vec<Site>,
     /// The value a polling loop compares with.
     pub(super) target: Option<u32>,
     /// Pages or room for pages that is asked for, if there can never be as much.
@@ -75,6 +76,7 @@ impl Need {
             who,
             known: true,
             own: None,
+            sites: Vec::new(),
             text,
             target: None,
             beyond: None,
@@ -99,10 +101,11 @@ pub(super) fn need(scene: &Scene<'_>, wait: &AgentWait) -> Need {
                 scene.names.is_kernel(core, pc) && function.as_deref() != Some("_start")
             });
             let kind = if kernel { Kind::Stopped } else { Kind::Ended };
-            Need::new(kind, "has ended in an endless loop".to_owned(), Vec::new())
+            Need::new(kind, remark::ended(scene, wait), Vec::new())
         }
         WaitReason::Reset | WaitReason::Halted => {
-            Need::new(Kind::Stopped, reason_text(&wait.reason), wait.enders.clone())
+            let text = remark::stopped(scene, wait);
+            Need::new(Kind::Stopped, text, wait.enders.clone())
         }
         WaitReason::CoprocessorBusy { thread }
         | WaitReason::MopBusy { thread }
@@ -135,7 +138,7 @@ fn on(scene: &Scene<'_>, wait: &AgentWait, text: String, resource: Resource, way
     let actors = who(scene, wait, resource, way);
     let mut need = Need::new(Kind::Resource, text, actors.agents);
     (need.resource, need.way) = (Some(resource), way);
-    (need.known, need.own) = (actors.known, actors.own);
+    (need.known, need.own, need.sites) = (actors.known, actors.own, actors.sites);
     need
 }
 
@@ -144,166 +147,6 @@ pub(super) fn action(resource: Resource, way: Way) -> String {
     let verb = if way == Way::Take { resource.take() } else { resource.give() };
     let article = if verb.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("{article} {verb} of {resource}")
-}
-
-/// The state of a resource in brackets; nothing without books.
-fn remark(scene: &Scene<'_>, resource: Resource) -> String {
-    if scene.ledger.is_blank() { String::new() } else { format!(" ({})", state(scene, resource)) }
-}
-
-/// What is known about the state of a resource.
-pub(super) fn state(scene: &Scene<'_>, resource: Resource) -> String {
-    let history = scene.ledger.history(resource);
-    match (resource, history) {
-        (Resource::Semaphore(_), Some(history)) => format!("value {}", history.value),
-        (Resource::Semaphore(_), None) => "never touched".to_owned(),
-        (Resource::Mutex(_), Some(history)) => match history.last(Way::Take) {
-            Some(entry) if history.value == 0 => {
-                let place = scene.place(entry.agent, entry.pc);
-                format!("held by {}, taken in {place}", entry.agent)
-            }
-            _ => "free".to_owned(),
-        },
-        (Resource::Mutex(_), None) => "never taken".to_owned(),
-        (Resource::Src(_), history) => banks(history.map_or(0, |history| history.value)),
-        (Resource::Circular(index), Some(history)) => {
-            let pages = scene.buffer(index).map(|buffer| format!(" of {}", buffer.pages));
-            let held = history.given.wrapping_sub(history.taken);
-            format!(
-                "{} pushed, {} popped, {held}{} pages in it",
-                history.given,
-                history.taken,
-                pages.unwrap_or_default()
-            )
-        }
-        (Resource::Circular(_), None) => "never touched".to_owned(),
-        (_, Some(history)) => format!(
-            "{} {}, {} {}",
-            history.given,
-            plural(resource.give(), history.given),
-            history.taken,
-            plural(resource.take(), history.taken)
-        ),
-        (_, None) => "never used".to_owned(),
-    }
-}
-
-fn plural(word: &str, count: u64) -> String {
-    match (count, word.ends_with("sh")) {
-        (1, _) => word.to_owned(),
-        (_, true) => format!("{word}es"),
-        _ => format!("{word}s"),
-    }
-}
-
-fn banks(bits: u32) -> String {
-    let owner = |bank: u32| if bits >> bank & 1 == 1 { "matrix unit" } else { "unpacker" };
-    format!(
-        "bank 0 {}'s, bank 1 {}'s; unpacker is at bank {}, matrix unit at bank {}",
-        owner(0),
-        owner(1),
-        bits >> 2 & 1,
-        bits >> 3 & 1
-    )
-}
-
-/// Who could end a wait.
-struct Actors {
-    agents: Vec<AgentId>,
-    known: bool,
-    own: Option<u32>,
-}
-
-/// Who would have to do that: who has done it before, who holds it back behind a wait of its own,
-/// else who could.
-fn who(scene: &Scene<'_>, wait: &AgentWait, resource: Resource, way: Way) -> Actors {
-    let known = |agents| Actors { agents, known: true, own: None };
-    let history = scene.ledger.history(resource);
-    if let (Resource::Mutex(_), Some(history)) = (resource, history)
-        && let Some(holder) = history.last(Way::Take)
-        && history.value == 0
-    {
-        return known(vec![holder.agent]);
-    }
-    let mut agents = history.map(|history| history.agents_since_setup(way)).unwrap_or_default();
-    // A blocked thread cannot have meant itself.
-    agents.retain(|agent| *agent != wait.agent);
-    if !agents.is_empty() {
-        return known(agents);
-    }
-    match (resource, way) {
-        (Resource::Src(_), Way::Give) => known(vec![AgentId::Thread(ThreadId::T0)]),
-        (Resource::Src(_), _) => known(vec![AgentId::Thread(ThreadId::T1)]),
-        (Resource::Mailbox { .. } | Resource::PcBuf(_), _) => known(wait.enders.clone()),
-        (Resource::Circular(_), _) if let Some(other) = other_side(scene, wait, resource, way) => {
-            known(vec![other])
-        }
-        (Resource::Circular(_), _) => {
-            // The unpacker's core pops and the packer's pushes `[hdr: hw/inc/api/compute/cb_api.h]`.
-            let compute = if way == Way::Take { CoreId::Trisc0 } else { CoreId::Trisc2 };
-            let others = [compute, CoreId::Brisc, CoreId::Ncrisc].map(AgentId::Core);
-            let agents = others.into_iter().filter(|agent| *agent != wait.agent).collect();
-            Actors { agents, known: false, own: None }
-        }
-        (Resource::Semaphore(index), _) => semaphore(scene, wait, index, way),
-        _ => Actors { agents: wait.enders.clone(), known: false, own: None },
-    }
-}
-
-/// Who is at the other side of a circular buffer: the core that waits there, or its thread, if that
-/// holds back what the core has pushed.
-fn other_side(
-    scene: &Scene<'_>,
-    wait: &AgentWait,
-    resource: Resource,
-    way: Way,
-) -> Option<AgentId> {
-    let Resource::Circular(index) = resource else { return None };
-    let waits_so = |other: &&AgentWait| {
-        other.agent != wait.agent
-            && other.reason == WaitReason::Spin
-            && credit(scene, other, index).is_some_and(|other| other != way)
-    };
-    let mut others = scene.waits.iter().filter(waits_so);
-    let only = others.next()?;
-    if others.next().is_some() {
-        return None;
-    }
-    let thread = core_behind(only.agent)?.thread().map(AgentId::Thread);
-    let blocked = thread.filter(|thread| scene.waits.iter().any(|wait| wait.agent == *thread));
-    Some(blocked.unwrap_or(only.agent))
-}
-
-/// Who could post or get a semaphore that nobody has posted or got yet.
-fn semaphore(scene: &Scene<'_>, wait: &AgentWait, index: u8, way: Way) -> Actors {
-    let holds = |wait: &&AgentWait| wait.word.is_some_and(|word| ahead::operates(word, index, way));
-    if holds(&wait) {
-        return Actors { agents: Vec::new(), known: true, own: wait.pc };
-    }
-    let holders = scene.waits.iter().filter(holds).map(|wait| wait.agent);
-    let holders: Vec<_> = holders.collect();
-    if !holders.is_empty() {
-        return Actors { agents: holders, known: true, own: None };
-    }
-    let mut agents = match (index, way, wait.agent) {
-        // The math thread posts MATH_PACK, the pack thread gets it
-        // `[llk: llk_lib/llk_math_common.h]`, `[llk: llk_lib/llk_pack_common.h]`.
-        (MATH_PACK, Way::Give, AgentId::Thread(ThreadId::T2)) => by(ThreadId::T1),
-        (MATH_PACK, Way::Take, AgentId::Thread(ThreadId::T1)) => by(ThreadId::T2),
-        _ => wait.enders.clone(),
-    };
-    if let AgentId::Thread(thread) = wait.agent {
-        let core = AgentId::Core(thread.core());
-        if let Some(pc) = ahead::operation(scene, thread, index, way) {
-            return Actors { agents: vec![core], known: true, own: Some(pc) };
-        }
-        agents.retain(|agent| *agent != core);
-    }
-    Actors { agents, known: false, own: None }
-}
-
-fn by(thread: ThreadId) -> Vec<AgentId> {
-    vec![AgentId::Thread(thread)]
 }
 
 fn spin(scene: &Scene<'_>, wait: &AgentWait) -> Need {
@@ -471,7 +314,7 @@ fn other_register(name: &str, value: u32, wait: &AgentWait) -> Need {
 /// Which way a loop on the credits of a circular buffer waits: one that reads only the received
 /// count waits for pages, one that reads only the acknowledged count for room. Of one that reads
 /// both, what the core has done before says it, else the difference.
-fn credit(scene: &Scene<'_>, wait: &AgentWait, stream: u8) -> Option<Way> {
+pub(super) fn credit(scene: &Scene<'_>, wait: &AgentWait, stream: u8) -> Option<Way> {
     let read = |register: u16| {
         let offset = u32::from(stream) * 0x1000 + u32::from(register) * 4;
         wait.reads.iter().find(|load| load.device && load.addr & 0x3_FFFF == offset)

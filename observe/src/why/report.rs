@@ -58,6 +58,8 @@ impl<N: Names> Report<N> {
             .and_then(|core| self.names.site(core, stamp.pc));
         let place =
             code.as_ref().map_or_else(|| format!("pc {:#x}", stamp.pc), ToString::to_string);
+        let source = coder(&self.names, stamp.agent, stamp.pc)
+            .and_then(|core| self.names.excerpt(core, stamp.pc));
         self.findings.push(Finding {
             hazard,
             cycle: stamp.cycle.0,
@@ -65,6 +67,7 @@ impl<N: Names> Report<N> {
             pc: stamp.pc,
             place,
             code,
+            source,
             text,
             count: 1,
         });

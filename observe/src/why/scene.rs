@@ -7,7 +7,7 @@ use super::checks::Finding;
 use super::loops::Loops;
 use super::polled::Polled;
 use crate::ledger::Ledger;
-use crate::names::{CodeName, Names};
+use crate::names::{CodeName, Excerpt, Names};
 use crate::resource::Resource;
 
 /// A circular buffer of the launch, in bytes.
@@ -31,6 +31,11 @@ pub trait Machine {
     fn l1(&self, addr: u32, width: Width) -> u32;
     /// A register of a core.
     fn register(&self, core: CoreId, index: u8) -> u32;
+    /// A value in the local memory of a core, by offset; `None` outside, or if that is not known.
+    fn local(&self, core: CoreId, offset: u32, width: Width) -> Option<u32> {
+        let _ = (core, offset, width);
+        None
+    }
 }
 
 impl<O: Observer> Machine for Tile<O> {
@@ -40,6 +45,10 @@ impl<O: Observer> Machine for Tile<O> {
 
     fn register(&self, core: CoreId, index: u8) -> u32 {
         self.core(core).register(index)
+    }
+
+    fn local(&self, core: CoreId, offset: u32, width: Width) -> Option<u32> {
+        self.core(core).read_local(offset, width)
     }
 }
 
@@ -153,6 +162,38 @@ impl Scene<'_> {
     /// Where a pc of an agent is.
     pub(super) fn code(&self, agent: AgentId, pc: u32) -> Option<CodeName> {
         super::report::coder(self.names, agent, pc).and_then(|core| self.names.site(core, pc))
+    }
+
+    /// The text of the line that a pc of an agent is in.
+    pub(super) fn excerpt(&self, agent: AgentId, pc: u32) -> Option<Excerpt> {
+        super::report::coder(self.names, agent, pc).and_then(|core| self.names.excerpt(core, pc))
+    }
+
+    /// Where the function of that line was called from, the innermost call first: what it was inlined
+    /// into, and the caller of the function that was really called.
+    pub(super) fn callers(&self, agent: AgentId, pc: u32) -> Vec<CodeName> {
+        let Some(core) = super::report::coder(self.names, agent, pc) else { return Vec::new() };
+        if !self.names.is_kernel(core, pc) {
+            return Vec::new();
+        }
+        let mut callers = self.names.callers(core, pc);
+        if agent == AgentId::Core(core)
+            && let Some(call) = self.call(core, pc)
+        {
+            callers.extend(self.names.site(core, call));
+            callers.extend(self.names.callers(core, call));
+        }
+        callers
+    }
+
+    /// The call that led into the function at `pc`. `ra` says it as long as it points into another
+    /// function: one that has called others itself has been left a return address of its own.
+    fn call(&self, core: CoreId, pc: u32) -> Option<u32> {
+        const RETURN_ADDRESS: u8 = 1;
+        let call = self.machine.register(core, RETURN_ADDRESS).checked_sub(4)?;
+        let (own, other) = (self.names.function(core, pc)?, self.names.function(core, call)?);
+        // Start-up code calls the kernel itself.
+        (own != other && other != "_start" && self.names.is_kernel(core, call)).then_some(call)
     }
 
     /// ` at function file:line`, or the bare pc.

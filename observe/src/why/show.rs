@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{Cell, Explanation, Ledgered, Link, Running};
+use super::{Cell, Explanation, Held, Ledgered, Link, Running};
+use crate::names::Excerpt;
 
 /// Width of a column of the ledger.
 const COLUMN: usize = 46;
@@ -21,11 +22,38 @@ fn link(f: &mut fmt::Formatter<'_>, link: &Link, mark: &str) -> fmt::Result {
     let place = place(link);
     if !place.is_empty() {
         match &link.instruction {
-            Some(instruction) => writeln!(f, "      holds back {instruction}, pushed in {place}")?,
+            Some(instruction) => writeln!(f, "      at {instruction}, pushed in {place}")?,
             None => writeln!(f, "      in {place}")?,
         }
     }
-    Ok(())
+    for caller in &link.callers {
+        writeln!(f, "      called in {caller}")?;
+    }
+    excerpt(f, link.source.as_ref())?;
+    match &link.held {
+        Some(held) => writeln!(f, "      holds back {held}"),
+        None => Ok(()),
+    }
+}
+
+/// The line of source with a caret below what the instruction belongs to.
+fn excerpt(f: &mut fmt::Formatter<'_>, source: Option<&Excerpt>) -> fmt::Result {
+    let Some(source) = source else { return Ok(()) };
+    let span = source.span();
+    let marked = |c: char| if c == '\t' { '\t' } else { ' ' };
+    let before: String = source.text.chars().take(span.start).map(marked).collect();
+    writeln!(f, "  {:>7} | {}", source.line, source.text)?;
+    writeln!(f, "  {:>7} | {before}{}", "", "^".repeat(span.len()))
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { instruction, pc, code } = self;
+        match code {
+            Some(code) => write!(f, "{instruction}, pushed in {code}, pc {pc:#x}"),
+            None => write!(f, "{instruction}, pushed in pc {pc:#x}"),
+        }
+    }
 }
 
 fn cell(cell: Option<&Cell>) -> String {
@@ -87,6 +115,9 @@ impl fmt::Display for Explanation {
         if let Some(hazard) = self.hazard {
             writeln!(f, "   = {}", hazard.doc)?;
         }
+        if let Some(symptom) = &self.symptom {
+            writeln!(f, "   = what hangs: {symptom}")?;
+        }
         // A violation on the way is the headline: it may well be the cause.
         if let Some(wrong) = self.wrong.as_ref().filter(|_| self.hazard.is_some()) {
             writeln!(f, "   = {wrong}")?;
@@ -143,6 +174,7 @@ impl Explanation {
             let hazard = finding.hazard;
             writeln!(f, "\nwarning[{}]: {}: {}", hazard.id, hazard.name, finding.text)?;
             writeln!(f, "  --> {}, cycle {}, {}", finding.agent, finding.cycle, finding.place)?;
+            excerpt(f, finding.source.as_ref())?;
             if finding.count > 1 {
                 writeln!(f, "   = {} times", finding.count)?;
             }

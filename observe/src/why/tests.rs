@@ -76,6 +76,7 @@ impl Hang {
             since: (reason != WaitReason::Halted).then_some(Cycle(self.cycle)),
             pc: Some(pc),
             word: None,
+            held: None,
             reads: Vec::new(),
             enders: reason.enders(agent),
             stuck: true,

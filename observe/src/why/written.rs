@@ -80,7 +80,7 @@ impl Written {
             Event::L1Atomic { addr, .. } => self.write(addr, 4),
             Event::HostWrite { addr, bytes, .. } if addr < L1_BYTES => self.write(addr, bytes),
             Event::DeviceStore { addr, value, .. } => self.niu.stored(stamp, addr, value),
-            Event::NocIssue { noc, initiator, control, addr, coordinate, bytes } => {
+            Event::NocIssue { noc, initiator, control, addr, coordinate, bytes, .. } => {
                 let far = u32::try_from(addr).ok().filter(|_| self.own.contains(&coordinate));
                 let near = self.niu.own_side(noc, initiator, control);
                 let is_read = control & 3 == 0;
@@ -94,7 +94,7 @@ impl Written {
                     return Some(word);
                 }
             }
-            Event::NocDone { noc, initiator } => {
+            Event::NocDone { noc, initiator, .. } => {
                 self.copies.entry((noc, initiator)).or_default().pop_front();
             }
             _ => {}

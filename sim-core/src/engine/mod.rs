@@ -52,7 +52,7 @@ impl EngineKind {
 }
 
 /// The five cores of a tile. All are home except during a run phase.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Slots<A>([Option<Box<A>>; CoreId::COUNT]);
 
 impl<A> Slots<A> {

@@ -12,7 +12,7 @@ use crate::hash::StateHasher;
 use crate::wait::WaitReason;
 
 /// Version of the event schema: kinds, fields, firing rules and this encoding.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// No encoding is longer than this.
 const MAX_BYTES: usize = 40;
@@ -187,12 +187,22 @@ impl Bytes {
             }
             Event::Reset { core, asserted, pc } => self.u8(core as u8).bool(asserted).u32(pc),
             Event::IcacheInvalidate { mask } => self.u8(mask),
-            Event::NocIssue { noc, initiator, control, addr, coordinate, bytes } => {
-                self.u8(noc).u8(initiator).u32(control).u64(addr).u32(coordinate).u32(bytes)
+            Event::NocIssue {
+                noc,
+                initiator,
+                control,
+                addr,
+                coordinate,
+                bytes,
+                ticket,
+                packets,
+            } => {
+                self.u8(noc).u8(initiator).u32(control).u64(addr).u32(coordinate).u32(bytes);
+                self.u32(ticket).u32(packets)
             }
-            Event::NocDone { noc, initiator } => self.u8(noc).u8(initiator),
-            Event::NocServe { noc, source, control, addr, bytes } => {
-                self.u8(noc).u16(source).u32(control).u64(addr).u32(bytes)
+            Event::NocDone { noc, initiator, ticket } => self.u8(noc).u8(initiator).u32(ticket),
+            Event::NocServe { noc, source, ticket, control, addr, bytes } => {
+                self.u8(noc).u16(source).u32(ticket).u32(control).u64(addr).u32(bytes)
             }
             Event::Stream { stream, register, before, after } => {
                 self.u8(stream).u16(register).u32(before).u32(after)
@@ -284,10 +294,12 @@ mod tests {
             addr: u64::MAX,
             coordinate: u32::MAX,
             bytes: u32::MAX,
+            ticket: u32::MAX,
+            packets: u32::MAX,
         };
         let mut bytes = Bytes::new();
         bytes.event(&event);
-        assert_eq!(bytes.length, 23);
+        assert_eq!(bytes.length, 31);
     }
 
     #[test]

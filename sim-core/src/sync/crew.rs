@@ -120,6 +120,8 @@ pub struct Crew {
     board: Arc<Board>,
     workers: Vec<Worker>,
     round: u32,
+    /// The process that has the threads: a fork takes none of them along.
+    process: u32,
 }
 
 impl std::fmt::Debug for Crew {
@@ -149,7 +151,8 @@ impl Crew {
             wake: Condvar::new(),
             work: Box::new(work),
         });
-        let mut crew = Self { board, workers: Vec::new(), round: 0 };
+        let process = std::process::id();
+        let mut crew = Self { board, workers: Vec::new(), round: 0, process };
         for index in 1..threads {
             let board = Arc::clone(&crew.board);
             let body = move || {
@@ -169,6 +172,13 @@ impl Crew {
     #[must_use]
     pub fn threads(&self) -> usize {
         self.workers.len() + 1
+    }
+
+    /// Whether the threads are another process's, from which this one was forked off: then there is
+    /// nothing to be done with the crew but to drop it.
+    #[must_use]
+    pub fn is_elsewhere(&self) -> bool {
+        std::process::id() != self.process
     }
 
     /// Does pieces `0..pieces` and returns when all are finished.
@@ -198,6 +208,11 @@ impl Crew {
 
 impl Drop for Crew {
     fn drop(&mut self) {
+        if self.is_elsewhere() {
+            // Its locks may be held by threads that do not exist.
+            self.workers.drain(..).for_each(Worker::abandon);
+            return;
+        }
         self.board.stop.store(true, Ordering::Release);
         // Under the lock: a worker is either asleep, and woken, or has yet to look.
         let sleepers = self.board.sleepers.lock();

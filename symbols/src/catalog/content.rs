@@ -30,7 +30,7 @@ pub(super) struct Candidate {
     /// Lowest address of a segment with bytes.
     linked: u32,
     /// Code by linked address.
-    code: Vec<(u32, Arc<[u8]>)>,
+    pub(super) code: Vec<(u32, Arc<[u8]>)>,
 }
 
 /// The core that a file's name means: `brisc.elf`, `trisc1.elf.xip.elf`, or as the LLK tests call
@@ -48,7 +48,7 @@ pub(super) fn core_of(path: &Path) -> Option<CoreId> {
 }
 
 /// Whether a file's name is of a core that no Tensix tile has, or of a twin that is never loaded.
-fn elsewhere(path: &Path) -> bool {
+pub(super) fn elsewhere(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.contains("erisc") || name.starts_with("drisc") || name.contains("_weakened")
 }

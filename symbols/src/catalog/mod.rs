@@ -10,6 +10,7 @@
 
 mod content;
 mod items;
+mod loaded;
 mod places;
 mod records;
 mod store;
@@ -206,10 +207,7 @@ impl Catalog {
 
     /// The file that a record means, if its code stands at `text`.
     fn verified(&self, kernel: &KernelFile, memory: &dyn Memory, text: u32) -> Option<Arc<Module>> {
-        // What was loaded lies beside what was linked.
-        let mut loaded = kernel.elf.clone().into_os_string();
-        loaded.push(".xip.elf");
-        [PathBuf::from(loaded), kernel.elf.clone()].into_iter().find_map(|path| {
+        [records::loaded(&kernel.elf), kernel.elf.clone()].into_iter().find_map(|path| {
             let source = kernel.source.as_ref().map(|source| source.display().to_string());
             let module = self.module(&path, |_| (kernel.name.clone(), source))?;
             if compare(module.image(), &Seen(memory), Some(text)).is_some() {
@@ -279,6 +277,14 @@ impl Catalog {
         if let Some(known) = self.state.lock().candidates.get(&group) {
             return Arc::clone(known);
         }
+        let paths = self.files(group);
+        let candidates: Arc<[_]> = paths.iter().filter_map(|path| self.candidate(path)).collect();
+        let mut state = self.state.lock();
+        Arc::clone(state.candidates.entry(group).or_insert(candidates))
+    }
+
+    /// The ELF files of a group.
+    fn files(&self, group: Group) -> BTreeSet<PathBuf> {
         self.read_records_once();
         let directories = {
             let state = self.state.lock();
@@ -299,10 +305,8 @@ impl Catalog {
         if directories.is_empty() {
             notes.push(format!("no directory of {}", group.what()));
         }
-        let candidates: Arc<[_]> = paths.iter().filter_map(|path| self.candidate(path)).collect();
-        let mut state = self.state.lock();
-        state.notes.extend(notes);
-        Arc::clone(state.candidates.entry(group).or_insert(candidates))
+        self.state.lock().notes.extend(notes);
+        paths
     }
 
     /// The code of one file, read again only when the file is another.

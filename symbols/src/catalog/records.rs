@@ -5,6 +5,11 @@
 //! the file, or have died while doing so.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use sim_core::CoreId;
+
+use super::places::key;
 
 /// One kernel as the host names it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -19,6 +24,29 @@ pub(super) struct Record {
     pub(super) elfs: Vec<String>,
     /// The host's number of the program it was compiled for.
     pub(super) program: Option<u64>,
+}
+
+impl Record {
+    /// Its ELF files as they were linked.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        if !self.elfs.is_empty() {
+            return self.elfs.iter().map(PathBuf::from).collect();
+        }
+        // The directory alone does not say which cores have one.
+        let built = |directory: &String, core| {
+            let key = key(core);
+            PathBuf::from(format!("{directory}/{key}/{key}.elf"))
+        };
+        let of = |directory| CoreId::ALL.map(|core| built(directory, core));
+        self.directory.iter().flat_map(of).collect()
+    }
+}
+
+/// The file that was loaded, which lies beside the one that was linked.
+pub(super) fn loaded(linked: &Path) -> PathBuf {
+    let mut path = linked.as_os_str().to_owned();
+    path.push(".xip.elf");
+    PathBuf::from(path)
 }
 
 /// Kernels by watcher kernel id.

@@ -1,6 +1,8 @@
 //! Where files come from: the file system, or what a tape carries.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,6 +34,24 @@ impl Store {
             Self::Disk => read(path, "").ok().map(Into::into),
             Self::Kept(files) => files.get(&normal(&path.to_string_lossy())).cloned(),
         }
+    }
+
+    /// The first bytes of a regular file, at most `length`.
+    pub(super) fn first(&self, path: &Path, length: usize) -> Option<Vec<u8>> {
+        let mut first = Vec::new();
+        match self {
+            Self::Kept(_) => {
+                let all = self.read(path)?;
+                first.extend_from_slice(&all[..all.len().min(length)]);
+            }
+            Self::Disk => {
+                // Opening a pipe would wait for somebody at its other end.
+                let is_file = std::fs::metadata(path).is_ok_and(|file| file.is_file());
+                let file = is_file.then(|| File::open(path).ok())??;
+                file.take(length as u64).read_to_end(&mut first).ok()?;
+            }
+        }
+        Some(first)
     }
 
     pub(super) fn stamp(&self, path: &Path) -> Stamp {

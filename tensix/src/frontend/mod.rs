@@ -13,6 +13,8 @@
 pub(crate) mod mop;
 pub(crate) mod replay;
 
+use isa::op::{OPCODE, Opcode};
+use isa::operands::MopCfg;
 use sim_core::Cycle;
 
 use crate::gate::Gate;
@@ -20,9 +22,9 @@ use crate::queue::{Origin, Queued, Ring};
 use mop::{CONFIG_WORDS, Expansion, Unexpandable};
 use replay::Replay;
 
-const MOP: u32 = 0x01;
-const MOP_CFG: u32 = 0x03;
-const REPLAY: u32 = 0x04;
+const MOP: u32 = Opcode::Mop as u32;
+const MOP_CFG: u32 = Opcode::MopCfg as u32;
+const REPLAY: u32 = Opcode::Replay as u32;
 
 /// Entries the first FIFO can hold.
 pub(crate) const FIRST_FIFO: usize = 32;
@@ -145,7 +147,7 @@ impl Frontend {
         let falls_through = self.first.is_empty()
             && self.falls_through_replay(&entry)
             && matches!(self.mop, MopState::Idle)
-            && !matches!(entry.word() >> 24, MOP | MOP_CFG)
+            && !matches!(OPCODE.get(entry.word()), MOP | MOP_CFG)
             && self.trisc_mux != now
             && self.brisc_mux != now;
         if falls_through {
@@ -186,7 +188,7 @@ impl Frontend {
         self.second.is_empty()
             && self.third.is_empty()
             && matches!(self.replay.mode, replay::Mode::Pass)
-            && entry.word() >> 24 != REPLAY
+            && OPCODE.get(entry.word()) != REPLAY
     }
 
     /// Whether a step of the expanders would change nothing.
@@ -230,7 +232,7 @@ impl Frontend {
             }
             return Ok(true);
         }
-        if entry.word() >> 24 == REPLAY {
+        if OPCODE.get(entry.word()) == REPLAY {
             self.second.drop_front();
             self.untrack(&entry);
             self.replay
@@ -256,7 +258,7 @@ impl Frontend {
             MopState::Expanding { .. } => self.second.is_full(),
             // The MOP expander takes these two in whether there is room behind it or not.
             MopState::Idle => self.first.front().is_none_or(|entry| {
-                self.second.is_full() && !matches!(entry.word() >> 24, MOP | MOP_CFG)
+                self.second.is_full() && !matches!(OPCODE.get(entry.word()), MOP | MOP_CFG)
             }),
         };
         self.replay.is_playing() && self.gate.latch.is_none() && upstream_rests
@@ -287,12 +289,12 @@ impl Frontend {
             return self.step_expansion(now, replay_is_free);
         }
         let Some(&entry) = self.first.front() else { return Ok(false) };
-        match entry.word() >> 24 {
+        match OPCODE.get(entry.word()) {
             MOP => self.begin_mop(entry, now, replay_is_free),
             MOP_CFG => {
                 self.first.drop_front();
                 self.untrack(&entry);
-                self.mask_high = entry.word() & 0xFFFF;
+                self.mask_high = MopCfg::of(entry.word()).zmask_hi16;
                 Ok(true)
             }
             _ => {
@@ -341,7 +343,7 @@ impl Frontend {
             // The expansion is over. Another MOP begins in this cycle; anything else has to let
             // one cycle pass [isa-wh: TensixCoprocessor/MOPExpander.md].
             if let Some(&entry) = self.first.front()
-                && entry.word() >> 24 == MOP
+                && OPCODE.get(entry.word()) == MOP
             {
                 self.begin_mop(entry, now, replay_is_free)?;
             }
@@ -407,7 +409,7 @@ impl Frontend {
     /// Whether a `MOP` is queued before the MOP expander or being expanded.
     pub(crate) fn mop_busy(&self) -> bool {
         matches!(self.mop, MopState::Expanding { .. })
-            || self.first.iter().any(|entry| entry.word() >> 24 == MOP)
+            || self.first.iter().any(|entry| OPCODE.get(entry.word()) == MOP)
     }
 
     /// The TRISC enters reset: the MOP expander and the FIFO before it are emptied

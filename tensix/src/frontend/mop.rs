@@ -7,10 +7,11 @@
 //! Sources: `[isa-wh: TensixCoprocessor/MOPExpander.md]`, which the Blackhole page calls similar
 //! but not identical; counts are 10 bits wide on Blackhole `[spec: boot-and-sync 5.9]`.
 
+use isa::op::{OPCODE, Opcode};
+use isa::operands::Mop;
+
 /// Number of configuration words.
 pub(crate) const CONFIG_WORDS: usize = 9;
-
-const NOP: u32 = 0x02;
 
 /// Loop counts of template 1 are 10 bits on Blackhole `[spec: boot-and-sync 5.9]`.
 const COUNT_MASK: u32 = 0x3FF;
@@ -54,7 +55,7 @@ impl Expansion {
     ) -> Result<Self, Unexpandable> {
         let expansion = Self::begin_anyway(word, mask_high, config);
         let Self::Nested { outer, inner, .. } = expansion else { return Ok(expansion) };
-        if word & 0xF_FFFF != 0 {
+        if Mop::of(word).count_override != 0 {
             return Err(Unexpandable::CountOverride);
         }
         if outer == 1 && inner == 0 && is_nop(config[2]) && !is_nop(config[3]) {
@@ -65,9 +66,10 @@ impl Expansion {
 
     /// Begins the expansion of a `MOP` word as configured, whatever hardware may add to it.
     pub(crate) fn begin_anyway(word: u32, mask_high: u32, config: &[u32; CONFIG_WORDS]) -> Self {
-        if word >> 23 & 1 == 0 {
-            let mask = mask_high << 16 | word & 0xFFFF;
-            return Self::Masked { mask, left: (word >> 16 & 0x7F) + 1, stage: 0 };
+        let operands = Mop::of(word);
+        if !operands.mop_type {
+            let mask = mask_high << 16 | operands.zmask_lo16_or_loop_count;
+            return Self::Masked { mask, left: operands.loop_count + 1, stage: 0 };
         }
         let outer = config[0] & COUNT_MASK;
         let alternates = !is_nop(config[6]);
@@ -131,7 +133,7 @@ impl Expansion {
 
 /// Only the plain `NOP` counts, not `DMANOP` or `SFPNOP`.
 const fn is_nop(word: u32) -> bool {
-    word >> 24 == NOP
+    OPCODE.get(word) == Opcode::Nop as u32
 }
 
 fn loop_word(i: u32, inner: u32, last_outer: bool, alternates: bool, config: &[u32; 9]) -> u32 {

@@ -3,12 +3,15 @@
 //! Sources: `[isa-wh: TensixCoprocessor/REPLAY.md]` (newest version: a count of 0 is 32, counts
 //! above 32 are not supported); the Blackhole page calls it similar.
 
+use isa::operands;
 use sim_core::CoreId;
 
 use crate::queue::{Origin, Queued};
 
 /// Instructions a replay buffer holds.
 pub(crate) const SLOTS: usize = 32;
+
+const _: () = assert!(operands::Replay::START_IDX.mask().count_ones() == SLOTS.trailing_zeros());
 
 /// What the expander is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +45,7 @@ impl Replay {
     pub(crate) fn begin(&mut self, entry: Queued) -> Result<(), TooLong> {
         // Ten bits by the vendor's macro, six by the page; anything above 32 is refused, so the
         // difference cannot matter [llk: instructions/assembly.yaml].
-        if entry.word() >> 4 & 0x3FF > SLOTS as u32 {
+        if operands::Replay::of(entry.word()).macro_len > SLOTS as u32 {
             return Err(TooLong);
         }
         self.begin_wrapped(entry);
@@ -51,14 +54,14 @@ impl Replay {
 
     /// Takes a `REPLAY` instruction whose count is what six bits hold; the buffer wraps.
     pub(crate) fn begin_wrapped(&mut self, entry: Queued) {
-        let word = entry.word();
-        let left = match word >> 4 & 0x3F {
+        let operands = operands::Replay::of(entry.word());
+        let left = match operands.len {
             0 => SLOTS as u8,
             count => count as u8,
         };
-        let index = (word >> 14) as u8 & (SLOTS as u8 - 1);
-        self.mode = if word & 1 != 0 {
-            Mode::Record { index, left, execute: word & 2 != 0 }
+        let index = operands.start_idx as u8;
+        self.mode = if operands.load_mode {
+            Mode::Record { index, left, execute: operands.execute_while_loading }
         } else {
             Mode::Play { index, left, count: left, origin: entry.origin(), mop: entry.mop() }
         };

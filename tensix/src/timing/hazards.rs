@@ -13,16 +13,16 @@
 //!
 //! Only the time of instructions changes: a value is there from the cycle of issue on.
 
-use isa::op::{Opcode, Unit};
-use sim_core::{CoreId, Cycle, StateHasher, ThreadId, WaitReason};
+use isa::op::{Bits, DstUse, Opcode, SubUnit, Unit};
+use isa::operands::{DstTransfer, Elementwise, Mad};
+use sim_core::{Cycle, StateHasher, ThreadId, WaitReason};
 
 use super::Cost;
 use super::amounts::{self, Fetch, Speed};
 use crate::backend::{Backend, busy};
-use crate::checks::Warned;
 use crate::decode::Decoded;
-use crate::queue::Origin;
 use crate::units::Issued;
+use crate::units::unpacker::unpacker_of;
 
 /// Cycles in which a block of Dst cannot be read after the cycle of a write.
 const DST_CYCLES: u64 = 4;
@@ -49,7 +49,7 @@ impl After {
             Self::Movd2a => !matches!(next, Opcode::Movd2a | Opcode::Movb2a),
             Self::Movd2b => next != Opcode::Movd2b,
             Self::MoveToDst => {
-                reads_dst(next, 0) || matches!(next, Opcode::Movd2a | Opcode::Movd2b)
+                matches!(next.row().dst, DstUse::Accumulates | DstUse::Reads)
             }
         }
     }
@@ -158,71 +158,53 @@ impl Pipelines {
     }
 }
 
-/// Whether a matrix instruction reads the rows of Dst that it writes. ELWADD and ELWSUB do if they
-/// accumulate, bit 21.
-const fn reads_dst(opcode: Opcode, word: u32) -> bool {
-    match opcode {
-        Opcode::Mvmul
-        | Opcode::Dotpv
-        | Opcode::Gapool
-        | Opcode::Gmpool
-        | Opcode::Elwmul
-        | Opcode::Mfconv3s1
-        | Opcode::Conv3s1
-        | Opcode::Conv3s2
-        | Opcode::Apool3s1
-        | Opcode::Apool3s2
-        | Opcode::Mpool3s1
-        | Opcode::Mpool3s2 => true,
-        Opcode::Elwadd | Opcode::Elwsub => word >> 21 & 1 != 0,
-        _ => false,
+/// Whether a matrix instruction reads the rows of Dst that it names, moves from Dst apart.
+fn accumulates(opcode: Opcode, word: u32) -> bool {
+    match opcode.row().dst {
+        DstUse::Accumulates => true,
+        DstUse::MayAccumulate => Elementwise::of(word).dest_accum_en,
+        DstUse::None | DstUse::Reads | DstUse::Writes => false,
     }
 }
 
-/// Whether a matrix instruction writes to the rows of Dst that it names.
-const fn writes_dst(opcode: Opcode) -> bool {
-    reads_dst(opcode, u32::MAX)
-        || matches!(opcode, Opcode::Mova2d | Opcode::Movb2d | Opcode::Movdbga2d | Opcode::Movdbgb2d)
+/// The register that a field names, as a mask.
+const fn lreg(field: Bits, word: u32) -> u32 {
+    1 << field.get(word)
 }
 
-const fn lreg(word: u32, lo: u32) -> u32 {
-    1 << (word >> lo & 0xF)
-}
-
-/// Registers that are written a cycle late, as far as the stall logic knows.
-const fn late_results(opcode: Opcode, word: u32) -> u32 {
+/// Registers that are written a cycle late, as far as the stall logic knows: those of the MAD
+/// sub-unit.
+fn late_results(opcode: Opcode, word: u32) -> u32 {
+    let row = opcode.row();
     match opcode {
         // SFPMAD_MOD1_INDIRECT_VD, of the other two as well.
-        Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul if word & 8 != 0 => 0xFFFF,
-        Opcode::Sfpmad
-        | Opcode::Sfpadd
-        | Opcode::Sfpmul
-        | Opcode::Sfpmul24
-        | Opcode::Sfpmuli
-        | Opcode::Sfpaddi
-        | Opcode::Sfplutfp32 => lreg(word, 4),
-        Opcode::Sfplut => lreg(word, 20),
+        Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul if Mad::of(word).instr_mod1 & 8 != 0 => {
+            0xFFFF
+        }
+        _ if row.sub_unit == SubUnit::Mad => row.lregs.vd.map_or(0, |vd| lreg(vd, word)),
         _ => 0,
     }
 }
 
 /// Registers that the stall logic takes an instruction to read: not what it misses.
 const fn known_reads(opcode: Opcode, word: u32) -> u32 {
-    let (vd, vc, vb, va) = (lreg(word, 4), lreg(word, 8), lreg(word, 12), lreg(word, 16));
+    let (vd, vc) = (lreg(Mad::LREG_DEST, word), lreg(Mad::LREG_SRC_C, word));
+    let (vb, va) = (lreg(Mad::LREG_SRC_B, word), lreg(Mad::LREG_SRC_A, word));
+    let mode = Mad::of(word).instr_mod1;
     match opcode {
-        Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul if word & 4 != 0 => 0xFFFF,
+        Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul if mode & 4 != 0 => 0xFFFF,
         Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul => va | vb | vc,
         Opcode::Sfpmul24 => va | vb,
         Opcode::Sfpmuli | Opcode::Sfpaddi => vd,
         Opcode::Sfplut => 0x0F,
         Opcode::Sfplutfp32 => 0x7F,
-        Opcode::Sfpstore => lreg(word, 20),
+        Opcode::Sfpstore => lreg(DstTransfer::LREG_IND, word),
         Opcode::Sfptransp => 0xFF,
         // Bugs of the logic: VD of SFPIADD and SFPSHFT, anything of SFPCONFIG, of SFPSWAP except
         // in mode 0, and of SFPSHFT2 in modes 2 to 4; VB of modes 5 and 6.
         Opcode::Sfpiadd | Opcode::Sfpshft => vc,
-        Opcode::Sfpswap if word & 0xF == 0 => vc | vd,
-        Opcode::Sfpshft2 => match word & 0xF {
+        Opcode::Sfpswap if mode == 0 => vc | vd,
+        Opcode::Sfpshft2 => match mode {
             0 | 1 => 0x0F,
             5 | 6 => vd,
             _ => 0,
@@ -265,10 +247,9 @@ impl Backend {
         let waits = match decoded.unit {
             Unit::Matrix => {
                 let (after, until) = pipelines.after_move;
-                let reads =
-                    reads_dst(opcode, word) || matches!(opcode, Opcode::Movd2a | Opcode::Movd2b);
+                let reads = accumulates(opcode, word) || opcode.row().dst == DstUse::Reads;
                 until > now && after.holds(opcode)
-                    || reads && pipelines.blocks_dst(self.matrix_block(word, thread, now), now)
+                    || reads && pipelines.blocks_dst(self.matrix_block(opcode, word, thread), now)
             }
             Unit::Vector => {
                 let (registers, cycle) = pipelines.lregs;
@@ -280,7 +261,7 @@ impl Backend {
                 rows.into_iter().flatten().any(|row| pipelines.blocks_dst((row >> 3) as u8, now))
             }
             Unit::Unpacker if opcode == Opcode::Unpacr => {
-                pipelines.fetches[(word >> 23 & 1) as usize].end > now + 2
+                pipelines.fetches[unpacker_of(word)].end > now + 2
             }
             Unit::Scalar => opcode == Opcode::Atincget && pipelines.atincget > now,
             _ => false,
@@ -303,26 +284,20 @@ impl Backend {
     }
 
     /// The block of Dst that a matrix instruction names.
-    fn matrix_block(&self, word: u32, thread: ThreadId, now: Cycle) -> Block {
-        let origin = Origin { core: CoreId::Brisc, pc: 0 };
-        let issued = Issued { word, thread, origin, now, allowed: Warned::NONE };
-        (self.matrix.dst_row(&issued, &self.config, &self.src) >> 3) as Block
+    fn matrix_block(&self, opcode: Opcode, word: u32, thread: ThreadId) -> Block {
+        let dst = opcode.row().arg("dst").map_or(0, |arg| arg.get(word));
+        (self.matrix.dst_row((thread, dst), &self.config, &self.src) >> 3) as Block
     }
 
     /// What an instruction is about to write to Dst. Asked before it executes, which moves the
     /// counters.
     #[cold]
     pub(crate) fn dst_target(&mut self, opcode: Opcode, issued: &Issued) -> Option<Block> {
-        match opcode {
-            Opcode::Sfpstore => {
-                let row = self.vector_store_row(issued);
-                Some((row >> 3) as Block)
-            }
-            _ if writes_dst(opcode) => {
-                Some(self.matrix_block(issued.word, issued.thread, issued.now))
-            }
-            _ => None,
+        if opcode == Opcode::Sfpstore {
+            return Some((self.vector_store_row(issued) >> 3) as Block);
         }
+        let writes = !matches!(opcode.row().dst, DstUse::None | DstUse::Reads);
+        writes.then(|| self.matrix_block(opcode, issued.word, issued.thread))
     }
 
     /// Notes what an instruction that has just executed leaves in the pipelines.

@@ -1,6 +1,7 @@
 //! What instructions cost in time. Costs delay, they never change a value.
 //!
-//! `table` says how long an instruction keeps its unit, its thread and the unit's pipeline;
+//! Its row says how long an instruction keeps its unit, its thread and the unit's pipeline (`table`
+//! prints that);
 //! `amounts` what depends on how much is moved; `hazards` which instructions a pipeline does not
 //! take yet. Only [`TimingModel::Documented`] knows any of it.
 
@@ -11,6 +12,7 @@ mod table;
 pub use table::markdown;
 
 use isa::op::Opcode;
+use isa::operands::Adddmareg;
 
 /// Which costs apply.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -34,11 +36,10 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// One cycle of everything.
-    pub(crate) const ONE: Self = Self { unit: 1, thread: 1, latency: 1 };
-
-    const fn occupying(cycles: u16) -> Self {
-        Self { unit: cycles, thread: cycles, latency: cycles as u32 }
+    /// What the row of an opcode says.
+    const fn of(opcode_cost: &isa::op::Cost) -> Self {
+        let &isa::op::Cost { unit, thread, latency, .. } = opcode_cost;
+        Self { unit, thread, latency }
     }
 
     const fn pipelined(unit: u16, latency: u32) -> Self {
@@ -48,18 +49,21 @@ impl Cost {
 
 /// What `word` costs by the documents, apart from what depends on the amount of data.
 pub(crate) fn cost(opcode: Opcode, word: u32) -> Cost {
-    match table::cost(opcode) {
-        // Three cycles if both operands come from one aligned group of four registers or the second
-        // is an immediate, else four [isa-wh: TensixCoprocessor/ADDDMAREG.md].
-        cost if table::reads_two_registers(opcode) && in_two_groups(word) => {
-            Cost { unit: cost.unit + 1, thread: cost.thread + 1, latency: cost.latency + 1 }
-        }
-        cost => cost,
+    let row = opcode.row();
+    let cost = Cost::of(row.cost);
+    // Three cycles if both operands come from one aligned group of four registers or the second
+    // is an immediate, else four [isa-wh: TensixCoprocessor/ADDDMAREG.md].
+    if row.cost.name == TWO_REGISTERS && in_two_groups(word) {
+        return Cost { unit: cost.unit + 1, thread: cost.thread + 1, latency: cost.latency + 1 };
     }
+    cost
 }
+
+/// Cost of the scalar instructions with two operands, which have them in the same places.
+const TWO_REGISTERS: &str = "two_registers";
 
 /// Whether the operands of a two-operand scalar instruction lie in different groups of four GPRs.
 const fn in_two_groups(word: u32) -> bool {
-    let immediate = word >> 23 & 1 != 0;
-    !immediate && word >> 2 & 0xF != word >> 8 & 0xF
+    let operands = Adddmareg::of(word);
+    !operands.op_b_is_const && operands.op_a_reg_index / 4 != operands.op_b_reg_index / 4
 }

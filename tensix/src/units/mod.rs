@@ -1,8 +1,8 @@
 //! The back end: one folder per execution unit, and what they share.
 //!
-//! A unit's folder has the same rooms everywhere: `mod.rs` holds its state and takes its
-//! instructions, `ops.rs` the pure functions, `tests.rs` their tests. [`execute`] has one arm per
-//! opcode and no wildcard, so an opcode nobody thought of does not compile.
+//! `mod.rs` of a unit holds its state; `dispatch.rs`, or `mod.rs` of those with few instructions, has
+//! its trait of [`isa::execute`] with a method per instruction, which takes the operands by name.
+//! [`execute`] finds the unit.
 
 pub(crate) mod config;
 pub(crate) mod execute;
@@ -19,10 +19,22 @@ use sim_core::observer::Stamp;
 use sim_core::{AgentId, Context, Cycle, GuestError, ThreadId};
 
 use crate::checks::{Check, Warned};
+use crate::gate::Gate;
 use crate::queue::{Origin, Queued};
 
 /// A diagnosis inside the crate: boxed, so that the successful path returns in a register.
 pub(crate) type Fault = Box<GuestError>;
+
+/// What comes of an instruction.
+pub(crate) type Outcome = Result<(), Fault>;
+
+/// What executing an instruction takes besides its operands, where the unit needs all of it.
+pub(crate) struct At<'a, E> {
+    pub(crate) issued: &'a Issued,
+    /// Where a wait instruction is latched.
+    pub(crate) gate: &'a mut Gate,
+    pub(crate) env: &'a mut E,
+}
 
 /// One instruction on its way into a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,12 +51,6 @@ impl Issued {
     pub(crate) fn new(entry: &Queued, thread: ThreadId, now: Cycle) -> Self {
         let (word, origin) = (entry.word(), entry.origin());
         Self { word, thread, origin, now, allowed: Warned::NONE }
-    }
-
-    /// Bits `lo..lo + width` of the instruction.
-    #[inline]
-    pub(crate) const fn field(&self, lo: u32, width: u32) -> u32 {
-        self.word >> lo & ((1 << width) - 1)
     }
 
     pub(crate) fn stamp(&self) -> Stamp {

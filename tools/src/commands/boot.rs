@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::machine::{MachineArgs, OutputArgs};
 use super::run::Run;
+use super::views::{Source, forms_of_plan};
 use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
@@ -40,7 +41,11 @@ pub struct BootArgs {
 /// # Errors
 /// Host mistakes: no firmware, a broken image, a file that cannot be written.
 pub fn run(args: &BootArgs, out: &mut dyn Write) -> Result<Exit> {
-    let mut run = Run::start(&args.machine, &args.output, out)?;
+    let BootArgs { machine, output } = args;
+    let source = Source::of(None, &[], &output.views, machine, out)?;
+    let mut run = Run::start(machine, output, out)?;
     run.boot();
-    run.finish(&args.output, out)
+    let exit = run.finish(output, out)?;
+    forms_of_plan(&source, machine, &output.views, out)?;
+    Ok(exit)
 }

@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow};
 use observe::Targets;
 
-use super::machine::OutputArgs;
+use super::views::Records;
 
 /// Handshakes without the noise of single pushes and configuration writes.
 const HANDSHAKES: &str = "info";
@@ -12,7 +12,7 @@ const HANDSHAKES: &str = "info";
 ///
 /// # Errors
 /// The filter names what does not exist.
-pub fn wanted(output: &OutputArgs) -> Result<Option<Targets>> {
+pub fn wanted(output: &Records) -> Result<Option<Targets>> {
     let filter = match (&output.log, output.trace_handshakes) {
         (Some(filter), _) => filter.as_str(),
         (None, true) => HANDSHAKES,

@@ -12,7 +12,13 @@ use sim_core::{EpochLength, Shortcut, Shortcuts};
 use tensix::{Check, TimingModel, UnknownCheck, Warned};
 use tile::TileConfig;
 
-use super::parse_u32;
+use super::views::{Records, ViewArgs};
+use super::{parse_u32, parse_xy};
+
+/// Cycles per epoch.
+const EPOCH: u32 = 8;
+/// Cycles of a stage.
+const MAX_CYCLES: u64 = 100_000_000;
 
 /// How the five cores are put on host threads. The result is the same for all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
@@ -61,7 +67,7 @@ pub struct MachineArgs {
     pub engine: EngineChoice,
 
     /// Cycles per epoch; 1 is lock-step
-    #[arg(long, value_name = "CYCLES", default_value = "8",
+    #[arg(long, value_name = "CYCLES", default_value_t = EPOCH,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(EpochLength::MAX)))]
     pub epoch: u32,
 
@@ -97,11 +103,31 @@ pub struct MachineArgs {
     pub warn_file: Option<Warned>,
 
     /// Stop each boot or launch after this many cycles
-    #[arg(long, value_name = "CYCLES", default_value_t = 100_000_000)]
+    #[arg(long, value_name = "CYCLES", default_value_t = MAX_CYCLES)]
     pub max_cycles: u64,
 }
 
 impl MachineArgs {
+    /// An option that was given, by its name; none if all are as they are without any.
+    #[must_use]
+    pub fn given(&self) -> Option<&'static str> {
+        let options = [
+            (self.firmware.is_some(), "--firmware"),
+            (self.embedded, "--embedded"),
+            (self.logical != (0, 0), "--logical"),
+            (self.engine != EngineChoice::default(), "--engine"),
+            (self.epoch != EPOCH, "--epoch"),
+            (self.no_parking, "--no-parking"),
+            (self.shortcuts != Shortcuts::ALL, "--shortcuts"),
+            (self.stale_icache, "--stale-icache"),
+            (self.timing != TimingChoice::default(), "--timing"),
+            (!self.warn.is_empty(), "--warn"),
+            (self.warn_file.is_some(), "--warn-file"),
+            (self.max_cycles != MAX_CYCLES, "--max-cycles"),
+        ];
+        options.into_iter().find_map(|(given, name)| given.then_some(name))
+    }
+
     /// The checks that are lowered to warnings.
     fn warned(&self) -> Warned {
         self.warn.iter().fold(self.warn_file.unwrap_or_default(), |set, &check| set.with(check))
@@ -135,20 +161,11 @@ impl MachineArgs {
 }
 
 /// What is written down about a run.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct OutputArgs {
-    /// Log what matches this filter, such as `semaphore`, `go,mailbox` or `tilescope::noc=debug`
-    ///
-    /// Topics: go, mailbox, semaphore, mutex, pcbuf, reset, noc, stream, wait, push, config, l1
-    /// and more (see docs/events.md). The log goes to standard output, with --json to standard
-    /// error.
-    #[arg(long, value_name = "FILTER")]
-    pub log: Option<String>,
-
-    /// Log every handshake: go and done words, mailboxes, semaphores, mutexes, PCBufs, resets,
-    /// NoC transactions, waits
-    #[arg(long, conflicts_with = "log")]
-    pub trace_handshakes: bool,
+    /// What can be asked of any session.
+    #[command(flatten)]
+    pub views: ViewArgs,
 
     /// Write every executed instruction with disassembly to a file; `-` is standard error
     #[arg(long, value_name = "FILE")]
@@ -158,51 +175,41 @@ pub struct OutputArgs {
     #[arg(long, value_name = "CORES", value_delimiter = ',', requires = "instructions")]
     pub cores: Vec<String>,
 
-    /// Write every event as a line of JSON; `-` is standard output (keys: docs/events.md)
-    #[arg(long, value_name = "FILE")]
-    pub jsonl: Option<PathBuf>,
-
-    /// Write a Perfetto trace, for <https://ui.perfetto.dev>; `-` is standard output; the report then
-    /// goes to standard error
-    #[arg(long, value_name = "FILE")]
-    pub perfetto: Option<PathBuf>,
-
-    /// Leave functions out of the Perfetto trace: it is smaller
-    #[arg(long, requires = "perfetto")]
-    pub no_functions: bool,
-
-    /// Write waves of about 200 signals in the FST format, for GTKWave or Surfer; `-` as above
-    #[arg(long, value_name = "FILE.fst")]
-    pub waves: Option<PathBuf>,
-
-    /// Record only the last N events (and executed jumps) of the run
-    #[arg(long, value_name = "N")]
-    pub last: Option<usize>,
-
-    /// Print the result as one JSON object
-    #[arg(long)]
-    pub json: bool,
-
     /// Print L1 afterwards; may be repeated
     #[arg(long, value_name = "ADDRESS:BYTES", value_parser = parse_range)]
     pub dump: Vec<(u32, u32)>,
 }
 
 impl OutputArgs {
+    /// Whether the result is one JSON object.
+    #[must_use]
+    pub fn json(&self) -> bool {
+        self.views.forms.json
+    }
+
     /// Whether standard output takes a file that text behind it would spoil.
     #[must_use]
     pub fn takes_stdout(&self) -> bool {
-        [&self.perfetto, &self.waves].into_iter().flatten().any(|path| path.as_os_str() == "-")
+        self.views.takes_stdout()
+    }
+
+    /// What is asked for that only plans have.
+    #[must_use]
+    pub fn for_plans(&self) -> Option<&'static str> {
+        match (&self.instructions, self.dump.is_empty()) {
+            (Some(_), _) => Some("--instructions"),
+            (_, false) => Some("--dump"),
+            _ => None,
+        }
     }
 
     /// Whether something is written to the terminal or a pipe while the run goes on.
     #[must_use]
     pub fn streams(&self) -> bool {
-        let files = [&self.instructions, &self.jsonl, &self.perfetto, &self.waves];
+        let Records { jsonl, perfetto, waves, log, trace_handshakes, .. } = &self.views.records;
+        let files = [&self.instructions, jsonl, perfetto, waves];
         let dash = |path: &&PathBuf| path.as_os_str() == "-";
-        self.log.is_some()
-            || self.trace_handshakes
-            || files.into_iter().flatten().any(|path| dash(&path))
+        log.is_some() || *trace_handshakes || files.into_iter().flatten().any(|path| dash(&path))
     }
 }
 
@@ -212,12 +219,6 @@ fn parse_check(id: &str) -> Result<Check, UnknownCheck> {
 
 fn read_warned(path: &Path) -> Result<Warned, String> {
     super::allow::warned(path).map_err(|error| format!("{error:#}"))
-}
-
-fn parse_xy(text: &str) -> Result<(u8, u8), String> {
-    let fail = || format!("{text:?} is not X,Y with numbers below 256");
-    let (x, y) = text.split_once(',').ok_or_else(fail)?;
-    Ok((x.trim().parse().map_err(|_| fail())?, y.trim().parse().map_err(|_| fail())?))
 }
 
 fn parse_range(text: &str) -> Result<(u32, u32), String> {

@@ -5,6 +5,7 @@
 
 pub mod allow;
 pub mod boot;
+pub mod debug;
 pub mod demo;
 pub mod disasm;
 pub mod doctor;
@@ -14,19 +15,26 @@ pub mod launch;
 pub mod live;
 pub mod log;
 pub mod machine;
+pub mod pack;
 pub mod progress;
 pub mod record;
 pub mod regs;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod serve;
+pub mod shell;
 pub mod sim;
 pub mod sinks;
 pub mod soc;
 pub mod stalls;
 pub mod state;
+mod tape_sinks;
 pub mod taped;
+pub mod tiles;
 pub mod tui;
+pub mod views;
+pub mod who;
 pub mod why;
 
 use clap::{Parser, Subcommand};
@@ -43,6 +51,8 @@ Examples:
   tilescope launch KERNELS.toml            boot, then launch the kernels of a plan
   tilescope state KERNELS.toml             the same, then every register by name
   tilescope why KERNELS.toml               why it hangs, down to the source line
+  tilescope debug KERNELS.toml             gdb for all cores, forwards and backwards
+  tilescope who KERNELS.toml 0x1a000       who wrote that word last
   tilescope tui KERNELS.toml               look at it while it runs
   tilescope report KERNELS.toml            where the cycles went
   tilescope demo hang                      a kernel that hangs, explained
@@ -82,6 +92,10 @@ pub enum Command {
     Report(stalls::StallArgs),
     /// Look at a tile while it runs: cores, gates, semaphores, buffers, mailboxes
     Tui(tui::TuiArgs),
+    /// Debug a plan with gdb, forwards and backwards
+    Debug(debug::DebugArgs),
+    /// Say who wrote something last: a word of L1, a semaphore, a register
+    Who(who::WhoArgs),
     /// Built-in examples: famous bugs, explained or shown
     Demo(demo::DemoArgs),
     /// Get, list and check the vendor's firmware
@@ -92,6 +106,8 @@ pub enum Command {
     Regs(regs::RegsArgs),
     /// Run a host program on the simulated chip, and say why if it hangs
     Run(live::LiveArgs),
+    /// Put into a tape what explains it on another machine
+    Pack(pack::PackArgs),
     /// Print what a shell needs for host programs to find the simulated chip
     Env(env::EnvArgs),
     /// Look whether all is there that host programs need, and say how to mend it
@@ -102,12 +118,28 @@ pub enum Command {
     Record(record::RecordArgs),
     /// Install the chip as a library for host software
     Sim(sim::SimArgs),
+    /// Step through a plan or a tape from another program: what the Python module is written over
+    Serve(serve::ServeArgs),
+    /// Print completions for a shell
+    Completions(shell::CompletionsArgs),
+    /// Write man pages into a directory
+    Man(shell::ManArgs),
 }
 
 /// Whether a text is meant as a number: then a wrong one is a mistake, not a name.
 #[must_use]
 pub fn looks_numeric(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// A pair of small numbers as people write it, `X,Y`.
+///
+/// # Errors
+/// One line when it is none.
+pub fn parse_xy(text: &str) -> Result<(u8, u8), String> {
+    let fail = || format!("{text:?} is not X,Y with numbers below 256");
+    let (x, y) = text.split_once(',').ok_or_else(fail)?;
+    Ok((x.trim().parse().map_err(|_| fail())?, y.trim().parse().map_err(|_| fail())?))
 }
 
 /// A number as people write it: decimal, or hexadecimal with `0x`; `_` may group digits.

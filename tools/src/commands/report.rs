@@ -70,6 +70,9 @@ pub(super) fn wait_text(names: &dyn Names, wait: &AgentWait) -> String {
     if let Some(word) = wait.word {
         text.push_str(&format!(": {}", isa::disasm::tensix(word)));
     }
+    if let Some(held) = wait.held {
+        text.push_str(&format!(", holds back {}", isa::disasm::tensix(held.word)));
+    }
     text
 }
 
@@ -243,6 +246,7 @@ fn wait_json(names: &dyn Names, wait: &AgentWait) -> Value {
             _ => None,
         },
         "word": wait.word,
+        "held": wait.held.map(|held| json!({ "word": held.word, "pc": held.pc })),
         "reads": wait.reads.iter().map(|load| json!({
             "address": load.addr, "value": load.value, "device": load.device,
         })).collect::<Vec<_>>(),

@@ -309,7 +309,7 @@ impl Run {
     /// The output cannot be written.
     pub fn finish(self, output: &OutputArgs, out: &mut dyn Write) -> Result<Exit> {
         self.finish_with(output, out, |run, out| {
-            if output.json { report::json(run, out) } else { report::text(run, out) }
+            if output.json() { report::json(run, out) } else { report::text(run, out) }
         })
     }
 

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
 
+use super::live::settings::{SIMULATOR, SLOW_DISPATCH};
 use super::soc;
 use crate::exit::Exit;
+use crate::fetch::DEFAULT_VERSION;
 use crate::output::{shell_word, write_whole};
 
 /// File name of our device library.
@@ -19,14 +21,12 @@ pub const SOC_DESCRIPTOR: &str = "soc_descriptor.yaml";
 /// What helps when our own device library is missing.
 pub const LIB_HINT: &str = "`cargo build --release -p ffi` makes it, --lib names another";
 
-const EXAMPLES: &str = "\
-Host software of the vendor's stack (ttnn, tt-metal, the LLK tests, tt-exalens) loads the library
+const EXAMPLES: &str = r#"Host software of the vendor's stack (ttnn, tt-metal, the LLK tests, tt-exalens) loads the library
 that TT_METAL_SIMULATOR names, and wants soc_descriptor.yaml beside it.
 
 Examples:
-  tilescope sim install ~/sim
-  export TT_METAL_SIMULATOR=~/sim/libtilescope_bh.so
-";
+  eval "$(tilescope sim install ~/sim)"
+"#;
 
 /// Install the chip as a library for host software
 #[derive(Args, Clone, Debug)]
@@ -62,7 +62,12 @@ pub fn run(args: &SimArgs, out: &mut dyn Write) -> Result<Exit> {
         None => own_library(DEVICE_LIBRARY, LIB_HINT)?,
     };
     let installed = install(&library, None, dir)?;
-    export(&[("TT_METAL_SIMULATOR", &installed)], out)?;
+    let slow = Path::new("1");
+    export(&[(SIMULATOR, &installed), (SLOW_DISPATCH, slow)], out)?;
+    writeln!(
+        out,
+        "# Tried with ttnn {DEFAULT_VERSION}. Fast dispatch works too: leave the second one unset."
+    )?;
     Ok(Exit::Ok)
 }
 

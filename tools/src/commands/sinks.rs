@@ -14,9 +14,10 @@ use sim_core::{AgentId, CoreId, Cycle, Event, Jump, Observer, Stamp};
 
 use super::log;
 use super::machine::OutputArgs;
+use super::views::Records;
 use crate::output::{Output, STDERR, STDOUT};
 
-type Out = Box<dyn Write>;
+pub(super) type Out = Box<dyn Write>;
 
 /// One call that a recorder would have got.
 #[derive(Clone, Copy, Debug)]
@@ -43,14 +44,18 @@ impl Ring {
 }
 
 /// Waves need a file to go back in; standard output gets a copy at the end.
-struct WaveFile {
-    waves: Waves<BufWriter<File>>,
+pub(super) struct WaveFile {
+    pub(super) waves: Waves<BufWriter<File>>,
     name: String,
     copied: Option<File>,
 }
 
 impl WaveFile {
-    fn create(path: &Path) -> Result<Self> {
+    /// A file with one scope per tile, of those names.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn create(path: &Path, scopes: &[String]) -> Result<Self> {
         let fail = || format!("cannot write {}", path.display());
         let (file, copied, name) = if path.as_os_str() == "-" {
             let file = tempfile::tempfile().context("cannot make a temporary file")?;
@@ -60,11 +65,15 @@ impl WaveFile {
             let file = File::create(path).with_context(fail)?;
             (file, None, path.display().to_string())
         };
-        let waves = Waves::new(BufWriter::new(file)).with_context(fail)?;
+        let waves = Waves::of_tiles(BufWriter::new(file), scopes).with_context(fail)?;
         Ok(Self { waves, name, copied })
     }
 
-    fn finish(self, now: Cycle) -> Result<()> {
+    /// Ends it.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub(super) fn finish(self, now: Cycle) -> Result<()> {
         self.waves.finish(now).with_context(|| format!("cannot write {}", self.name))?;
         let Some(mut file) = self.copied else { return Ok(()) };
         file.rewind().context("cannot read a temporary file")?;
@@ -83,6 +92,8 @@ pub struct Sinks {
     perfetto: Option<Perfetto<Out, Rc<LoadedNames>>>,
     waves: Option<WaveFile>,
     ring: Option<Ring>,
+    /// The cycles that are recorded.
+    window: Records,
 }
 
 impl std::fmt::Debug for Sinks {
@@ -98,7 +109,7 @@ fn buffered(name: impl Into<String>, inner: impl Write + 'static) -> Out {
     Box::new(BufWriter::with_capacity(BUFFER_BYTES, Output::new(name, inner)))
 }
 
-fn create(path: &Path) -> Result<Out> {
+pub(super) fn create(path: &Path) -> Result<Out> {
     if path.as_os_str() == "-" {
         return Ok(buffered(STDOUT, io::stdout()));
     }
@@ -107,7 +118,7 @@ fn create(path: &Path) -> Result<Out> {
 }
 
 /// Where the log goes: a person sees each line at once.
-fn screen(json: bool) -> Out {
+pub(super) fn screen(json: bool) -> Out {
     match (json, io::stdout().is_terminal()) {
         (true, _) => Box::new(io::LineWriter::new(Output::new(STDERR, io::stderr()))),
         (false, true) => Box::new(Output::new(STDOUT, io::stdout())),
@@ -122,20 +133,22 @@ impl Sinks {
     /// A file cannot be created; the log is to show what does not exist.
     pub fn open(output: &OutputArgs, names: &Rc<LoadedNames>) -> Result<Self> {
         let mut sinks = Self::default();
-        if let Some(wanted) = log::wanted(output)? {
-            sinks.log = Some(TextLog::new(screen(output.json), Rc::clone(names), wanted));
+        let records = &output.views.records;
+        sinks.window = records.clone();
+        if let Some(wanted) = log::wanted(records)? {
+            sinks.log = Some(TextLog::new(screen(output.json()), Rc::clone(names), wanted));
         }
-        if let Some(path) = &output.jsonl {
+        if let Some(path) = &records.jsonl {
             sinks.jsonl = Some(JsonLines::new(create(path)?, Rc::clone(names)));
         }
-        if let Some(path) = &output.perfetto {
-            let functions = !output.no_functions;
+        if let Some(path) = &records.perfetto {
+            let functions = !records.no_functions;
             sinks.perfetto = Some(Perfetto::new(create(path)?, Rc::clone(names), functions));
         }
-        if let Some(path) = &output.waves {
-            sinks.waves = Some(WaveFile::create(path)?);
+        if let Some(path) = &records.waves {
+            sinks.waves = Some(WaveFile::create(path, &["tile".to_owned()])?);
         }
-        if let Some(room) = output.last {
+        if let Some(room) = records.last {
             sinks.ring = Some(Ring { calls: VecDeque::new(), room: room.max(1) });
         }
         Ok(sinks)
@@ -219,7 +232,7 @@ impl Sinks {
 
 impl Observer for Sinks {
     fn event(&mut self, stamp: Stamp, event: &Event) {
-        if self.is_active() {
+        if self.is_active() && self.window.has(stamp.cycle, stamp.cycle) {
             self.take(Call::Event(stamp, *event));
         }
     }
@@ -229,14 +242,21 @@ impl Observer for Sinks {
     }
 
     fn jumps(&mut self, core: CoreId, jumps: &[Jump]) {
+        let all = self.window.from.is_none() && self.window.to.is_none();
         match (&mut self.ring, &mut self.perfetto) {
-            (None, Some(perfetto)) => perfetto.jumps(core, jumps),
-            _ => jumps.iter().for_each(|&jump| self.take(Call::Jump(core, jump))),
+            (None, Some(perfetto)) if all => perfetto.jumps(core, jumps),
+            _ => {
+                for &jump in jumps {
+                    if self.window.has(jump.cycle, jump.cycle) {
+                        self.take(Call::Jump(core, jump));
+                    }
+                }
+            }
         }
     }
 
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
-        if self.perfetto.is_some() {
+        if self.perfetto.is_some() && self.window.has(span.from, span.until) {
             self.take(Call::Parked(core, span));
         }
     }

@@ -1,14 +1,15 @@
 //! `tilescope report`: where the cycles of a plan went.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use loader::firmware::BootOptions;
 use loader::names::LoadedNames;
-use loader::plan::LaunchPlan;
+use loader::plan::Launch;
 use loader::session::{Outcome, Session};
 use observe::{Attribution, Stalls};
 use serde_json::json;
@@ -18,6 +19,8 @@ use super::machine::MachineArgs;
 use super::progress::Rounds;
 use super::report::wait_text;
 use super::run::choose_firmware;
+use super::taped;
+use super::views::{Source, ViewArgs, forms_of_plan, records_of_plan};
 use crate::exit::Exit;
 use crate::interrupt::heed_interrupts;
 
@@ -26,32 +29,37 @@ Examples:
   tilescope report KERNELS.toml              ten biggest shares per core and thread
   tilescope report KERNELS.toml --top 30     more of them
   tilescope report KERNELS.toml --json       for programs
+  tilescope report my.tstape                 of a program: all busy tiles together, then each
+  tilescope report my.tstape --tiles 0,0 --from 100000
 ";
 
-/// Run a plan and say where the cycles went
+/// Run a plan, or play a tape, and say where the cycles went
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct StallArgs {
-    /// The plan, a TOML file; without it only the boot is looked at
-    #[arg(value_name = "KERNELS.toml")]
+    /// The plan, a TOML file, or the tape or recording of a host program; without it only the boot is looked at
+    #[arg(value_name = "SESSION", conflicts_with = "program")]
     pub plan: Option<PathBuf>,
+    /// A host program and its arguments: it is run as `tilescope run` does, and its tape is asked
+    #[arg(last = true, value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
     /// Shares shown per core and thread
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
     /// The tile.
     #[command(flatten)]
     pub machine: MachineArgs,
+    /// The output.
+    #[command(flatten)]
+    pub output: ViewArgs,
 }
 
-fn percent(part: u64, whole: u64) -> String {
+pub(super) fn percent(part: u64, whole: u64) -> String {
     let share = (part * 100 + whole / 2).checked_div(whole);
     share.map_or_else(|| "-".to_owned(), |share| format!("{share} %"))
 }
 
-fn text(rows: &[Attribution], out: &mut dyn Write) -> Result<()> {
+pub(super) fn text(rows: &[Attribution], out: &mut dyn Write) -> Result<()> {
     for row in rows {
         let share = |cycles| format!("{cycles} ({})", percent(cycles, row.cycles));
         writeln!(
@@ -86,7 +94,7 @@ fn show(
     rows: &[Attribution],
     out: &mut dyn Write,
 ) -> Result<()> {
-    if args.json {
+    if args.output.forms.json {
         let value = json!({ "cycles": now.0, "done": done, "agents": rows });
         writeln!(out, "{}", serde_json::to_string_pretty(&value)?)?;
         return Ok(());
@@ -100,10 +108,21 @@ fn show(
 /// # Errors
 /// Host mistakes, each in one line.
 pub fn run(args: &StallArgs, out: &mut dyn Write) -> Result<Exit> {
-    let launches = match &args.plan {
-        Some(path) => LaunchPlan::read(path)?.launches,
-        None => Vec::new(),
-    };
+    let StallArgs { plan, program, machine, output, .. } = args;
+    let source = Source::of(plan.as_deref(), program, output, machine, out)?;
+    if let Source::Tape(path) = &source {
+        return taped::report(path, output, args.top, out);
+    }
+    if output.records.from.is_some() || output.records.to.is_some() {
+        bail!("--from and --to of a report are for tapes; a plan is reported whole");
+    }
+    let exit = of_plan(args, &source.launches()?, out)?;
+    records_of_plan(&source, machine, output, out)?;
+    forms_of_plan(&source, machine, output, out)?;
+    Ok(exit)
+}
+
+fn of_plan(args: &StallArgs, launches: &[Launch], out: &mut dyn Write) -> Result<Exit> {
     let set = choose_firmware(&args.machine, out)?;
     let names = Rc::new(LoadedNames::new(&set));
     let options = BootOptions { logical: args.machine.logical, ..BootOptions::default() };
@@ -116,7 +135,7 @@ pub fn run(args: &StallArgs, out: &mut dyn Write) -> Result<Exit> {
         exit = Exit::NoProgress;
     }
     let mut rounds = Rounds::new(false);
-    for launch in &launches {
+    for launch in launches {
         if exit != Exit::Ok {
             break;
         }

@@ -1,18 +1,20 @@
 //! `tilescope why`: run a plan until it ends or hangs, and say why.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
 use loader::diagnose::{Diagnosis, Setup, diagnose_watched};
-use loader::plan::{Launch, LaunchPlan};
+use loader::plan::Launch;
 use observe::why::{End, Explanation};
-use session::second::Question;
 
 use super::machine::MachineArgs;
 use super::progress::Rounds;
 use super::run::choose_firmware;
+use super::taped::Taped;
+use super::views::{Source, ViewArgs, records_of_plan};
 use crate::exit::Exit;
 use crate::output::write_whole;
 
@@ -21,15 +23,17 @@ Examples:
   tilescope why KERNELS.toml                     why it hangs, in a screenful
   tilescope why python3.tstape                   why a program hung, from its tape
   tilescope why old.rec --elf build/             from an old recording, with names
+  tilescope why -- python3 my_program.py         run it, and ask its tape
+  tilescope why my.tstape --perfetto t.pftrace   and what its tiles did, as a timeline
   tilescope why KERNELS.toml --html hang.html    the same as a page to attach to an issue
   tilescope why KERNELS.toml --json              for programs
   tilescope why KERNELS.toml --sarif hang.sarif  for code scanning
   tilescope demo hang                            a kernel that hangs, to try it on
 ";
 
-/// Run a plan and explain how it ends
+/// Run a plan, or play the tape of a program, and explain how it ends
 ///
-/// Boots, launches the kernels of the plan and, when nothing moves any more, says who waits for what
+/// Boots, launches the kernels of the plan or does what the program did and, when nothing moves any more, says who waits for what
 /// since when, who could have ended it and why that cannot happen, down to the source line.
 /// Contract violations on the way are reported as warnings.
 #[derive(Args, Clone, Debug)]
@@ -37,39 +41,37 @@ Examples:
 pub struct WhyArgs {
     /// A plan (a TOML file, see `tilescope launch --help`) or the tape or recording of a host program;
     /// without it only the boot of one tile is looked at
-    #[arg(value_name = "SESSION")]
+    #[arg(value_name = "SESSION", conflicts_with = "program")]
     pub plan: Option<PathBuf>,
-    /// Of a tape: directory with ELF files of its kernels, looked up by content; may be repeated
-    #[arg(long, value_name = "DIR")]
-    pub elf: Vec<PathBuf>,
-    /// Of a tape: host threads that advance tiles
-    #[arg(long, value_name = "N")]
-    pub threads: Option<usize>,
+    /// A host program and its arguments: it is run as `tilescope run` does, and its tape is asked
+    #[arg(last = true, value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
     /// The tile.
     #[command(flatten)]
     pub machine: MachineArgs,
     /// The output.
     #[command(flatten)]
-    pub output: WhyOutput,
+    pub output: ViewArgs,
 }
 
 /// Forms of the explanation.
 #[derive(Args, Clone, Debug, Default)]
 pub struct WhyOutput {
-    /// Print one JSON object
-    #[arg(long)]
+    /// Print the answer as one JSON object
+    #[arg(long, help_heading = "Views")]
     pub json: bool,
     /// Write a SARIF 2.1.0 log; `-`, here and below, is standard output in place of the report
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Views")]
     pub sarif: Option<PathBuf>,
     /// Write the wait-for graph for Graphviz, the cause in red
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Views")]
     pub dot: Option<PathBuf>,
-    /// Write a self-contained page: sequence of the handshake, timeline, graph
-    #[arg(long, value_name = "FILE")]
+    /// Write why it hangs as a self-contained page: of a tile the handshake, a timeline and the graph, of a chip a
+    /// map of its tiles
+    #[arg(long, value_name = "FILE", help_heading = "Views")]
     pub html: Option<PathBuf>,
     /// Checks to suppress: a TOML file of `[[allow]]` with `id` and `reason`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Views")]
     pub allow: Option<PathBuf>,
 }
 
@@ -94,7 +96,8 @@ pub(super) fn write_form(
     }
 }
 
-fn suppressed(output: &WhyOutput) -> Result<Vec<String>> {
+/// Ids of the checks that are not reported.
+pub(super) fn suppressed(output: &WhyOutput) -> Result<Vec<String>> {
     output.allow.as_deref().map_or_else(|| Ok(Vec::new()), super::allow::hazards)
 }
 
@@ -103,9 +106,7 @@ fn suppressed(output: &WhyOutput) -> Result<Vec<String>> {
 /// # Errors
 /// Something cannot be written.
 pub fn show(explanation: &Explanation, output: &WhyOutput, out: &mut dyn Write) -> Result<()> {
-    write_form(&output.sarif, &|| format!("{:#}\n", explanation.sarif()), out)?;
-    write_form(&output.dot, &|| explanation.dot(), out)?;
-    write_form(&output.html, &|| explanation.html(), out)?;
+    write_files(explanation, output, out)?;
     if output.takes_stdout() {
         return Ok(());
     }
@@ -115,6 +116,20 @@ pub fn show(explanation: &Explanation, output: &WhyOutput, out: &mut dyn Write) 
         write!(out, "{explanation}")?;
     }
     Ok(())
+}
+
+/// Writes the explanation into the files that were asked for.
+///
+/// # Errors
+/// Something cannot be written.
+pub(super) fn write_files(
+    explanation: &Explanation,
+    output: &WhyOutput,
+    out: &mut dyn Write,
+) -> Result<()> {
+    write_form(&output.sarif, &|| format!("{:#}\n", explanation.sarif()), out)?;
+    write_form(&output.dot, &|| explanation.dot(), out)?;
+    write_form(&output.html, &|| explanation.html(), out)
 }
 
 /// What a diagnosis needs to know of the command line.
@@ -140,25 +155,46 @@ pub fn exit(diagnosis: &Diagnosis) -> Exit {
     }
 }
 
+/// Runs a plan and explains how it ends.
+///
+/// # Errors
+/// Host mistakes, each in one line.
+pub(super) fn diagnosis(
+    source: &Source,
+    machine: &MachineArgs,
+    output: &WhyOutput,
+    out: &mut dyn Write,
+) -> Result<Diagnosis> {
+    let launches = source.launches()?;
+    let suppressed = suppressed(output)?;
+    let set = choose_firmware(machine, out)?;
+    let mut rounds = Rounds::new(false);
+    let mut watch = |launch: &Launch, round| rounds.begin(launch, round);
+    let diagnosis = diagnose_watched(&set, &launches, &setup(machine, suppressed), &mut watch)?;
+    rounds.clear();
+    Ok(diagnosis)
+}
+
 /// Runs, explains, shows.
 ///
 /// # Errors
 /// Host mistakes, each in one line.
 pub fn run(args: &WhyArgs, out: &mut dyn Write) -> Result<Exit> {
-    if let Some(path) = args.plan.as_deref().filter(|path| super::taped::is_tape(path)) {
-        let question = Question { elf: args.elf.clone(), threads: args.threads };
-        return super::taped::why(path, &question, &args.output, out);
+    let WhyArgs { plan, program, machine, output } = args;
+    if let Some(chip) = super::views::chip_plan(plan.as_deref(), program)? {
+        return super::tiles::why(chip, args, out);
     }
-    let launches = match &args.plan {
-        Some(path) => LaunchPlan::read(path)?.launches,
-        None => Vec::new(),
-    };
-    let suppressed = suppressed(&args.output)?;
-    let set = choose_firmware(&args.machine, out)?;
-    let mut rounds = Rounds::new(false);
-    let mut watch = |launch: &Launch, round| rounds.begin(launch, round);
-    let setup = setup(&args.machine, suppressed);
-    let diagnosis = diagnose_watched(&set, &launches, &setup, &mut watch)?;
-    rounds.clear();
-    exit(&diagnosis).whatever_became_of(show(&diagnosis.explanation, &args.output, out))
+    let source = Source::of(plan.as_deref(), program, output, machine, out)?;
+    if let Source::Tape(path) = &source {
+        let session = Taped::open(path, output)?;
+        session.records(output)?;
+        return session.why(output, out);
+    }
+    let diagnosis = diagnosis(&source, machine, &output.forms, out)?;
+    records_of_plan(&source, machine, output, out)?;
+    if output.records.takes_stdout() {
+        write_files(&diagnosis.explanation, &output.forms, out)?;
+        return Ok(exit(&diagnosis));
+    }
+    exit(&diagnosis).whatever_became_of(show(&diagnosis.explanation, &output.forms, out))
 }

@@ -6,9 +6,13 @@ use std::path::Path;
 use hostlib::DynamicLibrary;
 use hostlib::abi::{BAR0, WINDOW_REGISTERS};
 use isa::asm::{addi, branch, j, li, lw, sw};
+use symbols::image::Image;
 
 /// What the program is to do.
 pub(crate) const ACT: &str = "TILESCOPE_TEST_ACT";
+
+/// The program of the act `mailbox`.
+pub(crate) const ELF: &str = "TILESCOPE_TEST_ELF";
 
 /// A tile at its translated coordinates.
 const TILE: (u32, u32) = (1, 2);
@@ -78,6 +82,15 @@ fn acts() {
         }
         "hangs" => {
             start(&library, 0, &waits(), BRISC);
+            poll(&library);
+        }
+        "mailbox" => {
+            let elf = std::env::var(ELF).expect("its program");
+            let image = Image::read_elf(Path::new(&elf)).expect("a good file");
+            for segment in image.loadable() {
+                library.tile_write(x, y, segment.addr.into(), &segment.bytes);
+            }
+            library.tile_write(x, y, SOFT_RESET_0, &BRISC.to_le_bytes());
             poll(&library);
         }
         // Without the vendor's firmware BRISC is who the host commands, others it may forget.

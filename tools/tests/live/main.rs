@@ -1,6 +1,7 @@
 //! `tilescope run`, `env` and `doctor` as a shell sees them, with host programs that load the library.
 
 mod doctor;
+mod elsewhere;
 mod host;
 mod signals;
 

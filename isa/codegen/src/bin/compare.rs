@@ -29,7 +29,7 @@ fn run(options: &BTreeMap<String, PathBuf>) -> Result<usize, TableError> {
     let root = options.get("--root").map_or(Path::new("."), PathBuf::as_path);
     let isa = root.join("isa/tables");
     let ops = files::read(&isa.join("tensix_ops.toml"))?;
-    let ops = tables::ops::parse("tensix_ops.toml", &ops)?;
+    let ops = tables::ops::parse("tensix_ops.toml", &ops)?.ops;
     let mut count = 0;
     if let Some(path) = options.get("--macros") {
         count += print("macros", &compare::ops_macros(&files::read(path)?, &ops));

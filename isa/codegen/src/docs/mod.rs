@@ -18,7 +18,7 @@ pub fn all(root: &Path) -> Result<Vec<(&'static str, String)>, TableError> {
     let isa_text = |name: &str| files::read(&root.join("isa/tables").join(name));
     let map_dir = root.join("memory-map/tables");
     let map_text = |name: &str| files::read(&map_dir.join(name));
-    let ops = tables::ops::parse("tensix_ops.toml", &isa_text("tensix_ops.toml")?)?;
+    let table = tables::ops::parse("tensix_ops.toml", &isa_text("tensix_ops.toml")?)?;
     let config = tables::config::parse("backend_config.toml", &isa_text("backend_config.toml")?)?;
     let rv32 = tables::rv32::parse("rv32.toml", &isa_text("rv32.toml")?)?;
     let csrs = tables::csrs::parse("csrs.toml", &isa_text("csrs.toml")?)?;
@@ -35,7 +35,7 @@ pub fn all(root: &Path) -> Result<Vec<(&'static str, String)>, TableError> {
     Ok(vec![
         ("address-map.md", HEAD.to_owned() + &map::address_map(&regions, &layout)),
         ("registers.md", HEAD.to_owned() + &map::registers(&blocks)),
-        ("tensix-isa.md", HEAD.to_owned() + &isa::tensix(&ops, &names)),
+        ("tensix-isa.md", HEAD.to_owned() + &isa::tensix(&table.ops, &names)),
         ("backend-config.md", HEAD.to_owned() + &isa::config(&config)),
         ("rv32.md", HEAD.to_owned() + &isa::rv32(&rv32)),
         ("csrs.md", HEAD.to_owned() + &isa::csrs(&csrs)),

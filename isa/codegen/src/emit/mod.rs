@@ -5,6 +5,7 @@ pub mod config;
 pub mod csrs;
 pub mod map;
 pub mod names;
+pub mod operands;
 pub mod ops;
 pub mod rv32;
 
@@ -19,10 +20,11 @@ use crate::{files, tables};
 /// [`TableError`] when a table breaks a rule or a file cannot be used.
 pub fn isa(tables_dir: &Path, out: &Path) -> Result<(), TableError> {
     let text = |name: &str| files::read(&tables_dir.join(name));
-    let ops = tables::ops::parse("tensix_ops.toml", &text("tensix_ops.toml")?)?;
-    files::write(&out.join("ops.rs"), &ops::opcodes(&ops))?;
-    files::write(&out.join("fields.rs"), &ops::fields(&ops))?;
-    files::write(&out.join("encode.rs"), &ops::encoders(&ops))?;
+    let table = tables::ops::parse("tensix_ops.toml", &text("tensix_ops.toml")?)?;
+    files::write(&out.join("ops.rs"), &ops::opcodes(&table))?;
+    files::write(&out.join("operands.rs"), &operands::structs(&table.ops))?;
+    files::write(&out.join("execute.rs"), &operands::executors(&table.ops))?;
+    files::write(&out.join("encode.rs"), &ops::encoders(&table.ops))?;
     let config = tables::config::parse("backend_config.toml", &text("backend_config.toml")?)?;
     files::write(&out.join("config.rs"), &config::emit(&config))?;
     for name in ["wait_conditions", "semaphores", "data_formats"] {

@@ -6,9 +6,11 @@
 //! Sources: `[isa-bh: TensixCoprocessor/BackendConfiguration.md]`, `ConfigurationUnit.md` and the
 //! instruction pages; sizes `[hdr: cfg_defines.h]`.
 
+mod dispatch;
 pub(crate) mod ops;
 
 use isa::config::{ConfigField, field};
+use isa::operands;
 use sim_core::observer::{Event, Stamp};
 
 use super::{Fault, Issued};
@@ -99,9 +101,14 @@ impl ConfigUnit {
         self.thread_field(thread, &high) << 10 | low
     }
 
-    pub(crate) fn setc16<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
-        let index = issued.field(16, 8);
-        let value = issued.field(0, 16) as u16;
+    pub(crate) fn setc16<E: Env>(
+        &mut self,
+        operands: operands::Setc16,
+        issued: &Issued,
+        env: &mut E,
+    ) -> Result<(), Fault> {
+        let index = operands.setc16_reg;
+        let value = operands.setc16_value as u16;
         let thread = issued.thread.index();
         let Some(slot) = self.threads[thread].get_mut(index as usize) else {
             return Err(issued.error(
@@ -135,43 +142,45 @@ impl ConfigUnit {
     pub(crate) fn rmwcib<E: Env>(
         &mut self,
         issued: &Issued,
-        byte: u32,
+        (byte, operands): (u32, operands::ConfigByte),
         env: &mut E,
     ) -> Result<SideEffects, Fault> {
-        let word = Self::checked(issued, "RMWCIB", issued.field(0, 8))?;
+        let word = Self::checked(issued, "RMWCIB", operands.cfg_reg_addr)?;
         let state = self.state_id(issued.thread.index());
-        let mask = issued.field(16, 8) << (8 * byte);
-        let data = issued.field(8, 8) << (8 * byte);
+        let mask = operands.mask << (8 * byte);
+        let data = operands.data << (8 * byte);
         let value = ops::replace(self.states[state][word], mask, data);
         Ok(self.store(1 << state, word, value, false, issued.stamp(), env))
     }
 
     pub(crate) fn cfgshiftmask<E: Env>(
         &mut self,
+        operands: operands::Cfgshiftmask,
         issued: &Issued,
         env: &mut E,
     ) -> Result<SideEffects, Fault> {
-        let word = Self::checked(issued, "CFGSHIFTMASK", issued.field(0, 8))?;
+        let word = Self::checked(issued, "CFGSHIFTMASK", operands.cfg_reg)?;
         let thread = issued.thread.index();
         let state = self.state_id(thread);
-        let section = match issued.field(8, 2) as usize {
+        let section = match operands.scratch_sel as usize {
             3 => thread,
             section => section,
         };
         let scratch = self.states[0][SCRATCH + section];
-        let value = ops::shift_mask(self.states[state][word], scratch, issued.word);
+        let value = ops::shift_mask(self.states[state][word], scratch, operands);
         Ok(self.write(state, word, value, issued.stamp(), env))
     }
 
     pub(crate) fn streamwrcfg<E: Env>(
         &mut self,
+        operands: operands::Streamwrcfg,
         issued: &Issued,
         env: &mut E,
     ) -> Result<SideEffects, Fault> {
-        let word = Self::checked(issued, "STREAMWRCFG", issued.field(0, 11))?;
+        let word = Self::checked(issued, "STREAMWRCFG", operands.cfg_reg)?;
         let thread = issued.thread.index();
-        let stream = self.selected_stream(thread, issued.field(21, 2));
-        let value = env.stream_register(stream, issued.field(11, 10) as u16);
+        let stream = self.selected_stream(thread, operands.stream_id_sel);
+        let value = env.stream_register(stream, operands.stream_reg_addr as u16);
         Ok(self.write(self.state_id(thread), word, value, issued.stamp(), env))
     }
 

@@ -1,6 +1,7 @@
 //! Pure functions on configuration words.
 
 use super::{STATE_WORDS, THREAD_WORDS};
+use isa::operands::Cfgshiftmask;
 
 /// A place in the MMIO window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,14 +37,14 @@ pub(crate) const fn replace(old: u32, mask: u32, data: u32) -> u32 {
     data & mask | old & !mask
 }
 
-/// CFGSHIFTMASK on the old value of its target. Fields of `instruction`: rotation at bit 10, mask
-/// width at 15, operation at 20, keep-old-bits at 23 `[isa-bh: TensixCoprocessor/CFGSHIFTMASK.md]`.
-pub(crate) const fn shift_mask(old: u32, scratch: u32, instruction: u32) -> u32 {
-    let rotation = instruction >> 10 & 0x1F;
-    let mask = u32::MAX >> (31 - (instruction >> 15 & 0x1F));
+/// CFGSHIFTMASK on the old value of its target `[isa-bh: TensixCoprocessor/CFGSHIFTMASK.md]`.
+pub(crate) const fn shift_mask(old: u32, scratch: u32, operands: Cfgshiftmask) -> u32 {
+    let rotation = operands.right_cshift_amt;
+    let mask = u32::MAX >> (31 - operands.mask_width);
     let operand = (scratch & mask).rotate_right(rotation);
-    let old = if instruction >> 23 & 1 == 0 { old & !mask.rotate_right(rotation) } else { old };
-    match instruction >> 20 & 7 {
+    let keeps = operands.disable_mask_on_old_val;
+    let old = if keeps { old } else { old & !mask.rotate_right(rotation) };
+    match operands.operation {
         0 => old | operand,
         1 => old & operand,
         2 => old ^ operand,
@@ -78,7 +79,12 @@ mod tests {
             (0x0000_0000, 0xFFFF_FFF0, word(1, 6, 31, 0), 0x0000_000F),
             (0x0000_0000, 0x0000_0001, word(1, 7, 31, 0), 0xFFFF_FFFF),
         ] {
-            assert_eq!(shift_mask(old, scratch, word), expected, "{old:#x} {scratch:#x} {word:#x}");
+            let operands = Cfgshiftmask::of(word);
+            assert_eq!(
+                shift_mask(old, scratch, operands),
+                expected,
+                "{old:#x} {scratch:#x} {word:#x}"
+            );
         }
     }
 

@@ -3,10 +3,11 @@
 //! Sources: `[isa-wh: TensixCoprocessor/RWCs.md]`, `SETRWC.md`, `INCRWC.md`, `CLEARDVALID.md`.
 
 use isa::config::field;
+use isa::operands;
+use sim_core::ThreadId;
 
 use super::MatrixUnit;
 use crate::state::src::SrcBanks;
-use crate::units::Issued;
 use crate::units::config::ConfigUnit;
 
 /// First words of `ADDR_MOD_AB_SEC` and `ADDR_MOD_DST_SEC` in thread configuration, eight each.
@@ -33,11 +34,16 @@ impl MatrixUnit {
         words[ADDR_MOD_AB + index] | words[ADDR_MOD_DST + index] == 0
     }
 
-    pub(crate) fn setrwc(&mut self, issued: &Issued, config: &ConfigUnit, src: &mut [SrcBanks; 2]) {
-        let rwc = &mut self.rwcs[issued.thread.index()];
-        let (set, cr) = (issued.field(0, 4), issued.field(18, 4));
-        let (a, b, d) =
-            (issued.field(6, 4) as u8, issued.field(10, 4) as u8, issued.field(14, 4) as u16);
+    pub(crate) fn setrwc(
+        &mut self,
+        thread: ThreadId,
+        operands: operands::Setrwc,
+        config: &ConfigUnit,
+        src: &mut [SrcBanks; 2],
+    ) {
+        let rwc = &mut self.rwcs[thread.index()];
+        let (set, cr) = (operands.bit_mask, operands.rwc_cr);
+        let (a, b, d) = (operands.rwc_a as u8, operands.rwc_b as u8, operands.rwc_d as u16);
         if set & 1 != 0 {
             rwc.src_a = (a + if cr & 1 != 0 { rwc.src_a_cr } else { 0 }) & 0x3F;
             rwc.src_a_cr = rwc.src_a;
@@ -58,14 +64,13 @@ impl MatrixUnit {
         if set & 8 != 0 {
             rwc.fidelity = 0;
         }
-        release(issued, config, src);
+        release(thread, operands.clear_ab_vld, config, src);
     }
 
-    pub(crate) fn incrwc(&mut self, issued: &Issued) {
-        let rwc = &mut self.rwcs[issued.thread.index()];
-        let cr = issued.field(18, 3);
-        let (a, b, d) =
-            (issued.field(6, 4) as u8, issued.field(10, 4) as u8, issued.field(14, 4) as u16);
+    pub(crate) fn incrwc(&mut self, thread: ThreadId, operands: operands::Incrwc) {
+        let rwc = &mut self.rwcs[thread.index()];
+        let cr = operands.rwc_cr;
+        let (a, b, d) = (operands.rwc_a as u8, operands.rwc_b as u8, operands.rwc_d as u16);
         if cr & 1 != 0 {
             rwc.src_a_cr = (rwc.src_a_cr + a) & 0x3F;
             rwc.src_a = rwc.src_a_cr;
@@ -87,15 +92,14 @@ impl MatrixUnit {
     }
 }
 
-/// Gives banks back as bits 23:22 of an instruction ask. `CLR_DVALID_Src*_Disable` keeps the bank,
-/// but not the pointer.
+/// Gives the banks of `flip` back, bit 0 SrcA. `CLR_DVALID_Src*_Disable` keeps the bank, but not
+/// the pointer.
 #[inline]
-pub(crate) fn release(issued: &Issued, config: &ConfigUnit, src: &mut [SrcBanks; 2]) {
-    let flip = issued.field(22, 2);
+pub(crate) fn release(thread: ThreadId, flip: u32, config: &ConfigUnit, src: &mut [SrcBanks; 2]) {
     if flip == 0 {
         return;
     }
-    let thread = issued.thread.index();
+    let thread = thread.index();
     let keep = [
         config.thread_field(thread, &field::CLR_DVALID_SrcA_Disable),
         config.thread_field(thread, &field::CLR_DVALID_SrcB_Disable),
@@ -108,14 +112,12 @@ pub(crate) fn release(issued: &Issued, config: &ConfigUnit, src: &mut [SrcBanks;
 }
 
 /// Gives banks back regardless of configuration, or resets ownership and pointers altogether.
-pub(crate) fn cleardvalid(issued: &Issued, src: &mut [SrcBanks; 2]) {
-    let (reset, keep_reading) = (issued.field(0, 1) != 0, issued.field(1, 1) != 0);
-    let flip = issued.field(22, 2);
+pub(crate) fn cleardvalid(operands: operands::Cleardvalid, src: &mut [SrcBanks; 2]) {
     for (operand, banks) in src.iter_mut().enumerate() {
-        if reset {
+        if operands.reset_ownership {
             banks.reset_ownership();
-        } else if flip >> operand & 1 != 0 {
-            banks.matrix_release(true, !keep_reading);
+        } else if operands.cleardvalid >> operand & 1 != 0 {
+            banks.matrix_release(true, !operands.keep_pointer);
         }
     }
 }

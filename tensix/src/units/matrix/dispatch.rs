@@ -1,22 +1,21 @@
-//! The matrix unit's door: its gate rule, and one arm per opcode.
+//! The matrix unit's door: its gate rule, and one method per instruction.
 
+use isa::execute::{self, MatrixOps};
 use isa::op::Opcode;
+use isa::operands;
 use sim_core::WaitReason;
 
 use super::counters::cleardvalid;
 use super::moves::Blocked;
+use super::undocumented::trnspsrca;
 use super::zero::zerosrc;
-use super::{Operation, Product, trnspsrcb};
+use super::{Operation, Product, Target, trnspsrcb};
 use crate::backend::Backend;
-use crate::checks;
-use crate::units::{Fault, Issued};
+use crate::checks::{self, Assumption};
+use crate::units::{Issued, Outcome};
 
 /// `LaneConfig.BLOCK_DEST_MOV` starts at this bit `[isa-wh: TensixCoprocessor/SFPCONFIG.md]`.
 const BLOCK_DEST_MOV: u32 = 9;
-
-/// Positions of the address modifier in the word.
-const ADDR_MODE: u32 = 14;
-const POOL_ADDR_MODE: u32 = 15;
 
 impl Backend {
     /// Which of the operands in `needs` do not belong to the matrix unit.
@@ -50,72 +49,272 @@ impl Backend {
     }
 
     /// Executes a matrix-unit instruction.
-    pub(crate) fn matrix_op(&mut self, opcode: Opcode, issued: &Issued) -> Result<(), Fault> {
-        let blocked = match opcode {
-            Opcode::Mova2d
-            | Opcode::Movdbga2d
-            | Opcode::Movb2d
-            | Opcode::Movdbgb2d
-            | Opcode::Movd2a
-            | Opcode::Movd2b => self.blocked_columns(),
-            _ => 0,
-        };
-        if let Opcode::Mvmul
-        | Opcode::Dotpv
-        | Opcode::Gapool
-        | Opcode::Elwadd
-        | Opcode::Elwsub
-        | Opcode::Elwmul = opcode
-        {
-            self.note_stochastic(opcode, issued);
-        }
-        let (unit, config, src) = (&mut self.matrix, &self.config, &mut self.src);
-        match opcode {
-            Opcode::Mvmul => {
-                let broadcast = issued.field(19, 1) != 0;
-                let what = if broadcast { Product::Broadcast } else { Product::Eight };
-                unit.product(issued, what, ADDR_MODE, config, src)
-            }
-            Opcode::Dotpv => unit.product(issued, Product::Eight, ADDR_MODE, config, src),
-            Opcode::Gapool => unit.product(issued, Product::Four, POOL_ADDR_MODE, config, src),
-            Opcode::Gmpool => {
-                if issued.field(19, 1) == 0 {
-                    self.warnings.note(issued, checks::GMPOOL_SHAPE);
-                }
-                unit.gmpool(issued, config, src)
-            }
-            Opcode::Elwadd => unit.elementwise(issued, Operation::Add, config, src),
-            Opcode::Elwsub => unit.elementwise(issued, Operation::Subtract, config, src),
-            Opcode::Elwmul => unit.elementwise(issued, Operation::Multiply, config, src),
-            Opcode::Mova2d | Opcode::Movdbga2d => unit.mova2d(issued, config, src, blocked),
-            Opcode::Movb2d | Opcode::Movdbgb2d => unit.movb2d(issued, config, src, blocked),
-            Opcode::Movd2a => unit.movd2s(issued, 0, config, src, blocked),
-            Opcode::Movd2b => unit.movd2s(issued, 1, config, src, blocked),
-            Opcode::Shiftxa => unit.shiftxa(issued, src),
-            Opcode::Zeroacc => unit.zeroacc(issued, config, src),
-            Opcode::Conv3s1 | Opcode::Conv3s2 | Opcode::Mfconv3s1 => {
-                unit.legacy(issued, ADDR_MODE, config, src)
-            }
-            Opcode::Apool3s1 | Opcode::Apool3s2 => unit.legacy(issued, POOL_ADDR_MODE, config, src),
-            _ => self.matrix_op_without_faults(opcode, issued),
-        }
+    #[inline]
+    pub(crate) fn matrix_op(&mut self, opcode: Opcode, issued: &Issued) -> Outcome {
+        execute::matrix(self, opcode, issued.word, issued).expect("the opcode is of this unit")
     }
 
-    fn matrix_op_without_faults(&mut self, opcode: Opcode, issued: &Issued) -> Result<(), Fault> {
-        let (unit, config, src) = (&mut self.matrix, &self.config, &mut self.src);
-        match opcode {
-            Opcode::Movb2a => unit.movb2a(issued, config, src),
-            Opcode::Shiftxb => unit.shiftxb(issued, config, src),
-            Opcode::Trnspsrcb => trnspsrcb(src),
-            Opcode::Zerosrc => zerosrc(issued, src),
-            Opcode::Setrwc => unit.setrwc(issued, config, src),
-            Opcode::Incrwc => unit.incrwc(issued),
-            Opcode::Cleardvalid => cleardvalid(issued, src),
-            // The operand cache is not modelled.
-            Opcode::Gatesrcrst => {}
-            Opcode::Clrexphist => self.packer.clear_histogram(),
-            _ => return self.matrix_op_assumed(opcode, issued),
-        }
+    fn product(&mut self, issued: &Issued, at: Target, what: Product) -> Outcome {
+        self.note_stochastic(true, issued);
+        self.matrix.product(issued, at, what, &self.config, &mut self.src)
+    }
+
+    fn elementwise(
+        &mut self,
+        issued: &Issued,
+        operands: operands::Elementwise,
+        operation: Operation,
+    ) -> Outcome {
+        self.note_stochastic(true, issued);
+        self.matrix.elementwise(issued, operands, operation, &self.config, &mut self.src)
+    }
+
+    fn convolution(&mut self, issued: &Issued, operands: operands::Convolution) -> Outcome {
+        let operands::Convolution { dst, addr_mode: addr_mod, clear_dvalid, .. } = operands;
+        self.legacy(issued, Target { dst, addr_mod, clear_dvalid })
+    }
+
+    fn average_pool(&mut self, issued: &Issued, operands: operands::Pool3) -> Outcome {
+        let operands::Pool3 { dst, pool_addr_mode: addr_mod, clear_dvalid, .. } = operands;
+        self.legacy(issued, Target { dst, addr_mod, clear_dvalid })
+    }
+
+    fn legacy(&mut self, issued: &Issued, at: Target) -> Outcome {
+        self.matrix.legacy(issued, at, &self.config, &mut self.src);
         Ok(())
+    }
+
+    fn maximum_pool(&mut self, issued: &Issued, operands: operands::Pool3) -> Outcome {
+        self.matrix.mpool(issued, operands, &self.config, &mut self.src);
+        self.assumed(issued, checks::MPOOL)
+    }
+
+    /// Notes what an instruction without a page was taken to do.
+    fn assumed(&mut self, issued: &Issued, assumption: &'static Assumption) -> Outcome {
+        self.warnings.note(issued, assumption);
+        Ok(())
+    }
+}
+
+impl MatrixOps<&Issued> for Backend {
+    type Outcome = Outcome;
+
+    #[inline(always)]
+    fn mvmul(&mut self, operands: operands::Mvmul, issued: &Issued) -> Outcome {
+        let operands::Mvmul { dst, addr_mode: addr_mod, instr_mod19, clear_dvalid } = operands;
+        let what = if instr_mod19 { Product::Broadcast } else { Product::Eight };
+        self.product(issued, Target { dst, addr_mod, clear_dvalid }, what)
+    }
+
+    #[inline(always)]
+    fn dotpv(&mut self, operands: operands::Dotpv, issued: &Issued) -> Outcome {
+        let operands::Dotpv { dst, addr_mode: addr_mod, clear_dvalid, .. } = operands;
+        self.product(issued, Target { dst, addr_mod, clear_dvalid }, Product::Eight)
+    }
+
+    #[inline(always)]
+    fn gapool(&mut self, operands: operands::Gapool, issued: &Issued) -> Outcome {
+        let operands::Gapool { dst, pool_addr_mode: addr_mod, clear_dvalid, .. } = operands;
+        self.product(issued, Target { dst, addr_mod, clear_dvalid }, Product::Four)
+    }
+
+    #[inline(always)]
+    fn gmpool(&mut self, operands: operands::Gmpool, issued: &Issued) -> Outcome {
+        if !operands.instr_mod19 {
+            self.warnings.note(issued, checks::GMPOOL_SHAPE);
+        }
+        self.matrix.gmpool(issued, operands, &self.config, &mut self.src);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn elwadd(&mut self, operands: operands::Elwadd, issued: &Issued) -> Outcome {
+        self.elementwise(issued, operands, Operation::Add)
+    }
+
+    #[inline(always)]
+    fn elwsub(&mut self, operands: operands::Elwsub, issued: &Issued) -> Outcome {
+        self.elementwise(issued, operands, Operation::Subtract)
+    }
+
+    #[inline(always)]
+    fn elwmul(&mut self, operands: operands::Elwmul, issued: &Issued) -> Outcome {
+        self.elementwise(issued, operands, Operation::Multiply)
+    }
+
+    #[inline(always)]
+    fn mova2d(&mut self, operands: operands::Mova2d, issued: &Issued) -> Outcome {
+        let blocked = self.blocked_columns();
+        self.matrix.mova2d(issued, operands, &self.config, &mut self.src, blocked)
+    }
+
+    #[inline(always)]
+    fn movdbga2d(&mut self, operands: operands::Movdbga2d, issued: &Issued) -> Outcome {
+        self.mova2d(operands, issued)
+    }
+
+    #[inline(always)]
+    fn movb2d(&mut self, operands: operands::Movb2d, issued: &Issued) -> Outcome {
+        let blocked = self.blocked_columns();
+        self.matrix.movb2d(issued, operands, &self.config, &mut self.src, blocked)
+    }
+
+    #[inline(always)]
+    fn movdbgb2d(&mut self, operands: operands::Movdbgb2d, issued: &Issued) -> Outcome {
+        self.movb2d(operands, issued)
+    }
+
+    #[inline(always)]
+    fn movd2a(&mut self, operands: operands::Movd2a, issued: &Issued) -> Outcome {
+        let blocked = self.blocked_columns();
+        self.matrix.movd2s(issued, (0, operands), &self.config, &mut self.src, blocked)
+    }
+
+    #[inline(always)]
+    fn movd2b(&mut self, operands: operands::Movd2b, issued: &Issued) -> Outcome {
+        let blocked = self.blocked_columns();
+        self.matrix.movd2s(issued, (1, operands), &self.config, &mut self.src, blocked)
+    }
+
+    #[inline(always)]
+    fn movb2a(&mut self, operands: operands::Movb2a, issued: &Issued) -> Outcome {
+        self.matrix.movb2a(issued, operands, &self.config, &mut self.src);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn shiftxa(&mut self, operands: operands::Shiftxa, issued: &Issued) -> Outcome {
+        self.matrix.shiftxa(issued, operands, &mut self.src)
+    }
+
+    #[inline(always)]
+    fn shiftxb(&mut self, operands: operands::Shiftxb, issued: &Issued) -> Outcome {
+        let thread = issued.thread.index();
+        self.matrix.shiftxb(thread, operands, &self.config, &mut self.src);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn zeroacc(&mut self, operands: operands::Zeroacc, issued: &Issued) -> Outcome {
+        self.matrix.zeroacc(issued, operands, &self.config, &mut self.src)
+    }
+
+    #[inline(always)]
+    fn zerosrc(&mut self, operands: operands::Zerosrc, _: &Issued) -> Outcome {
+        zerosrc(operands, &mut self.src);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn trnspsrcb(&mut self, _: &Issued) -> Outcome {
+        trnspsrcb(&mut self.src);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn setrwc(&mut self, operands: operands::Setrwc, issued: &Issued) -> Outcome {
+        self.matrix.setrwc(issued.thread, operands, &self.config, &mut self.src);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn incrwc(&mut self, operands: operands::Incrwc, issued: &Issued) -> Outcome {
+        self.matrix.incrwc(issued.thread, operands);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn cleardvalid(&mut self, operands: operands::Cleardvalid, _: &Issued) -> Outcome {
+        cleardvalid(operands, &mut self.src);
+        Ok(())
+    }
+
+    /// Nothing to do: the operand cache is not modelled.
+    #[inline(always)]
+    fn gatesrcrst(&mut self, _: operands::Gatesrcrst, _: &Issued) -> Outcome {
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn clrexphist(&mut self, _: &Issued) -> Outcome {
+        self.packer.clear_histogram();
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn conv3s1(&mut self, operands: operands::Conv3s1, issued: &Issued) -> Outcome {
+        self.convolution(issued, operands)
+    }
+
+    #[inline(always)]
+    fn conv3s2(&mut self, operands: operands::Conv3s2, issued: &Issued) -> Outcome {
+        self.convolution(issued, operands)
+    }
+
+    #[inline(always)]
+    fn mfconv3s1(&mut self, operands: operands::Mfconv3s1, issued: &Issued) -> Outcome {
+        self.convolution(issued, operands)
+    }
+
+    #[inline(always)]
+    fn apool3s1(&mut self, operands: operands::Apool3s1, issued: &Issued) -> Outcome {
+        self.average_pool(issued, operands)
+    }
+
+    #[inline(always)]
+    fn apool3s2(&mut self, operands: operands::Apool3s2, issued: &Issued) -> Outcome {
+        self.average_pool(issued, operands)
+    }
+
+    #[inline(always)]
+    fn mpool3s1(&mut self, operands: operands::Mpool3s1, issued: &Issued) -> Outcome {
+        self.maximum_pool(issued, operands)
+    }
+
+    #[inline(always)]
+    fn mpool3s2(&mut self, operands: operands::Mpool3s2, issued: &Issued) -> Outcome {
+        self.maximum_pool(issued, operands)
+    }
+
+    #[inline(always)]
+    fn trnspsrca(&mut self, issued: &Issued) -> Outcome {
+        trnspsrca(&mut self.src);
+        self.assumed(issued, checks::TRNSPSRCA)
+    }
+
+    #[inline(always)]
+    fn setibrwc(&mut self, operands: operands::Setibrwc, issued: &Issued) -> Outcome {
+        self.matrix.setibrwc(issued.thread, operands);
+        self.assumed(issued, checks::SETIBRWC)
+    }
+
+    #[inline(always)]
+    fn rareb(&mut self, issued: &Issued) -> Outcome {
+        self.assumed(issued, checks::WITHOUT_EFFECT)
+    }
+
+    #[inline(always)]
+    fn setashrmh(&mut self, _: operands::Setashrmh, issued: &Issued) -> Outcome {
+        self.assumed(issued, checks::WITHOUT_EFFECT)
+    }
+
+    #[inline(always)]
+    fn setashrmh0(&mut self, _: operands::Setashrmh0, issued: &Issued) -> Outcome {
+        self.assumed(issued, checks::WITHOUT_EFFECT)
+    }
+
+    #[inline(always)]
+    fn setashrmh1(&mut self, _: operands::Setashrmh1, issued: &Issued) -> Outcome {
+        self.assumed(issued, checks::WITHOUT_EFFECT)
+    }
+
+    #[inline(always)]
+    fn setashrmv(&mut self, _: operands::Setashrmv, issued: &Issued) -> Outcome {
+        self.assumed(issued, checks::WITHOUT_EFFECT)
+    }
+
+    #[inline(always)]
+    fn setpkedgof(&mut self, _: operands::Setpkedgof, issued: &Issued) -> Outcome {
+        self.assumed(issued, checks::WITHOUT_EFFECT)
     }
 }

@@ -41,9 +41,11 @@ use crate::state::rwc::Rwc;
 use crate::state::src::{SRC_COLUMNS, SRC_ROWS, SrcBanks};
 use counters::release;
 use elementwise::{Mode, Operation};
+use isa::operands::{Elementwise, Gmpool, Mova2d, Movb2a, Movb2d, Movd2a, Shiftxa, Shiftxb};
 use moves::Blocked;
 use multiply::Shape;
 use setup::{Setup, Style};
+use sim_core::ThreadId;
 
 /// The matrix unit's state.
 #[derive(Clone, Debug)]
@@ -60,6 +62,15 @@ pub(crate) struct MatrixUnit {
 
 /// The two source operands and configuration, as an instruction sees them.
 type Sources<'a> = &'a mut [SrcBanks; 2];
+
+/// Operands of all instructions that compute: the row of Dst, the address modifier that is applied
+/// and the banks that are given back, bit 0 for SrcA.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Target {
+    dst: u32,
+    addr_mod: u32,
+    clear_dvalid: u32,
+}
 
 /// What a matrix multiplication covers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,28 +98,33 @@ impl MatrixUnit {
         self.dst.valid = [u64::MAX; DST_ROWS / 64];
     }
 
-    /// Bank hand-over and counters, after an instruction with bits 23:22 `clear_dvalid`.
+    /// Bank hand-over and counters, after an instruction that computes.
     #[inline]
-    fn finish(&mut self, issued: &Issued, addr_mod: u32, config: &ConfigUnit, src: Sources<'_>) {
-        release(issued, config, src);
-        self.apply_addr_mod(addr_mod, issued.thread.index(), config);
+    fn finish(&mut self, issued: &Issued, at: Target, config: &ConfigUnit, src: Sources<'_>) {
+        release(issued.thread, at.clear_dvalid, config, src);
+        self.apply_addr_mod(at.addr_mod, issued.thread.index(), config);
     }
 
-    /// The row of Dst that an instruction names, before alignment.
-    pub(crate) fn dst_row(&self, issued: &Issued, config: &ConfigUnit, src: &[SrcBanks; 2]) -> u32 {
-        Setup::new(self, issued, config, src).dst_row & 0x3FF
+    /// The row of Dst that an instruction names by the field `dst`, before alignment.
+    pub(crate) fn dst_row(
+        &self,
+        (thread, dst): (ThreadId, u32),
+        config: &ConfigUnit,
+        src: &[SrcBanks; 2],
+    ) -> u32 {
+        Setup::new(self, thread, dst, config, src).dst_row & 0x3FF
     }
 
-    /// MVMUL, DOTPV, GAPOOL: `addr_mod_at` is where the address modifier lies in the word.
+    /// MVMUL, DOTPV, GAPOOL.
     fn product(
         &mut self,
         issued: &Issued,
+        at: Target,
         what: Product,
-        addr_mod_at: u32,
         config: &ConfigUnit,
         src: Sources<'_>,
     ) -> Result<(), Fault> {
-        let mut setup = Setup::new(self, issued, config, src).checked(issued)?;
+        let mut setup = Setup::new(self, issued.thread, at.dst, config, src).checked(issued)?;
         let broadcast = what == Product::Broadcast;
         let (rows, step) = match what {
             Product::Eight => (8, 1),
@@ -122,7 +138,7 @@ impl MatrixUnit {
         let shape = Shape { rows, step, broadcast };
         let (a, b) = (src[0].matrix_side().0, src[1].matrix_side().0);
         multiply::multiply(&mut self.dst, a, b, &setup, shape);
-        self.finish(issued, issued.field(addr_mod_at, 3), config, src);
+        self.finish(issued, at, config, src);
         Ok(())
     }
 
@@ -130,11 +146,14 @@ impl MatrixUnit {
     fn elementwise(
         &mut self,
         issued: &Issued,
+        operands: Elementwise,
         operation: Operation,
         config: &ConfigUnit,
         src: Sources<'_>,
     ) -> Result<(), Fault> {
-        let mut setup = Setup::new(self, issued, config, src).checked(issued)?;
+        let Elementwise { dst, addr_mode: addr_mod, clear_dvalid, .. } = operands;
+        let at = Target { dst, addr_mod, clear_dvalid };
+        let mut setup = Setup::new(self, issued.thread, dst, config, src).checked(issued)?;
         let multiply = operation == Operation::Multiply;
         if !multiply && setup.phase != 0 {
             let text = format!("ELWADD or ELWSUB in fidelity phase {}", setup.phase);
@@ -142,9 +161,9 @@ impl MatrixUnit {
             setup.phase = 0;
         }
         let mode = Mode {
-            broadcast_column: issued.field(19, 1) != 0,
-            broadcast_row: issued.field(20, 1) != 0,
-            accumulate: multiply || issued.field(21, 1) != 0,
+            broadcast_column: operands.broadcast_column,
+            broadcast_row: operands.broadcast_row,
+            accumulate: multiply || operands.dest_accum_en,
         };
         setup.src_a_row &= 0x38;
         setup.src_b_row &= if mode.broadcast_row { 0x3F } else { 0x38 };
@@ -152,64 +171,54 @@ impl MatrixUnit {
         self.last_src_a_row = setup.src_a_row as u8;
         let (a, b) = (src[0].matrix_side().0, src[1].matrix_side().0);
         elementwise::block(&mut self.dst, a, b, &setup, operation, mode);
-        self.finish(issued, issued.field(14, 3), config, src);
+        self.finish(issued, at, config, src);
         Ok(())
     }
 
     /// GMPOOL.
-    fn gmpool(
-        &mut self,
-        issued: &Issued,
-        config: &ConfigUnit,
-        src: Sources<'_>,
-    ) -> Result<(), Fault> {
-        let mut setup = Setup::new(self, issued, config, src);
+    fn gmpool(&mut self, issued: &Issued, operands: Gmpool, config: &ConfigUnit, src: Sources<'_>) {
+        let Gmpool { dst, pool_addr_mode: addr_mod, clear_dvalid, .. } = operands;
+        let mut setup = Setup::new(self, issued.thread, dst, config, src);
         // "0 - single row wide; 1 - 16x16 wide" [llk: instructions/assembly.yaml]; the page has
         // the latter only. A single row needs no alignment [unknown: U-075].
-        let rows = if issued.field(19, 1) == 0 { 1 } else { pool::ROWS };
+        let rows = if operands.instr_mod19 { pool::ROWS } else { 1 };
         setup.src_a_row &= if rows == 1 { 0x3F } else { 0x30 };
         setup.src_b_row &= 0x38;
         setup.dst_row &= 0x3FC;
         self.last_src_a_row = setup.src_a_row as u8;
         let (a, b) = (src[0].matrix_side().0, src[1].matrix_side().0);
-        let shape = pool::Shape { rows, argmax: issued.field(14, 1) != 0 };
+        let shape = pool::Shape { rows, argmax: operands.max_pool_index_en };
         pool::maximum(&mut self.dst, a, b, &setup, shape);
-        self.finish(issued, issued.field(15, 3), config, src);
-        Ok(())
+        self.finish(issued, Target { dst, addr_mod, clear_dvalid }, config, src);
     }
 
     /// CONV3S1, CONV3S2, MFCONV3S1, APOOL3S1, APOOL3S2: `Dst += 0`. That it is a block of eight
     /// rows is taken from the descriptions of what they once were [unknown: U-061].
-    fn legacy(
-        &mut self,
-        issued: &Issued,
-        addr_mod_at: u32,
-        config: &ConfigUnit,
-        src: Sources<'_>,
-    ) -> Result<(), Fault> {
-        let mut setup = Setup::new(self, issued, config, src);
+    fn legacy(&mut self, issued: &Issued, at: Target, config: &ConfigUnit, src: Sources<'_>) {
+        let mut setup = Setup::new(self, issued.thread, at.dst, config, src);
         setup.dst_row &= 0x3F8;
         setup.style_b = setup.style_a;
         self.last_src_a_row = (setup.src_a_row & 0x38) as u8;
         let nothing = [[0; SRC_COLUMNS]; SRC_ROWS];
         let shape = Shape { rows: 8, step: 1, broadcast: false };
         multiply::multiply(&mut self.dst, &nothing, &nothing, &setup, shape);
-        self.finish(issued, issued.field(addr_mod_at, 3), config, src);
-        Ok(())
+        self.finish(issued, at, config, src);
     }
 
     /// MOVA2D and MOVDBGA2D: one row or an aligned block of eight.
     fn mova2d(
         &mut self,
         issued: &Issued,
+        operands: Mova2d,
         config: &ConfigUnit,
         src: Sources<'_>,
         blocked: Blocked,
     ) -> Result<(), Fault> {
-        let setup = Setup::new(self, issued, config, src);
-        let low = self.check_low(issued, &setup)?;
-        let (rows, align) = if issued.field(13, 1) != 0 { (8, !7) } else { (1, !0) };
-        let from = (issued.field(17, 6) + setup.src_a_row) & align;
+        let setup = Setup::new(self, issued.thread, operands.dst, config, src);
+        let low = operands.dest_32b_lo;
+        self.check_low(issued, low, &setup)?;
+        let (rows, align) = if operands.block { (8, !7) } else { (1, !0) };
+        let from = (operands.src + setup.src_a_row) & align;
         self.last_src_a_row = (from & 0x3F) as u8;
         let cells = src[0].matrix_side().0;
         for i in 0..rows {
@@ -217,7 +226,7 @@ impl MatrixUnit {
                 .map(|cell| moves::cleaned(cell, setup.flush, Style::Tf32));
             moves::to_dst(&mut self.dst, &setup, (setup.dst_row & align) + i, &row, low, blocked);
         }
-        self.apply_addr_mod(issued.field(14, 3), issued.thread.index(), config);
+        self.apply_addr_mod(operands.addr_mode, issued.thread.index(), config);
         Ok(())
     }
 
@@ -226,25 +235,26 @@ impl MatrixUnit {
     fn movb2d(
         &mut self,
         issued: &Issued,
+        operands: Movb2d,
         config: &ConfigUnit,
         src: Sources<'_>,
         blocked: Blocked,
     ) -> Result<(), Fault> {
-        let setup = Setup::for_src_b(self, issued, config, src);
-        let low = self.check_low(issued, &setup)?;
-        let mode = issued.field(11, 3);
-        let broadcast = mode & 2 != 0;
-        let (rows, dst_align, src_align) = match mode & 6 {
-            0 => (1, !0, !0),
-            4 => (4, !3, !3),
-            _ => (8, !7, !0),
+        let setup = Setup::for_src_b(self, issued.thread, operands.dst, config, src);
+        let low = operands.dest_32b_lo;
+        self.check_low(issued, low, &setup)?;
+        let broadcast = operands.broadcast;
+        let (rows, dst_align, src_align) = match (broadcast, operands.block) {
+            (false, false) => (1, !0, !0),
+            (false, true) => (4, !3, !3),
+            (true, _) => (8, !7, !0),
         };
-        let from = (issued.field(17, 6) + setup.src_b_row) & src_align;
+        let from = (operands.src + setup.src_b_row) & src_align;
         self.last_src_a_row = setup.src_a_row as u8;
         let cells = src[1].matrix_side().0;
         for i in 0..rows {
             let row = cells[(from + if broadcast { 0 } else { i }) as usize % SRC_ROWS];
-            let row = if mode & 1 != 0 { [row[0]; DST_COLUMNS] } else { row };
+            let row = if operands.first_column { [row[0]; DST_COLUMNS] } else { row };
             let row = row.map(|cell| moves::cleaned(cell, setup.flush, setup.style_b));
             moves::to_dst(
                 &mut self.dst,
@@ -255,7 +265,7 @@ impl MatrixUnit {
                 blocked,
             );
         }
-        self.apply_addr_mod(issued.field(14, 3), issued.thread.index(), config);
+        self.apply_addr_mod(operands.addr_mode, issued.thread.index(), config);
         Ok(())
     }
 
@@ -263,17 +273,17 @@ impl MatrixUnit {
     fn movd2s(
         &mut self,
         issued: &Issued,
-        operand: usize,
+        (operand, operands): (usize, Movd2a),
         config: &ConfigUnit,
         src: Sources<'_>,
         blocked: Blocked,
     ) -> Result<(), Fault> {
         let setup = if operand == 0 {
-            Setup::new(self, issued, config, src)
+            Setup::new(self, issued.thread, operands.dst, config, src)
         } else {
-            Setup::for_src_b(self, issued, config, src)
+            Setup::for_src_b(self, issued.thread, operands.dst, config, src)
         };
-        let low = issued.field(23, 1) != 0;
+        let low = operands.dest_32b_lo;
         let words = setup.wide;
         if !words && (low || setup.style_a == Style::Tf32) {
             issued.refuse(
@@ -281,9 +291,9 @@ impl MatrixUnit {
                 "Dst is in 16-bit mode, which has neither TF32 nor low halves to move",
             )?;
         }
-        let (rows, align) = if issued.field(13, 1) != 0 { (4, !3) } else { (1, !0) };
+        let (rows, align) = if operands.block { (4, !3) } else { (1, !0) };
         let counter = [setup.src_a_row, setup.src_b_row][operand & 1];
-        let to = (issued.field(17, 6) + counter) & align;
+        let to = (operands.src + counter) & align;
         self.last_src_a_row = if operand == 0 { to & 0x3F } else { setup.src_a_row } as u8;
         let cells = src[operand & 1].matrix_side_mut();
         for i in 0..rows {
@@ -296,16 +306,17 @@ impl MatrixUnit {
                 }
             }
         }
-        self.apply_addr_mod(issued.field(14, 3), issued.thread.index(), config);
+        self.apply_addr_mod(operands.addr_mode, issued.thread.index(), config);
         Ok(())
     }
 
     /// MOVB2A: one row or an aligned block of four, denormals flushed `[spec: numerics 3]`.
-    fn movb2a(&mut self, issued: &Issued, config: &ConfigUnit, src: Sources<'_>) {
-        let setup = Setup::new(self, issued, config, src);
-        let (rows, align) = if issued.field(13, 1) != 0 { (4, !3) } else { (1, !0) };
-        let from = (issued.field(0, 6) + setup.src_b_row) & align;
-        let to = (issued.field(17, 6) + setup.src_a_row) & align;
+    fn movb2a(&mut self, issued: &Issued, operands: Movb2a, config: &ConfigUnit, src: Sources<'_>) {
+        // It names no row of Dst.
+        let setup = Setup::new(self, issued.thread, 0, config, src);
+        let (rows, align) = if operands.block { (4, !3) } else { (1, !0) };
+        let from = (operands.srcb + setup.src_b_row) & align;
+        let to = (operands.srca + setup.src_a_row) & align;
         self.last_src_a_row = (to & 0x3F) as u8;
         let [a, b] = src;
         let (source, target) = (b.matrix_side().0, a.matrix_side_mut());
@@ -313,25 +324,24 @@ impl MatrixUnit {
             target[(to + i) as usize % SRC_ROWS] = source[(from + i) as usize % SRC_ROWS]
                 .map(|cell| moves::cleaned(cell, setup.flush, Style::Tf32));
         }
-        self.apply_addr_mod(issued.field(14, 3), issued.thread.index(), config);
+        self.apply_addr_mod(operands.addr_mode, issued.thread.index(), config);
     }
 
-    /// Whether a move to Dst writes low halves, which hardware gets wrong for TF32.
-    fn check_low(&self, issued: &Issued, setup: &Setup) -> Result<bool, Fault> {
-        let low = issued.field(23, 1) != 0;
+    /// Refuses a move to the low halves of Dst of a TF32, which hardware gets wrong.
+    fn check_low(&self, issued: &Issued, low: bool, setup: &Setup) -> Result<(), Fault> {
         if low && setup.format_a == setup::TF32 {
             issued.refuse(
                 Check::MovTf32Low,
                 "a TF32 moved to the low halves of Dst, which Blackhole does wrong",
             )?;
         }
-        Ok(low)
+        Ok(())
     }
 
     /// SHIFTXA: sixteen rows, from where the last instruction read SrcA, by one column into rows
     /// 0 to 15. That origin is a documented hardware bug.
-    fn shiftxa(&self, issued: &Issued, src: Sources<'_>) -> Result<(), Fault> {
-        let direction = issued.field(0, 2);
+    fn shiftxa(&self, issued: &Issued, operands: Shiftxa, src: Sources<'_>) -> Result<(), Fault> {
+        let direction = operands.shift_mode;
         if direction < 2 {
             return Err(issued.error(
                 Check::ShiftxaDirection,
@@ -357,15 +367,14 @@ impl MatrixUnit {
     /// SHIFTXB: one row, left by one column, rotating or filling with zero. The functional model's
     /// loop leaves column 14 as it was, which its diagram does not; we follow the diagram and the
     /// summary [unknown: U-062].
-    fn shiftxb(&mut self, issued: &Issued, config: &ConfigUnit, src: Sources<'_>) {
-        let thread = issued.thread.index();
-        let row = issued.field(0, 6) + u32::from(self.rwcs[thread].src_b);
+    fn shiftxb(&mut self, thread: usize, operands: Shiftxb, config: &ConfigUnit, src: Sources<'_>) {
+        let row = operands.row + u32::from(self.rwcs[thread].src_b);
         let cells = &mut src[1].matrix_side_mut()[row as usize % SRC_ROWS];
         cells.rotate_left(1);
-        if issued.field(10, 1) != 0 {
+        if operands.fill_zero {
             cells[SRC_COLUMNS - 1] = 0;
         }
-        self.apply_addr_mod(issued.field(14, 3), thread, config);
+        self.apply_addr_mod(operands.addr_mode, thread, config);
     }
 }
 

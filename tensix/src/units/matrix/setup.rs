@@ -10,6 +10,7 @@ use crate::state::src::SrcBanks;
 use crate::units::config::ConfigUnit;
 use crate::units::{Fault, Issued};
 use isa::config::field;
+use sim_core::ThreadId;
 
 /// TF32, the only format code with ten mantissa bits and an eight-bit exponent.
 pub(crate) const TF32: u8 = 4;
@@ -77,15 +78,16 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// The set-up of `issued`, whose Dst row is in bits 9:0.
+    /// The set-up of an instruction of a thread that names row `dst` of Dst.
     #[inline]
     pub(crate) fn new(
         unit: &MatrixUnit,
-        issued: &Issued,
+        thread: ThreadId,
+        dst: u32,
         config: &ConfigUnit,
         src: &[SrcBanks; 2],
     ) -> Self {
-        let thread = issued.thread.index();
+        let thread = thread.index();
         let state = &config.states[config.state_id(thread)];
         let forced = config.thread_field(thread, &field::FP16A_FORCE_Enable) != 0;
         let int8 = !forced && field::ALU_ACC_CTRL_INT8_math_enabled.get(state) != 0;
@@ -110,8 +112,7 @@ impl Setup {
             wide: !forced && (int8 || fp32),
             flush: field::ALU_ACC_CTRL_Zero_Flag_disabled_src.get(state) == 0,
             phase: (u32::from(rwc.fidelity) + base) & 3,
-            dst_row: issued
-                .field(0, 10)
+            dst_row: dst
                 .wrapping_add(config.thread_field(thread, &field::DEST_TARGET_REG_CFG_MATH_Offset))
                 .wrapping_add(u32::from(rwc.dst))
                 .wrapping_add(field::DEST_REGW_BASE_Base.get(state)),
@@ -125,13 +126,13 @@ impl Setup {
     /// too `[spec: numerics 1.2]`.
     pub(crate) fn for_src_b(
         unit: &MatrixUnit,
-        issued: &Issued,
+        thread: ThreadId,
+        dst: u32,
         config: &ConfigUnit,
         src: &[SrcBanks; 2],
     ) -> Self {
-        let mut setup = Self::new(unit, issued, config, src);
-        let thread = issued.thread.index();
-        if config.thread_field(thread, &field::DISABLE_IMPLIED_SRCA_FMT_Base) == 0 {
+        let mut setup = Self::new(unit, thread, dst, config, src);
+        if config.thread_field(thread.index(), &field::DISABLE_IMPLIED_SRCA_FMT_Base) == 0 {
             setup.format_a = src[1].matrix_side().1;
             if !setup.forced {
                 setup.style_a = Style::of(setup.format_a);

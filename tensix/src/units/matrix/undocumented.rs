@@ -5,71 +5,48 @@
 //! what most of them set (`CONV*`, `MPOOL*`, `APOOL*`) were neutered for Wormhole
 //! `[isa-wh: TensixCoprocessor/MatrixUnit.md]`.
 
-use isa::op::Opcode;
+use isa::operands;
+use sim_core::ThreadId;
 
-use super::{MatrixUnit, Sources, pool};
-use crate::backend::Backend;
-use crate::checks;
+use super::{MatrixUnit, Sources, Target, pool};
 use crate::state::src::{SRC_COLUMNS, SRC_ROWS};
+use crate::units::Issued;
 use crate::units::config::ConfigUnit;
 use crate::units::matrix::setup::Setup;
-use crate::units::{Fault, Issued};
 
 /// Rows of SrcA that `TRNSPSRCA` exchanges with columns.
 const MAIN_ROWS: usize = 16;
 
-impl Backend {
-    /// Executes one of them.
-    pub(super) fn matrix_op_assumed(
-        &mut self,
-        opcode: Opcode,
-        issued: &Issued,
-    ) -> Result<(), Fault> {
-        let (unit, config, src) = (&mut self.matrix, &self.config, &mut self.src);
-        let assumed = match opcode {
-            Opcode::Trnspsrca => {
-                trnspsrca(src);
-                checks::TRNSPSRCA
-            }
-            Opcode::Mpool3s1 | Opcode::Mpool3s2 => {
-                unit.mpool(issued, config, src);
-                checks::MPOOL
-            }
-            Opcode::Setibrwc => {
-                unit.setibrwc(issued);
-                checks::SETIBRWC
-            }
-            _ => checks::WITHOUT_EFFECT,
-        };
-        self.warnings.note(issued, assumed);
-        Ok(())
-    }
-}
-
 impl MatrixUnit {
     /// MPOOL3S1 and MPOOL3S2: "something similar to what GMPOOL would do if SrcA was entirely
     /// zero" `[isa-wh: TensixCoprocessor/MatrixUnit.md]`; taken literally [unknown: U-072].
-    fn mpool(&mut self, issued: &Issued, config: &ConfigUnit, src: Sources<'_>) {
-        let mut setup = Setup::new(self, issued, config, src);
+    pub(super) fn mpool(
+        &mut self,
+        issued: &Issued,
+        operands: operands::Pool3,
+        config: &ConfigUnit,
+        src: Sources<'_>,
+    ) {
+        let operands::Pool3 { dst, index_en, pool_addr_mode: addr_mod, clear_dvalid } = operands;
+        let mut setup = Setup::new(self, issued.thread, dst, config, src);
         self.last_src_a_row = (setup.src_a_row & 0x30) as u8;
         setup.src_a_row = 0;
         setup.src_b_row &= 0x38;
         setup.dst_row &= 0x3FC;
         let nothing = [[0; SRC_COLUMNS]; SRC_ROWS];
-        let shape = pool::Shape { rows: pool::ROWS, argmax: issued.field(14, 1) != 0 };
+        let shape = pool::Shape { rows: pool::ROWS, argmax: index_en };
         pool::maximum(&mut self.dst, &nothing, src[1].matrix_side().0, &setup, shape);
-        self.finish(issued, issued.field(15, 3), config, src);
+        self.finish(issued, Target { dst, addr_mod, clear_dvalid }, config, src);
     }
 
     /// SETIBRWC: sets the bias counter or, with bit 0, adds to it; with bit 18 the copy follows
     /// the counter, without it the counter follows the copy. That is the vendor's one line about
     /// each field `[llk: instructions/assembly.yaml]`; widths are those of the increments in
     /// `ADDR_MOD_BIAS` `[llk: ckernel_addrmod.h]` [unknown: U-073].
-    fn setibrwc(&mut self, issued: &Issued) {
-        let rwc = &mut self.rwcs[issued.thread.index()];
-        let value = issued.field(6, 4) as u8;
-        let increments = issued.field(0, 1) != 0;
-        let base = match (increments, issued.field(18, 1) != 0) {
+    pub(super) fn setibrwc(&mut self, thread: ThreadId, operands: operands::Setibrwc) {
+        let rwc = &mut self.rwcs[thread.index()];
+        let value = operands.value as u8;
+        let base = match (operands.increment, operands.from_counter) {
             (false, _) => 0,
             (true, true) => rwc.bias,
             (true, false) => rwc.bias_cr,
@@ -82,7 +59,7 @@ impl MatrixUnit {
 /// TRNSPSRCA: "transpose SRCA main registers rows", as `TRNSPSRCB` does for rows 16 to 31 of SrcB
 /// `[llk: instructions/assembly.yaml]`. The main registers of earlier architectures were the first
 /// 16 rows; the rest was halo [unknown: U-071].
-fn trnspsrca(src: Sources<'_>) {
+pub(super) fn trnspsrca(src: Sources<'_>) {
     let cells = src[0].matrix_side_mut();
     let block: [[u32; SRC_COLUMNS]; MAIN_ROWS] = std::array::from_fn(|row| cells[row]);
     for (i, row) in block.iter().enumerate() {
@@ -94,8 +71,10 @@ fn trnspsrca(src: Sources<'_>) {
 
 #[cfg(test)]
 mod tests {
+    use crate::backend::Backend;
     use crate::checks::Warned;
-    use sim_core::{CoreId, Cycle, ThreadId};
+    use isa::op::Opcode;
+    use sim_core::{CoreId, Cycle};
 
     use super::*;
     use crate::queue::Origin;

@@ -11,6 +11,7 @@ use crate::state::src::{SRC_COLUMNS, SRC_ROWS, SrcBanks, SrcCells};
 use crate::units::config::ConfigUnit;
 use crate::units::{Fault, Issued};
 use isa::config::field;
+use isa::operands;
 
 /// ZEROACC modes; mode 3 is all of Dst.
 const ONE_ROW: u32 = 0;
@@ -25,14 +26,15 @@ impl MatrixUnit {
     pub(crate) fn zeroacc(
         &mut self,
         issued: &Issued,
+        operands: operands::Zeroacc,
         config: &ConfigUnit,
         src: &mut [SrcBanks; 2],
     ) -> Result<(), Fault> {
         if self.zeroacc_held {
             return Ok(());
         }
-        let mode = issued.field(19, 2);
-        let (words, revert) = (issued.field(18, 1) != 0, issued.field(17, 1) != 0);
+        let mode = operands.clear_mode;
+        let (words, revert) = (operands.use_32_bit_mode, operands.clear_zero_flags);
         // Used on 16 rows of words by the vendor's kernels, in spite of the documents.
         if revert && (mode != ROWS_16 || !words) && mode != ONE_ROW {
             issued.refuse(
@@ -51,24 +53,24 @@ impl MatrixUnit {
             ONE_ROW => {
                 let words = field::ALU_ACC_CTRL_Fp32_enabled.get(state) != 0
                     || field::ALU_ACC_CTRL_INT8_math_enabled.get(state) != 0;
-                self.mark(issued.field(0, 10).wrapping_add(base), words, map, revert);
+                self.mark(operands.where_.wrapping_add(base), words, map, revert);
             }
             ROWS_16 => {
                 let absolute = field::DEST_ACCESS_CFG_zeroacc_absolute_tile_mode.get(state) != 0;
-                let block = issued.field(0, 8) + if absolute { 0 } else { tile_base(base, words) };
+                let block = operands.block + if absolute { 0 } else { tile_base(base, words) };
                 if block < if words { 32 } else { 64 } {
                     (0..16).for_each(|row| self.mark(block * 16 + row, words, map, revert));
                 }
             }
             HALF => {
-                let half = issued.field(0, 1) as usize * 8;
+                let half = usize::from(operands.half) * 8;
                 self.dst.valid[half..half + 8].fill(0);
             }
             _ => self.dst.valid.fill(0),
         }
-        super::release(issued, config, src);
+        super::release(issued.thread, operands.clear_dvalid, config, src);
         if mode == ONE_ROW || mode == ROWS_16 {
-            self.apply_addr_mod(issued.field(14, 3), thread, config);
+            self.apply_addr_mod(operands.addr_mode, thread, config);
         }
         Ok(())
     }
@@ -95,12 +97,12 @@ const fn tile_base(row: u32, words: bool) -> u32 {
 }
 
 /// Fills banks of SrcA and SrcB.
-pub(crate) fn zerosrc(issued: &Issued, src: &mut [SrcBanks; 2]) {
-    let (operands, both, matrix) =
-        (issued.field(0, 2), issued.field(2, 1) != 0, issued.field(3, 1) != 0);
-    let lowest = issued.field(4, 1) != 0;
+pub(crate) fn zerosrc(operands: operands::Zerosrc, src: &mut [SrcBanks; 2]) {
+    let operands::Zerosrc {
+        src_mask, bank_mask: both, write_mode: matrix, zero_val: lowest, ..
+    } = operands;
     for (operand, banks) in src.iter_mut().enumerate() {
-        if operands >> operand & 1 == 0 {
+        if src_mask >> operand & 1 == 0 {
             continue;
         }
         // Only SrcA can be filled with the lowest value.

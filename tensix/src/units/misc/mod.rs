@@ -6,112 +6,176 @@
 //! Sources: `[isa-wh: TensixCoprocessor/MiscellaneousUnit.md]` and the instruction pages, whose
 //! encodings the vendor's opcode table confirms.
 
-use super::{Fault, Issued};
-use crate::checks::Check;
+use isa::execute::MiscOps;
+use isa::operands;
+
+use super::{Fault, Issued, Outcome};
+use crate::backend::Backend;
+use crate::checks::{self, Check};
 use crate::state::adc::{Channel, Dimension, ThreadAdcs};
 
 #[cfg(test)]
 mod tests;
 
 /// The dimensions a two-dimension instruction is about.
-pub(crate) type Pair = [Dimension; 2];
+type Pair = [Dimension; 2];
 
-pub(crate) const XY: Pair = [Dimension::X, Dimension::Y];
-pub(crate) const ZW: Pair = [Dimension::Z, Dimension::W];
+const XY: Pair = [Dimension::X, Dimension::Y];
+const ZW: Pair = [Dimension::Z, Dimension::W];
 
 /// SETADC: one counter of the selected sets. Bits 17:16 of the value are a thread override.
-pub(crate) fn setadc(adcs: &mut [ThreadAdcs; 3], issued: &Issued) -> Result<(), Fault> {
-    let thread = counters_of(issued, 16)?;
-    let dimension = Dimension::from_bits(issued.field(18, 2));
-    let channel = issued.field(20, 1) as usize;
-    let value = issued.field(0, 18);
-    each(&mut adcs[thread], issued, |channels| channels[channel].set(dimension, value));
+fn setadc(
+    adcs: &mut [ThreadAdcs; 3],
+    operands: operands::Setadc,
+    issued: &Issued,
+) -> Result<(), Fault> {
+    let thread = counters_of(operands.thread_override, issued)?;
+    let dimension = Dimension::from_bits(operands.dimension_index);
+    let channel = usize::from(operands.channel_index);
+    for channels in adcs[thread].selected(operands.cnt_set_mask) {
+        channels[channel].set(dimension, operands.value);
+    }
     Ok(())
 }
 
-/// SETADCXX: both X counters of the selected sets.
-pub(crate) fn setadcxx(adcs: &mut [ThreadAdcs; 3], issued: &Issued) {
-    let values = [issued.field(0, 10), issued.field(10, 10)];
-    each(&mut adcs[issued.thread.index()], issued, |channels| {
-        for (channel, value) in channels.iter_mut().zip(values) {
-            channel.set(Dimension::X, value);
+/// Sets, thread override and three-bit values of an instruction about two dimensions. Values go
+/// channel by channel: 0 and 1 for channel 0, 2 and 3 for channel 1.
+struct Counters {
+    sets: u32,
+    thread_override: u32,
+    values: [u32; 4],
+}
+
+impl Counters {
+    fn of_pair(operands: operands::CounterPair) -> Self {
+        let operands::CounterPair { ch0_x, ch0_y, ch1_x, ch1_y, .. } = operands;
+        let (sets, thread_override) = (operands.cnt_set_mask, operands.thread_override);
+        Self { sets, thread_override, values: [ch0_x, ch0_y, ch1_x, ch1_y] }
+    }
+
+    fn of_steps(operands: operands::CounterSteps) -> Self {
+        let operands::CounterSteps { ch0_x, ch0_y, ch1_x, ch1_y, .. } = operands;
+        let (sets, thread_override) = (operands.cnt_set_mask, operands.thread_override);
+        Self { sets, thread_override, values: [ch0_x, ch0_y, ch1_x, ch1_y] }
+    }
+
+    /// Applies `change` to the counters that `mask` names, in the order of the values.
+    #[inline]
+    fn each(
+        self,
+        mask: u32,
+        pair: Pair,
+        (adcs, issued): (&mut [ThreadAdcs; 3], &Issued),
+        change: impl Fn(&mut Channel, Dimension, u32),
+    ) -> Result<(), Fault> {
+        let thread = counters_of(self.thread_override, issued)?;
+        for channels in adcs[thread].selected(self.sets) {
+            for (index, &value) in self.values.iter().enumerate() {
+                if mask >> index & 1 != 0 {
+                    change(&mut channels[index >> 1], pair[index & 1], value);
+                }
+            }
         }
-    });
-}
-
-/// SETADCXY, SETADCZW: the counters that bits 3:0 name get three-bit values.
-pub(crate) fn set_pair(
-    adcs: &mut [ThreadAdcs; 3],
-    issued: &Issued,
-    pair: Pair,
-) -> Result<(), Fault> {
-    each_counter(adcs, issued, issued.field(0, 4), pair, Channel::set)
-}
-
-/// INCADCXY, INCADCZW: all four counters of the pair advance.
-pub(crate) fn increment_pair(
-    adcs: &mut [ThreadAdcs; 3],
-    issued: &Issued,
-    pair: Pair,
-) -> Result<(), Fault> {
-    each_counter(adcs, issued, 0xF, pair, Channel::add)
-}
-
-/// ADDRCRXY, ADDRCRZW: the copies that bits 3:0 name advance, and their counters follow.
-pub(crate) fn carriage_return_pair(
-    adcs: &mut [ThreadAdcs; 3],
-    issued: &Issued,
-    pair: Pair,
-) -> Result<(), Fault> {
-    each_counter(adcs, issued, issued.field(0, 4), pair, Channel::add_cr)
-}
-
-/// Applies `change` to the sets that bits 23:21 select.
-#[inline]
-fn each(adcs: &mut ThreadAdcs, issued: &Issued, mut change: impl FnMut(&mut [Channel; 2])) {
-    for adc in adcs.selected(issued.field(21, 3)) {
-        change(adc);
+        Ok(())
     }
 }
 
-/// Applies `change` to the counters that `mask` names, with the three-bit operands at bit 6.
-/// Operands and mask bits go channel by channel: 0 and 1 for channel 0, 2 and 3 for channel 1.
+/// The thread whose counters are meant. An override that is not zero selects another thread's, which
+/// the pages call unsupported and know only weakly.
 #[inline]
-fn each_counter(
-    adcs: &mut [ThreadAdcs; 3],
-    issued: &Issued,
-    mask: u32,
-    pair: Pair,
-    change: impl Fn(&mut Channel, Dimension, u32),
-) -> Result<(), Fault> {
-    let thread = counters_of(issued, 18)?;
-    let operands = issued.field(6, 12);
-    each(&mut adcs[thread], issued, |channels| {
-        for index in 0..4_u32 {
-            if mask >> index & 1 != 0 {
-                let channel = &mut channels[index as usize >> 1];
-                change(channel, pair[index as usize & 1], operands >> (3 * index) & 7);
-            }
-        }
-    });
-    Ok(())
-}
-
-/// The thread whose counters are meant. The two bits at `lo` select another thread's when not zero,
-/// which the pages call unsupported and know only weakly.
-#[inline]
-fn counters_of(issued: &Issued, lo: u32) -> Result<usize, Fault> {
-    match issued.field(lo, 2) {
+fn counters_of(thread_override: u32, issued: &Issued) -> Result<usize, Fault> {
+    match thread_override {
         0 => Ok(issued.thread.index()),
-        selected => thread_override(issued, selected),
+        selected => overridden(issued, selected),
     }
 }
 
 #[cold]
-fn thread_override(issued: &Issued, selected: u32) -> Result<usize, Fault> {
+fn overridden(issued: &Issued, selected: u32) -> Result<usize, Fault> {
     issued.refuse(
         Check::AdcThreadOverride,
         format!("thread override {selected}: counters of another thread cannot be named reliably"),
     )?;
     Ok(selected as usize - 1)
+}
+
+/// All four counters of a pair of dimensions.
+const ALL: u32 = 0xF;
+
+impl<'a> MiscOps<&'a Issued> for Backend {
+    type Outcome = Outcome;
+
+    #[inline(always)]
+    fn nop(&mut self, _: &'a Issued) -> Outcome {
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn setadc(&mut self, operands: operands::Setadc, issued: &'a Issued) -> Outcome {
+        setadc(&mut self.adcs, operands, issued)
+    }
+
+    /// Both X counters of the selected sets.
+    #[inline(always)]
+    fn setadcxx(&mut self, operands: operands::Setadcxx, issued: &'a Issued) -> Outcome {
+        let values = [operands.x_start, operands.x_end2];
+        for channels in self.adcs[issued.thread.index()].selected(operands.cnt_set_mask) {
+            for (channel, value) in channels.iter_mut().zip(values) {
+                channel.set(Dimension::X, value);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn setadcxy(&mut self, operands: operands::Setadcxy, issued: &'a Issued) -> Outcome {
+        let (mask, at) = (operands.bit_mask, (&mut self.adcs, issued));
+        Counters::of_pair(operands).each(mask, XY, at, Channel::set)
+    }
+
+    #[inline(always)]
+    fn setadczw(&mut self, operands: operands::Setadczw, issued: &'a Issued) -> Outcome {
+        let (mask, at) = (operands.bit_mask, (&mut self.adcs, issued));
+        Counters::of_pair(operands).each(mask, ZW, at, Channel::set)
+    }
+
+    #[inline(always)]
+    fn incadcxy(&mut self, operands: operands::Incadcxy, issued: &'a Issued) -> Outcome {
+        Counters::of_steps(operands).each(ALL, XY, (&mut self.adcs, issued), Channel::add)
+    }
+
+    #[inline(always)]
+    fn incadczw(&mut self, operands: operands::Incadczw, issued: &'a Issued) -> Outcome {
+        Counters::of_steps(operands).each(ALL, ZW, (&mut self.adcs, issued), Channel::add)
+    }
+
+    /// The copies that the mask names advance, and their counters follow.
+    #[inline(always)]
+    fn addrcrxy(&mut self, operands: operands::Addrcrxy, issued: &'a Issued) -> Outcome {
+        let (mask, at) = (operands.bit_mask, (&mut self.adcs, issued));
+        Counters::of_pair(operands).each(mask, XY, at, Channel::add_cr)
+    }
+
+    #[inline(always)]
+    fn addrcrzw(&mut self, operands: operands::Addrcrzw, issued: &'a Issued) -> Outcome {
+        let (mask, at) = (operands.bit_mask, (&mut self.adcs, issued));
+        Counters::of_pair(operands).each(mask, ZW, at, Channel::add_cr)
+    }
+
+    #[inline(always)]
+    fn setdvalid(&mut self, operands: operands::Setdvalid, issued: &'a Issued) -> Outcome {
+        self.set_valid(operands, issued);
+        Ok(())
+    }
+
+    /// "Soft reset of TDMA engine" `[hdr: hw/inc/internal/tt-1xx/blackhole/tensix.h]`. Taken to be what
+    /// the packers' reset line does; that of the unpackers resets nothing either
+    /// `[isa-bh: TensixTile/SoftReset.md]` [unknown: U-076].
+    #[inline(always)]
+    fn rstdma(&mut self, issued: &'a Issued) -> Outcome {
+        self.packer.enter_reset();
+        self.packer.leave_reset();
+        self.warnings.note(issued, checks::RSTDMA);
+        Ok(())
+    }
 }

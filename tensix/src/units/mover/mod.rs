@@ -14,11 +14,13 @@ mod command;
 mod tests;
 
 use isa::config::field;
+use isa::execute::MoverOps;
+use isa::operands;
 use sim_core::l1::L1_BYTES;
 use sim_core::observer::Stamp;
 use sim_core::{Context, Cycle, StateHasher, Width};
 
-use super::{Fault, Issued};
+use super::{At, Fault, Issued, Outcome};
 use crate::backend::Backend;
 use crate::checks::{self, Check};
 use crate::env::Env;
@@ -124,28 +126,26 @@ fn fault(at: Stamp, check: Check, text: String) -> Fault {
 }
 
 impl Backend {
-    /// XMOV: a move as the configuration describes it. The gate waits until the mover is free.
-    pub(crate) fn xmov<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
+    /// A move as the configuration describes it.
+    fn configured_move(&mut self, second: bool, issued: &Issued) -> Move {
         let get = |field| self.config.state_field(issued.thread.index(), field);
-        let task = if issued.field(23, 1) == 0 {
-            Move::of_units(
+        if !second {
+            return Move::of_units(
                 get(&field::THCON_SEC0_REG6_Destination_address),
                 get(&field::THCON_SEC0_REG6_Source_address),
                 get(&field::THCON_SEC0_REG6_Buffer_size),
                 get(&field::THCON_SEC0_REG6_Transfer_direction),
-            )
-        } else {
-            // "Select between two move blocks" [llk: instructions/assembly.yaml]: the fields have
-            // a second set, in THCON's section 1 [unknown: U-078].
-            self.warnings.note(issued, checks::XMOV_BLOCK);
-            Move::of_units(
-                get(&field::THCON_SEC1_REG6_Destination_address),
-                get(&field::THCON_SEC1_REG6_Source_address),
-                get(&field::THCON_SEC1_REG6_Buffer_size),
-                get(&field::THCON_SEC1_REG6_Transfer_direction),
-            )
-        };
-        self.start_move(task, issued.now, issued.stamp(), env)
+            );
+        }
+        // "Select between two move blocks" [llk: instructions/assembly.yaml]: the fields have a
+        // second set, in THCON's section 1 [unknown: U-078].
+        self.warnings.note(issued, checks::XMOV_BLOCK);
+        Move::of_units(
+            get(&field::THCON_SEC1_REG6_Destination_address),
+            get(&field::THCON_SEC1_REG6_Source_address),
+            get(&field::THCON_SEC1_REG6_Buffer_size),
+            get(&field::THCON_SEC1_REG6_Transfer_direction),
+        )
     }
 
     /// Performs a move and books its time.
@@ -199,6 +199,17 @@ impl Backend {
             }
         }
         Ok(true)
+    }
+}
+
+impl<E: Env> MoverOps<At<'_, E>> for Backend {
+    type Outcome = Outcome;
+
+    /// The gate waits until the mover is free.
+    #[inline(always)]
+    fn xmov(&mut self, operands: operands::Xmov, at: At<'_, E>) -> Outcome {
+        let task = self.configured_move(operands.mov_block_selection, at.issued);
+        self.start_move(task, at.issued.now, at.issued.stamp(), at.env)
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) mod compress;
 #[cfg(test)]
 #[path = "tests/conversion.rs"]
 mod conversion_tests;
+mod dispatch;
 pub(crate) mod dither;
 pub(crate) mod early;
 #[cfg(test)]
@@ -46,6 +47,7 @@ pub(crate) mod stages;
 mod tests;
 
 use isa::config::field;
+use isa::operands::{Pacr, PacrSetreg};
 use sim_core::StateHasher;
 
 use super::config::ConfigUnit;
@@ -62,7 +64,7 @@ use input::Interfaces;
 use metadata::MetadataFifo;
 use output::Streams;
 use pipeline::Pass;
-use plain::{Plan, PlanKey};
+use plain::{Plan, PlanKey, counters_of};
 use position::TilePosition;
 use settings::Settings;
 use stages::Histogram;
@@ -114,52 +116,6 @@ pub(crate) struct TileReport {
     pub(crate) dest_offset: u16,
 }
 
-/// Fields of `PACR`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fields(u32);
-
-impl Fields {
-    /// `Flush` and nothing else.
-    const FLUSH: u32 = 2;
-
-    pub(crate) const fn last(self) -> bool {
-        self.0 & 1 != 0
-    }
-    pub(crate) const fn flush(self) -> bool {
-        self.0 & 2 != 0
-    }
-    pub(crate) const fn context_control(self) -> u32 {
-        self.0 >> 2 & 3
-    }
-    pub(crate) const fn concat(self) -> bool {
-        self.0 & 0x10 != 0
-    }
-    pub(crate) const fn overrides_counters(self) -> bool {
-        self.0 & 0x80 != 0
-    }
-    pub(crate) const fn interfaces(self) -> u32 {
-        self.0 >> 8 & 0xF
-    }
-    pub(crate) const fn zero_write(self) -> bool {
-        self.0 & 0x1000 != 0
-    }
-    pub(crate) const fn counters(self) -> u32 {
-        self.0 >> 13 & 3
-    }
-    pub(crate) const fn address_modifier(self) -> u32 {
-        self.0 >> 15 & 3
-    }
-    pub(crate) const fn strided(self) -> bool {
-        self.0 >> 17 & 1 != 0
-    }
-    pub(crate) const fn zero_padding(self) -> u32 {
-        self.0 >> 18 & 7
-    }
-    pub(crate) const fn context(self) -> u32 {
-        self.0 >> 21 & 3
-    }
-}
-
 impl Packer {
     /// `PACR`: packs datums, and flushes buffers if it is the last of a tile.
     ///
@@ -193,10 +149,10 @@ impl Packer {
         dst: &Dst,
         env: &mut E,
     ) -> Result<(), Fault> {
-        let fields = Fields(issued.word);
+        let fields = Pacr::of(issued.word);
         let thread = issued.thread.index();
-        let context = match fields.context_control() {
-            0 => fields.context(),
+        let context = match fields.ctxt_ctrl {
+            0 => fields.cfg_context,
             2 => {
                 // Resets the kept context and does nothing else.
                 (self.context, self.planes) = (0, 0);
@@ -205,24 +161,24 @@ impl Packer {
             _ => u32::from(self.context),
         };
         let settings = Settings::new(config, thread, context);
-        let adc = &mut adcs[fields.counters_of(thread)].0[PACKERS];
+        let adc = &mut adcs[counters_of(fields, thread)].0[PACKERS];
         self.streams.begin(&settings, &adc[1], self.tile.dest_offset);
         let mut beyond = None;
-        let planes = if fields.flush() && !fields.last() && self.is_drained() {
+        let planes = if fields.flush && !fields.last && self.is_drained() {
             self.streams.forget_addresses();
             0
         } else {
             let mut pass = Pass::new(self, issued, fields, settings, config, env)?;
-            if !fields.flush() {
+            if !fields.flush {
                 pass.datums(adc, dst)?;
             }
             let (planes, outside) = pass.finish();
             beyond = outside;
             planes
         };
-        input::advance(adc, config, thread, fields.address_modifier());
-        if fields.context_control() & 1 != 0 {
-            self.advance_context(&settings, planes, fields.last());
+        input::advance(adc, config, thread, fields.addr_mode);
+        if fields.ctxt_ctrl & 1 != 0 {
+            self.advance_context(&settings, planes, fields.last);
         }
         outside(issued, beyond)
     }
@@ -238,18 +194,19 @@ impl Packer {
     /// `[isa-wh: TensixCoprocessor/PACR_SETREG.md]`.
     pub(crate) fn pacr_setreg<E: Env>(
         &mut self,
+        operands: PacrSetreg,
         issued: &Issued,
         config: &ConfigUnit,
         env: &mut E,
     ) -> Result<(), Fault> {
-        if issued.field(22, 1) != 0 {
-            let shift = 16 * issued.field(2, 1);
+        if operands.mode_sel {
+            let shift = 16 * u32::from(operands.high_half);
             let kept = self.register_value & !(0xFFFF << shift);
-            self.register_value = kept | issued.field(3, 16) << shift;
+            self.register_value = kept | operands.half_value << shift;
             return Ok(());
         }
         // Both are needed to trigger the write; nothing else is described.
-        if issued.field(23, 1) == 0 || issued.field(1, 1) == 0 {
+        if !operands.push || !operands.flush {
             return Ok(());
         }
         let thread = issued.thread.index();
@@ -257,18 +214,18 @@ impl Packer {
         if self.is_drained() {
             self.streams.forget_addresses();
         } else {
-            let flush = Fields(Fields::FLUSH);
+            let flush = Pacr { flush: true, ..Pacr::of(0) };
             let (_, beyond) = Pass::new(self, issued, flush, settings, config, env)?.finish();
             outside(issued, beyond)?;
         }
-        let select = issued.field(8, 2);
+        let select = operands.addr_sel;
         let sets = if select & 2 == 0 {
             field::THCON_SEC0_REG10_Packer_Reg_Wr_Addr
         } else {
             field::THCON_SEC1_REG10_Packer_Reg_Wr_Addr
         };
         let set = sets.get(settings.words()) >> (12 * (select & 1)) & 0xFFF;
-        let middle = issued.field(2, 6) << 12;
+        let middle = operands.stream_id << 12;
         let address = 0xFFB0_0000 | (set >> 10) << 18 | middle | (set & 0x3FF) << 2;
         match address {
             ..0xFFB1_1000 => {
@@ -312,9 +269,8 @@ impl Packer {
     }
 
     /// Whether what an instruction writes is added to L1.
-    pub(crate) fn accumulates(&self, issued: &Issued, config: &ConfigUnit) -> bool {
-        Settings::new(config, issued.thread.index(), self.context_of(Fields(issued.word)))
-            .accumulates()
+    pub(crate) fn accumulates(&self, fields: Pacr, thread: usize, config: &ConfigUnit) -> bool {
+        Settings::new(config, thread, self.context_of(fields)).accumulates()
     }
 
     /// Rows of Dst that a `PACR` of `thread` would read.
@@ -325,22 +281,23 @@ impl Packer {
         config: &ConfigUnit,
         adcs: &[ThreadAdcs; 3],
     ) -> [Option<u16>; 4] {
-        let fields = Fields(word);
+        let fields = Pacr::of(word);
         let settings = Settings::new(config, thread, self.context_of(fields));
-        if fields.flush() || fields.zero_write() || settings.reads_l1() {
+        if fields.flush || fields.zero_write || settings.reads_l1() {
             return [None; 4];
         }
-        let adc = &adcs[fields.counters_of(thread)].0[PACKERS];
+        let adc = &adcs[counters_of(fields, thread)].0[PACKERS];
         let (start, _) = input::dst_start(&settings, &adc[0]);
-        let mask = if fields.interfaces() == 0 { 0xF } else { fields.interfaces() };
+        let mask = if fields.read_intf_sel == 0 { 0xF } else { fields.read_intf_sel };
         let remap = field::DEST_ACCESS_CFG_remap_addrs.get(settings.words()) != 0;
-        let Interfaces { rows, count } = Interfaces::new(start, mask, fields.strided(), remap);
+        let Interfaces { rows, count } =
+            Interfaces::new(start, mask, fields.dst_access_mode, remap);
         std::array::from_fn(|index| (index < usize::from(count)).then(|| rows[index]))
     }
 
     /// The context of an instruction that does not reset it.
-    fn context_of(&self, fields: Fields) -> u32 {
-        if fields.context_control() == 0 { fields.context() } else { u32::from(self.context) }
+    fn context_of(&self, fields: Pacr) -> u32 {
+        if fields.ctxt_ctrl == 0 { fields.cfg_context } else { u32::from(self.context) }
     }
 
     /// Whether no buffer holds anything.

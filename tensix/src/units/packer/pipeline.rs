@@ -3,6 +3,7 @@
 //! Source: `[isa-bh: TensixCoprocessor/PACR.md]`, `[isa-wh: TensixCoprocessor/Packers/README.md]`;
 //! zero writes and zero padding, `[llk: assembly.yaml]`.
 
+use super::Packer;
 use super::accumulate::Accumulate;
 use super::compress::Group;
 use super::early::{Early, Row, to_fp16};
@@ -13,7 +14,6 @@ use super::output::Port;
 use super::position::{self, TilePosition};
 use super::settings::Settings;
 use super::stages::{ExponentOf, Relu, Threshold};
-use super::{Fields, Packer};
 use crate::checks::Check;
 use crate::env::Env;
 use crate::state::adc::Adc;
@@ -21,12 +21,13 @@ use crate::state::dst::Dst;
 use crate::units::config::ConfigUnit;
 use crate::units::{Fault, Issued};
 use isa::config::field;
+use isa::operands::Pacr;
 
 /// An instruction on its way through the packer.
 pub(crate) struct Pass<'a, 'c, E> {
     packer: &'a mut Packer,
     issued: &'a Issued,
-    fields: Fields,
+    fields: Pacr,
     settings: Settings<'c>,
     config: &'c ConfigUnit,
     port: Port<'a, E>,
@@ -41,7 +42,7 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
     pub(crate) fn new(
         packer: &'a mut Packer,
         issued: &'a Issued,
-        fields: Fields,
+        fields: Pacr,
         settings: Settings<'c>,
         config: &'c ConfigUnit,
         env: &'a mut E,
@@ -68,7 +69,7 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
     /// Reads and packs the instruction's datums.
     pub(crate) fn datums(&mut self, adc: &Adc, dst: &Dst) -> Result<(), Fault> {
         let count = input::datum_count(adc);
-        if self.fields.zero_write() {
+        if self.fields.zero_write {
             return self.zeroes(count);
         }
         if self.settings.reads_l1() {
@@ -92,7 +93,7 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
                 return (1 << left) - 1;
             }
         }
-        match self.fields.interfaces() {
+        match self.fields.read_intf_sel {
             0 => 0xF,
             mask => mask,
         }
@@ -112,7 +113,7 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
             .ok_or_else(|| no_conversion(self.issued, &settings))?;
         let stages = Stages::choose(&settings, early, self.config, self.issued)?;
         let mask = self.interface_mask();
-        let strided = self.fields.strided();
+        let strided = self.fields.dst_access_mode;
         let view = View::new(words, early.is_wide());
         let interfaces = Interfaces::new(start, mask, strided, view.remap);
         for ahead in 0..interfaces.count {
@@ -143,7 +144,7 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
     /// Zeroes instead of datums: a row per interface, or with no interface named as many as the
     /// X counters say.
     fn zeroes(&mut self, count: u32) -> Result<(), Fault> {
-        let interfaces = self.fields.interfaces();
+        let interfaces = self.fields.read_intf_sel;
         if interfaces != 0 {
             if count > 16 {
                 let text = format!("PACR writes {count} zeroes per interface");
@@ -207,13 +208,13 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
     }
 
     fn padding(&self) -> Padding {
-        let applies = match self.fields.zero_padding() & 3 {
+        let applies = match self.fields.row_pad_zero & 3 {
             0 => false,
             1 => true,
-            2 => !self.fields.concat(),
-            _ => self.fields.last(),
+            2 => !self.fields.concat,
+            _ => self.fields.last,
         };
-        match (applies, self.fields.zero_padding() >> 2) {
+        match (applies, self.fields.row_pad_zero >> 2) {
             (false, _) => Padding::None,
             (true, 0) => Padding::Rows,
             (true, _) => Padding::Total,
@@ -311,11 +312,11 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
     /// the instruction completed, and where it wanted to write beyond L1.
     pub(crate) fn finish(mut self) -> (u8, Option<u32>) {
         let short = self.packer.datums & 15;
-        if !self.fields.flush() && short != 0 && self.padding() == Padding::Total {
+        if !self.fields.flush && short != 0 && self.padding() == Padding::Total {
             self.pack(&[0; 16][short as usize..]);
         }
-        let ends = self.fields.last() || self.fields.flush();
-        if ends || !self.fields.concat() {
+        let ends = self.fields.last || self.fields.flush;
+        if ends || !self.fields.concat {
             self.end_row();
         }
         if ends {
@@ -323,7 +324,7 @@ impl<'a, 'c, E: Env> Pass<'a, 'c, E> {
         }
         self.packer.written_blocks = self.port.blocks;
         self.packer.tile.size = self.packer.tile.size.wrapping_add(self.port.blocks);
-        if self.fields.last() {
+        if self.fields.last {
             self.packer.position = TilePosition::default();
             self.packer.report_tile(&self.settings, self.issued.thread.index());
         } else if ends {

@@ -7,6 +7,7 @@
 //! compares the two.
 
 use isa::config::field;
+use isa::operands::Pacr;
 use sim_core::ThreadId;
 
 use super::early::{Early, Row, to_fp16};
@@ -18,7 +19,7 @@ use super::pipeline::Stages;
 use super::position::{self, TilePosition};
 use super::settings::Settings;
 use super::stages::{ExponentOf, Relu};
-use super::{Fields, Packer, outside};
+use super::{Packer, outside};
 use crate::env::Env;
 use crate::state::adc::{PACKERS, ThreadAdcs};
 use crate::state::dst::Dst;
@@ -50,13 +51,13 @@ impl Plan {
     /// The plan for an instruction of the common kind; `None` for all others and for those that
     /// would be diagnosed.
     fn new(issued: &Issued, config: &ConfigUnit) -> Option<Self> {
-        let fields = Fields(issued.word);
-        let settings = Settings::new(config, issued.thread.index(), fields.context());
+        let fields = Pacr::of(issued.word);
+        let settings = Settings::new(config, issued.thread.index(), fields.cfg_context);
         let words = settings.words();
-        let is_plain = fields.context_control() == 0
-            && !fields.flush()
-            && !fields.zero_write()
-            && fields.zero_padding() & 3 == 0
+        let is_plain = fields.ctxt_ctrl == 0
+            && !fields.flush
+            && !fields.zero_write
+            && fields.row_pad_zero & 3 == 0
             && !settings.compresses()
             && !settings.reads_l1()
             && !settings.accumulates()
@@ -81,7 +82,7 @@ impl Plan {
             late: Late::choose(&settings)?,
             stages,
             view: View::new(words, early.is_wide()),
-            interfaces: if fields.interfaces() == 0 { 0xF } else { fields.interfaces() },
+            interfaces: if fields.read_intf_sel == 0 { 0xF } else { fields.read_intf_sel },
             open: settings.masks_nothing(),
             out_format,
             five_bits: formats::per_datum(out_format) == formats::BFP8A,
@@ -129,23 +130,23 @@ impl Packer {
         dst: &Dst,
         env: &mut E,
     ) -> Result<bool, Fault> {
-        let fields = Fields(issued.word);
+        let fields = Pacr::of(issued.word);
         let thread = issued.thread.index();
-        let settings = Settings::new(config, thread, fields.context());
-        let adc = &mut adcs[fields.counters_of(thread)].0[PACKERS];
+        let settings = Settings::new(config, thread, fields.cfg_context);
+        let adc = &mut adcs[counters_of(fields, thread)].0[PACKERS];
         let (start, column) = input::dst_start(&settings, &adc[0]);
         if input::datum_count(adc) != 16 || column != 0 || !self.is_aligned() {
             return Ok(false);
         }
         self.streams.begin(&settings, &adc[1], self.tile.dest_offset);
         let mut port = Port { env, at: issued.stamp(), blocks: 0, outside: None };
-        let rows = Interfaces::new(start, plan.interfaces, fields.strided(), plan.view.remap);
+        let rows = Interfaces::new(start, plan.interfaces, fields.dst_access_mode, plan.view.remap);
         self.rows(plan, &settings, &rows, dst, &mut port);
         self.datums = self.datums.wrapping_add(16 * u32::from(rows.count));
         self.position.advance(rows.count, &settings);
         self.end(fields, &settings, thread, &mut port);
         let beyond = port.outside;
-        input::advance(adc, config, thread, fields.address_modifier());
+        input::advance(adc, config, thread, fields.addr_mode);
         outside(issued, beyond)?;
         Ok(true)
     }
@@ -239,12 +240,12 @@ impl Packer {
     #[inline]
     fn end<E: Env>(
         &mut self,
-        fields: Fields,
+        fields: Pacr,
         settings: &Settings<'_>,
         thread: usize,
         port: &mut Port<'_, E>,
     ) {
-        if fields.last() {
+        if fields.last {
             self.streams.row_starts.flush(None, port);
             self.streams.exponents.flush(None, port);
             self.streams.data.flush(None, port);
@@ -252,7 +253,7 @@ impl Packer {
         }
         self.written_blocks = port.blocks;
         self.tile.size = self.tile.size.wrapping_add(port.blocks);
-        if fields.last() {
+        if fields.last {
             self.position = TilePosition::default();
             self.report_tile(settings, thread);
         }
@@ -275,13 +276,11 @@ impl Settings<'_> {
     }
 }
 
-impl Fields {
-    /// The thread whose counters an instruction of `thread` uses.
-    pub(crate) const fn counters_of(self, thread: usize) -> usize {
-        match (self.overrides_counters(), self.counters() as usize) {
-            (false, _) => thread,
-            (true, 3) => 0,
-            (true, counters) => counters,
-        }
+/// The thread whose counters an instruction of `thread` uses.
+pub(super) const fn counters_of(fields: Pacr, thread: usize) -> usize {
+    match (fields.ovrd_thread_id, fields.addr_cnt_context as usize) {
+        (false, _) => thread,
+        (true, 3) => 0,
+        (true, counters) => counters,
     }
 }

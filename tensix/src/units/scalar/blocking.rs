@@ -8,8 +8,10 @@
 //! `STOREIND_Src.md`, `ScalarUnit.md`.
 
 use isa::op::{Opcode, Unit};
+use isa::operands::{Atcas, Atincgetptr, Flushdma};
 use sim_core::{Cycle, ThreadId, WaitReason, Width};
 
+use super::memory::AtomicAddress;
 use super::ops;
 use crate::backend::{Backend, busy};
 use crate::env::Env;
@@ -101,7 +103,7 @@ impl Backend {
 
     /// FLUSHDMA: the selected ones of conditions C0 to C3 that are not met.
     fn flush_conditions(&self, issued: &Issued) -> u16 {
-        let mask = match issued.field(0, 4) {
+        let mask = match Flushdma::of(issued.word).flush_spec {
             0 => 0xF,
             mask => mask as u16,
         };
@@ -110,28 +112,30 @@ impl Backend {
 
     /// ATCAS: replaces a 32-bit value that equals a four-bit one.
     fn atcas<E: Env>(&self, issued: &Issued, env: &mut E) -> Result<bool, Fault> {
-        let addr = self.atomic_address(issued, 4 * issued.field(12, 2))?;
-        if env.l1_word(addr) != issued.field(14, 4) {
+        let operands = Atcas::of(issued.word);
+        let addr = self.atomic_address(issued, AtomicAddress::of_swap(operands))?;
+        if env.l1_word(addr) != operands.cmp_val {
             return Ok(false);
         }
-        env.l1_write(addr, issued.field(18, 4), Width::Word, issued.stamp());
+        env.l1_write(addr, operands.swap_val, Width::Word, issued.stamp());
         Ok(true)
     }
 
     /// ATINCGETPTR: pushes to or pops from a FIFO given by its counters.
     fn atincgetptr<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<bool, Fault> {
-        let addr = self.atomic_address(issued, 0)?;
-        let counter = issued.field(12, 2);
-        let width = issued.field(14, 4);
+        let operands = Atincgetptr::of(issued.word);
+        let addr = self.atomic_address(issued, AtomicAddress::of_fifo(operands))?;
+        let counter = operands.sel_32b;
+        let width = operands.wrap_val;
         let (read, write) = (env.l1_word(addr), env.l1_word(addr + 4));
         if !ops::fifo_is_ready(read, write, counter & 1 != 0, width) {
             return Ok(false);
         }
-        let increment = u32::from(issued.field(22, 1) == 0) << issued.field(18, 4);
+        let increment = u32::from(!operands.no_incr) << operands.incr_val;
         let before = env.l1_word(addr + 4 * counter);
         let after = ops::masked_add(before, increment, (1 << width) - 1);
         env.l1_write(addr + 4 * counter, after, Width::Word, issued.stamp());
-        self.scalar.gprs[issued.thread.index()][issued.field(6, 6) as usize] = before;
+        self.scalar.gprs[issued.thread.index()][operands.data_reg_index as usize] = before;
         Ok(true)
     }
 
@@ -183,8 +187,11 @@ impl Backend {
 
     fn watched(&self, blocking: &Blocking) -> u32 {
         let issued = &blocking.issued;
-        let offset = if blocking.opcode == Opcode::Atcas { 4 * issued.field(12, 2) } else { 0 };
-        self.atomic_address(issued, offset).unwrap_or(0)
+        let at = match blocking.opcode {
+            Opcode::Atcas => AtomicAddress::of_swap(Atcas::of(issued.word)),
+            _ => AtomicAddress::of_fifo(Atincgetptr::of(issued.word)),
+        };
+        self.atomic_address(issued, at).unwrap_or(0)
     }
 
     /// Whether an attempt is due without anything having changed.

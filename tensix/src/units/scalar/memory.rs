@@ -7,6 +7,7 @@
 //! `STOREIND_Src.md`, `LOADREG.md`, `STOREREG.md`, `ATINCGET.md`, `ATSWAP.md`.
 
 use isa::config::field;
+use isa::operands::{Atcas, Atincget, Atincgetptr, Atswap, Loadind, Storeind, TileRegister};
 use sim_core::Width;
 use sim_core::l1::L1_BYTES;
 
@@ -28,6 +29,54 @@ struct Indirect {
     offset: u32,
 }
 
+/// Operands of an indirect access: the GPR with the base, the half-register with the offset, and which
+/// increment it gets.
+#[derive(Clone, Copy)]
+struct Indirection {
+    base_gpr: u32,
+    offset_half: u32,
+    increment: u32,
+}
+
+impl Indirection {
+    const fn of_load(operands: Loadind) -> Self {
+        let Loadind { addr_reg_index, offset_index, auto_inc_spec, .. } = operands;
+        Self { base_gpr: addr_reg_index, offset_half: offset_index, increment: auto_inc_spec }
+    }
+
+    const fn of_store(operands: Storeind) -> Self {
+        let Storeind { addr_reg_index, offset_index, auto_inc_spec, .. } = operands;
+        Self { base_gpr: addr_reg_index, offset_half: offset_index, increment: auto_inc_spec }
+    }
+}
+
+/// Operands that say where an atomic instruction goes.
+#[derive(Clone, Copy)]
+pub(crate) struct AtomicAddress {
+    /// Register with the address.
+    pub(super) gpr: u32,
+    pub(super) mem_hier_sel: bool,
+    /// Which word of the 16 bytes.
+    pub(super) word: u32,
+}
+
+impl AtomicAddress {
+    const fn of_increment(operands: Atincget) -> Self {
+        let Atincget { addr_reg_index: gpr, mem_hier_sel, sel_32b: word, .. } = operands;
+        Self { gpr, mem_hier_sel, word }
+    }
+
+    pub(super) const fn of_swap(operands: Atcas) -> Self {
+        let Atcas { addr_reg_index: gpr, mem_hier_sel, sel_32b: word, .. } = operands;
+        Self { gpr, mem_hier_sel, word }
+    }
+
+    pub(super) const fn of_fifo(operands: Atincgetptr) -> Self {
+        let Atincgetptr { addr_reg_index: gpr, mem_hier_sel, .. } = operands;
+        Self { gpr, mem_hier_sel, word: 0 }
+    }
+}
+
 impl Backend {
     /// The registers of the issuing thread.
     fn gprs_of(&mut self, issued: &Issued) -> &mut [u32; GPRS] {
@@ -35,23 +84,28 @@ impl Backend {
     }
 
     /// Reads the operands of an indirect access and advances its offset.
-    fn indirect(&mut self, issued: &Issued) -> Indirect {
-        let half = issued.field(14, 7) as usize;
-        let increment = [0, 2, 4, 16][issued.field(12, 2) as usize];
+    fn indirect(&mut self, issued: &Issued, at: Indirection) -> Indirect {
+        let half = at.offset_half as usize;
+        let increment = [0, 2, 4, 16][at.increment as usize & 3];
         let gprs = self.gprs_of(issued);
-        let base = gprs[issued.field(0, 6) as usize];
+        let base = gprs[at.base_gpr as usize];
         let offset = ops::half(gprs, half);
         ops::set_half(gprs, half, offset.wrapping_add(increment));
         Indirect { base, offset: u32::from(offset) }
     }
 
     /// LOADIND: 8 to 128 bits of L1 to registers. Narrow loads leave the rest of the register.
-    pub(crate) fn loadind<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
-        let Indirect { base, offset } = self.indirect(issued);
+    pub(super) fn load_indirect<E: Env>(
+        &mut self,
+        operands: Loadind,
+        issued: &Issued,
+        env: &mut E,
+    ) -> Result<(), Fault> {
+        let Indirect { base, offset } = self.indirect(issued, Indirection::of_load(operands));
         let addr = l1_address(issued, base.wrapping_mul(16).wrapping_add(offset))?;
-        let result = issued.field(6, 6) as usize;
+        let result = operands.data_reg_index as usize;
         let gprs = self.gprs_of(issued);
-        let size = issued.field(22, 2);
+        let size = operands.size_sel;
         if size == 0 {
             for (word, gpr) in gprs[result & 0x3C..][..4].iter_mut().enumerate() {
                 *gpr = env.l1_word((addr & !15) + 4 * word as u32);
@@ -73,22 +127,32 @@ impl Backend {
     }
 
     /// STOREIND: to L1, to a tile register, or four BF16 to SrcA or SrcB.
-    pub(crate) fn storeind<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
-        match issued.field(22, 2) {
-            0b00 => self.storeind_src(issued, env),
-            0b01 => self.storeind_register(issued, env),
-            _ => self.storeind_l1(issued, env),
+    pub(super) fn store_indirect<E: Env>(
+        &mut self,
+        operands: Storeind,
+        issued: &Issued,
+        env: &mut E,
+    ) -> Result<(), Fault> {
+        match operands.target {
+            0b00 => self.storeind_src(operands, issued, env),
+            0b01 => self.storeind_register(operands, issued, env),
+            _ => self.storeind_l1(operands, issued, env),
         }
     }
 
-    fn storeind_l1<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
-        let Indirect { base, offset } = self.indirect(issued);
+    fn storeind_l1<E: Env>(
+        &mut self,
+        operands: Storeind,
+        issued: &Issued,
+        env: &mut E,
+    ) -> Result<(), Fault> {
+        let Indirect { base, offset } = self.indirect(issued, Indirection::of_store(operands));
         let addr = l1_address(issued, base.wrapping_mul(16).wrapping_add(offset))?;
         // The data is read after the offset was advanced.
-        let data = issued.field(6, 6) as usize;
+        let data = operands.data_reg_index as usize;
         let at = issued.stamp();
         let gprs = self.gprs_of(issued);
-        match issued.field(21, 2) {
+        match operands.l1_size {
             0 => {
                 for (word, &value) in gprs[data & 0x3C..][..4].iter().enumerate() {
                     env.l1_write((addr & !15) + 4 * word as u32, value, Width::Word, at);
@@ -102,22 +166,32 @@ impl Backend {
         Ok(())
     }
 
-    fn storeind_register<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
+    fn storeind_register<E: Env>(
+        &mut self,
+        operands: Storeind,
+        issued: &Issued,
+        env: &mut E,
+    ) -> Result<(), Fault> {
         // The data is read before the offset is advanced.
-        let value = self.gprs_of(issued)[issued.field(6, 6) as usize];
-        let Indirect { base, offset } = self.indirect(issued);
+        let value = self.gprs_of(issued)[operands.data_reg_index as usize];
+        let Indirect { base, offset } = self.indirect(issued, Indirection::of_store(operands));
         let addr = base.wrapping_add(offset >> 4) & 0x000F_FFFC;
         env.store_register(register_address(issued, addr)?, value, issued.stamp());
         Ok(())
     }
 
-    fn storeind_src<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
-        let data = issued.field(6, 6) as usize & 0x3C;
+    fn storeind_src<E: Env>(
+        &mut self,
+        operands: Storeind,
+        issued: &Issued,
+        env: &mut E,
+    ) -> Result<(), Fault> {
+        let data = operands.data_reg_index as usize & 0x3C;
         let gprs = self.gprs_of(issued);
         let cells = ops::bf16_cells([gprs[data], gprs[data + 1]]);
-        let Indirect { base, offset } = self.indirect(issued);
+        let Indirect { base, offset } = self.indirect(issued, Indirection::of_store(operands));
         let addr = base.wrapping_add(offset >> 4) & 0xF_FFFF;
-        let operand = issued.field(21, 1) as usize;
+        let operand = usize::from(operands.reg_size_sel);
         let thread = issued.thread.index();
         let by_address =
             operand == 0 && self.config.thread_field(thread, &field::SRCA_SET_SetOvrdWithAddr) != 0;
@@ -142,28 +216,45 @@ impl Backend {
     }
 
     /// LOADREG: asks for a tile register.
-    pub(crate) fn loadreg<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
-        let addr = register_address(issued, issued.field(0, 18) << 2)?;
+    pub(super) fn load_register<E: Env>(
+        &mut self,
+        operands: TileRegister,
+        issued: &Issued,
+        env: &mut E,
+    ) -> Result<(), Fault> {
+        let addr = register_address(issued, operands.reg_addr << 2)?;
         let pending = &mut self.scalar.outstanding[issued.thread.index()];
         *pending = pending.saturating_add(1);
-        env.request_register(issued.thread, issued.field(18, 6) as u8, addr, issued.stamp());
+        let gpr = operands.tdma_data_reg_index as u8;
+        env.request_register(issued.thread, gpr, addr, issued.stamp());
         Ok(())
     }
 
     /// STOREREG: writes a tile register.
-    pub(crate) fn storereg<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
-        let addr = register_address(issued, issued.field(0, 18) << 2)?;
-        let value = self.gprs_of(issued)[issued.field(18, 6) as usize];
+    pub(super) fn store_tile_register<E: Env>(
+        &mut self,
+        operands: TileRegister,
+        issued: &Issued,
+        env: &mut E,
+    ) -> Result<(), Fault> {
+        let addr = register_address(issued, operands.reg_addr << 2)?;
+        let value = self.gprs_of(issued)[operands.tdma_data_reg_index as usize];
         env.store_register(addr, value, issued.stamp());
         Ok(())
     }
 
     /// ATINCGET: adds a register to an integer of up to 32 bits, and returns what it was.
-    pub(crate) fn atincget<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
-        let addr = self.atomic_address(issued, 4 * issued.field(12, 2))?;
-        let gpr = &mut self.gprs_of(issued)[issued.field(6, 6) as usize];
+    pub(super) fn atomic_increment<E: Env>(
+        &mut self,
+        operands: Atincget,
+        issued: &Issued,
+        env: &mut E,
+    ) -> Result<(), Fault> {
+        let place = AtomicAddress::of_increment(operands);
+        let addr = self.atomic_address(issued, place)?;
+        let gpr = &mut self.gprs_of(issued)[operands.data_reg_index as usize];
         let before = env.l1_word(addr);
-        let mask = (2_u32 << issued.field(14, 5)).wrapping_sub(1);
+        let mask = (2_u32 << operands.wrap_val).wrapping_sub(1);
         let after = ops::masked_add(before, *gpr, mask);
         *gpr = before;
         env.l1_write(addr, after, Width::Word, issued.stamp());
@@ -171,17 +262,23 @@ impl Backend {
     }
 
     /// ATSWAP: selected half-words of 128 bits. Nothing is swapped.
-    pub(crate) fn atswap<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
-        let addr = self.atomic_address(issued, 0)?;
-        let data = issued.field(6, 6) as usize;
+    pub(super) fn atomic_store<E: Env>(
+        &mut self,
+        operands: Atswap,
+        issued: &Issued,
+        env: &mut E,
+    ) -> Result<(), Fault> {
+        let Atswap { addr_reg_index: gpr, mem_hier_sel, .. } = operands;
+        let addr = self.atomic_address(issued, AtomicAddress { gpr, mem_hier_sel, word: 0 })?;
+        let data = operands.data_reg_index as usize;
         let gprs = self.gprs_of(issued);
         let mut words = [0; 4];
-        if issued.field(22, 1) != 0 {
+        if operands.single_word {
             words[data & 3] = gprs[data];
         } else {
             words.copy_from_slice(&gprs[data & 0x3C..][..4]);
         }
-        for half in (0..8_u32).filter(|half| issued.field(14, 8) >> half & 1 != 0) {
+        for half in (0..8_u32).filter(|half| operands.swap_mask >> half & 1 != 0) {
             let value = words[half as usize >> 1] >> (16 * (half & 1)) & 0xFFFF;
             env.l1_write(addr + 2 * half, value, Width::Half, issued.stamp());
         }
@@ -189,15 +286,15 @@ impl Backend {
     }
 
     /// Where an atomic instruction goes: its address register counts 16-byte units.
-    pub(crate) fn atomic_address(&self, issued: &Issued, offset: u32) -> Result<u32, Fault> {
-        if issued.field(23, 1) != 0 {
+    pub(crate) fn atomic_address(&self, issued: &Issued, at: AtomicAddress) -> Result<u32, Fault> {
+        if at.mem_hier_sel {
             issued.refuse(
                 Check::AtomicTarget,
                 "an atomic with MemHierSel set: what it then works on is not public",
             )?;
         }
-        let base = self.scalar.gprs[issued.thread.index()][issued.field(0, 6) as usize];
-        l1_address(issued, base.wrapping_mul(16).wrapping_add(offset))
+        let base = self.scalar.gprs[issued.thread.index()][at.gpr as usize];
+        l1_address(issued, base.wrapping_mul(16).wrapping_add(4 * at.word))
     }
 }
 

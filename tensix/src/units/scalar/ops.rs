@@ -1,33 +1,39 @@
 //! Pure functions of the scalar unit.
 
-use isa::op::Opcode;
 use sim_core::Width;
 
-/// The result of a two-operand instruction; `None` for a mode nobody defined.
-pub(crate) const fn binary(opcode: Opcode, mode: u32, left: u32, right: u32) -> Option<u32> {
-    Some(match opcode {
-        Opcode::Adddmareg => left.wrapping_add(right),
-        Opcode::Subdmareg => left.wrapping_sub(right),
-        Opcode::Muldmareg => (left & 0xFFFF).wrapping_mul(right & 0xFFFF),
-        Opcode::Bitwopdmareg => match mode {
-            0 => left & right,
-            1 => left | right,
-            2 => left ^ right,
-            _ => return None,
-        },
-        Opcode::Shiftdmareg => match mode {
-            0 => left << (right & 0x1F),
-            1 => left >> (right & 0x1F),
-            _ => return None,
-        },
-        Opcode::Cmpdmareg => match mode {
-            0 => (left > right) as u32,
-            1 => (left < right) as u32,
-            2 => (left == right) as u32,
-            _ => return None,
-        },
-        _ => return None,
-    })
+/// MULDMAREG: the product of the low halves.
+pub(crate) const fn multiply(left: u32, right: u32) -> u32 {
+    (left & 0xFFFF).wrapping_mul(right & 0xFFFF)
+}
+
+/// BITWOPDMAREG; `None` for a mode nobody defined.
+pub(crate) const fn bitwise(mode: u32, left: u32, right: u32) -> Option<u32> {
+    match mode {
+        0 => Some(left & right),
+        1 => Some(left | right),
+        2 => Some(left ^ right),
+        _ => None,
+    }
+}
+
+/// SHIFTDMAREG; `None` for a mode nobody defined.
+pub(crate) const fn shift(mode: u32, left: u32, right: u32) -> Option<u32> {
+    match mode {
+        0 => Some(left << (right & 0x1F)),
+        1 => Some(left >> (right & 0x1F)),
+        _ => None,
+    }
+}
+
+/// CMPDMAREG; `None` for a mode nobody defined.
+pub(crate) const fn compare(mode: u32, left: u32, right: u32) -> Option<u32> {
+    match mode {
+        0 => Some((left > right) as u32),
+        1 => Some((left < right) as u32),
+        2 => Some((left == right) as u32),
+        _ => None,
+    }
 }
 
 /// Replaces half-register `half` (0 is the low half of register 0).
@@ -105,24 +111,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn binary_follows_the_functional_models() {
+    fn operations_follow_the_functional_models() {
+        type Function = fn(u32, u32, u32) -> Option<u32>;
         // Worked by hand from the *DMAREG pages of the Wormhole tree.
-        for (opcode, mode, left, right, expected) in [
-            (Opcode::Adddmareg, 0, u32::MAX, 2, Some(1)),
-            (Opcode::Subdmareg, 0, 1, 2, Some(u32::MAX)),
-            (Opcode::Muldmareg, 0, 0xABCD_FFFF, 0x1_FFFF, Some(0xFFFE_0001)),
-            (Opcode::Bitwopdmareg, 0, 0b1100, 0b1010, Some(0b1000)),
-            (Opcode::Bitwopdmareg, 1, 0b1100, 0b1010, Some(0b1110)),
-            (Opcode::Bitwopdmareg, 2, 0b1100, 0b1010, Some(0b0110)),
-            (Opcode::Bitwopdmareg, 3, 0, 0, None),
-            (Opcode::Shiftdmareg, 0, 1, 33, Some(2)),
-            (Opcode::Shiftdmareg, 1, 0x8000_0000, 31, Some(1)),
-            (Opcode::Shiftdmareg, 2, 0, 0, None),
-            (Opcode::Cmpdmareg, 0, 0x8000_0000, 1, Some(1)),
-            (Opcode::Cmpdmareg, 1, 0x8000_0000, 1, Some(0)),
-            (Opcode::Cmpdmareg, 2, 7, 7, Some(1)),
-        ] {
-            assert_eq!(binary(opcode, mode, left, right), expected, "{opcode} mode {mode}");
+        assert_eq!(multiply(0xABCD_FFFF, 0x1_FFFF), 0xFFFE_0001);
+        let table: [(Function, u32, u32, u32, Option<u32>); 10] = [
+            (bitwise, 0, 0b1100, 0b1010, Some(0b1000)),
+            (bitwise, 1, 0b1100, 0b1010, Some(0b1110)),
+            (bitwise, 2, 0b1100, 0b1010, Some(0b0110)),
+            (bitwise, 3, 0, 0, None),
+            (shift, 0, 1, 33, Some(2)),
+            (shift, 1, 0x8000_0000, 31, Some(1)),
+            (shift, 2, 0, 0, None),
+            (compare, 0, 0x8000_0000, 1, Some(1)),
+            (compare, 1, 0x8000_0000, 1, Some(0)),
+            (compare, 2, 7, 7, Some(1)),
+        ];
+        for (row, (function, mode, left, right, expected)) in table.into_iter().enumerate() {
+            assert_eq!(function(mode, left, right), expected, "row {row}");
         }
     }
 

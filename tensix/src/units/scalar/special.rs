@@ -3,6 +3,8 @@
 //! Source: `[isa-wh: TensixCoprocessor/SETDMAREG_Special.md]`. Blackhole has one packer; the other
 //! three positions read as zero [inferred: their state does not exist].
 
+use isa::operands::Setdmareg;
+
 use super::{GPRS, ops};
 
 /// What the packer shows of itself.
@@ -39,13 +41,13 @@ pub(crate) struct Special {
 }
 
 impl Special {
-    pub(crate) const fn of(word: u32) -> Self {
+    pub(crate) const fn of(operands: Setdmareg) -> Self {
         Self {
-            result_half: (word & 0x7F) as usize,
-            input_half: (word >> 8 & 7) as usize,
-            source: word >> 11 & 0xF,
-            packers: word >> 15 & 0xF,
-            size: word >> 22 & 3,
+            result_half: operands.reg_index_16b as usize,
+            input_half: operands.input_half as usize,
+            source: operands.source,
+            packers: operands.packers,
+            size: operands.payload_sig_sel_size,
         }
     }
 
@@ -123,7 +125,7 @@ mod tests {
         let word = 0x45 << 24 | 2 << 22 | 0xA << 15 | 7 << 11 | 6 << 8 | 1 << 7 | 0x55;
         let expected =
             Special { input_half: 6, source: 7, packers: 0xA, size: 2, result_half: 0x55 };
-        assert_eq!(Special::of(word), expected);
+        assert_eq!(Special::of(Setdmareg::of(word)), expected);
     }
 
     #[test]

@@ -3,9 +3,11 @@
 //! Sources: `[isa-bh: TensixCoprocessor/SyncUnit.md]`, `ATGETM.md`, `SEMINIT.md`, `SEMPOST.md`,
 //! `SEMGET.md`, `SEMWAIT.md`; `[isa-wh: TensixCoprocessor/ATRELM.md]`.
 
+mod dispatch;
 pub(crate) mod ops;
 
-use isa::op::Opcode;
+use isa::op::{OPCODE, Opcode};
+use isa::operands::{self, Semaphores};
 use sim_core::ThreadId;
 use sim_core::observer::{Event, SemaphoreOp, Stamp};
 
@@ -34,6 +36,12 @@ pub(crate) struct SyncUnit {
 }
 
 impl SyncUnit {
+    /// The mutex that an ATGETM or ATRELM names.
+    #[inline]
+    pub(crate) const fn named_mutex(word: u32) -> u32 {
+        operands::Mutex::of(word).mutex_index
+    }
+
     /// Slot of a mutex index as encoded: 0, 2, 3 and 4 exist.
     #[inline]
     pub(crate) const fn mutex_slot(index: u32) -> Option<usize> {
@@ -49,16 +57,14 @@ impl SyncUnit {
         self.mutexes[slot].holder.is_none_or(|holder| holder == thread)
     }
 
-    pub(crate) fn atgetm<E: Env>(&mut self, issued: &Issued, env: &mut E) {
-        let index = issued.field(0, 16);
+    pub(crate) fn atgetm<E: Env>(&mut self, index: u32, issued: &Issued, env: &mut E) {
         if let Some(slot) = Self::mutex_slot(index) {
             self.mutexes[slot].holder = Some(issued.thread);
             Self::mutex_event(issued, index, true, env);
         }
     }
 
-    pub(crate) fn atrelm<E: Env>(&mut self, issued: &Issued, env: &mut E) {
-        let index = issued.field(0, 16);
+    pub(crate) fn atrelm<E: Env>(&mut self, index: u32, issued: &Issued, env: &mut E) {
         if let Some(slot) = Self::mutex_slot(index) {
             let mutex = &mut self.mutexes[slot];
             if mutex.holder == Some(issued.thread) {
@@ -76,24 +82,29 @@ impl SyncUnit {
         }
     }
 
-    pub(crate) fn seminit<E: Env>(&mut self, issued: &Issued, env: &mut E) {
-        let (init, max) = (issued.field(16, 4) as u8, issued.field(20, 4) as u8);
-        for index in selected(issued.field(2, 8)) {
+    pub(crate) fn seminit<E: Env>(
+        &mut self,
+        operands: operands::Seminit,
+        issued: &Issued,
+        env: &mut E,
+    ) {
+        let (init, max) = (operands.init_value as u8, operands.max_value as u8);
+        for index in selected(operands.sem_sel) {
             self.semaphores[usize::from(index & 7)].max = max;
             self.update(index, SemaphoreOp::Init, issued.stamp(), |_| init, env);
         }
     }
 
     #[inline]
-    pub(crate) fn sempost<E: Env>(&mut self, issued: &Issued, env: &mut E) {
-        for index in selected(issued.field(2, 8)) {
+    pub(crate) fn sempost<E: Env>(&mut self, mask: u32, issued: &Issued, env: &mut E) {
+        for index in selected(mask) {
             self.update(index, SemaphoreOp::Post, issued.stamp(), ops::post, env);
         }
     }
 
     #[inline]
-    pub(crate) fn semget<E: Env>(&mut self, issued: &Issued, env: &mut E) {
-        for index in selected(issued.field(2, 8)) {
+    pub(crate) fn semget<E: Env>(&mut self, mask: u32, issued: &Issued, env: &mut E) {
+        for index in selected(mask) {
             self.update(index, SemaphoreOp::Get, issued.stamp(), ops::get, env);
         }
     }
@@ -101,11 +112,11 @@ impl SyncUnit {
     /// Executes the first of `words` that are SEMPOST or SEMGET, which nobody hears of: how many.
     pub(crate) fn adjust(&mut self, words: &[u32]) -> usize {
         for (done, &word) in words.iter().enumerate() {
-            let posts = word >> 24 == SEMPOST;
-            if !posts && word >> 24 != SEMGET {
+            let posts = OPCODE.get(word) == SEMPOST;
+            if !posts && OPCODE.get(word) != SEMGET {
                 return done;
             }
-            for index in selected(word >> 2 & 0xFF) {
+            for index in selected(Semaphores::of(word).sem_sel) {
                 let value = &mut self.semaphores[usize::from(index & 7)].value;
                 *value = if posts { ops::post(*value) } else { ops::get(*value) };
             }

@@ -37,15 +37,17 @@ use isa::config::field;
 use sim_core::{StateHasher, ThreadId, WaitReason};
 
 use self::run::Run;
-use self::settings::{Section, Settings, Word, select_context};
+use self::settings::{Section, Settings, increments, select_context};
 use self::sink::{Sink, SrcAShape};
 use crate::backend::{Backend, soft_reset};
 use crate::checks::{self, Check};
 use crate::env::Env;
 use crate::state::adc::Dimension;
 use crate::state::dst::DstMap;
-use crate::units::{Fault, Issued};
+use crate::units::{At, Fault, Issued, Outcome};
+use isa::execute::UnpackerOps;
 use isa::op::Opcode;
+use isa::operands::{Setdvalid, Unpacr, UnpacrNop};
 
 /// State of one unpacker apart from its Src bank, which lives with the bank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -130,14 +132,22 @@ impl Unpackers {
     }
 }
 
+/// The unpacker that an `UNPACR` or `UNPACR_NOP` is for: they have the bit in the same place.
+#[inline(always)]
+pub(crate) const fn unpacker_of(word: u32) -> usize {
+    Unpacr::of(word).unpack_block_selection as usize
+}
+
+const _: () = assert!(Unpacr::UNPACK_BLOCK_SELECTION.mask() == UnpacrNop::UNPACKER_SELECT.mask());
+
 impl Backend {
     /// The bank for which `UNPACR` or `UNPACR_NOP` would have to wait.
     pub(crate) fn unpacker_refuses(&self, opcode: Opcode, word: u32) -> Option<WaitReason> {
-        let unpacker = Word(word).unpacker();
+        let unpacker = unpacker_of(word);
         let banks = &self.src[unpacker];
         let bank = if opcode == Opcode::UnpacrNop {
-            nop::Nop::decode(word).waits_for(banks)?
-        } else if Word(word).only_count() || Word(word).flush_cache() {
+            nop::Nop::decode(UnpacrNop::of(word)).waits_for(banks)?
+        } else if Unpacr::of(word).cfg_context_cnt_inc || Unpacr::of(word).search_cache_flush {
             return None;
         } else {
             banks.unpacker_bank
@@ -155,39 +165,39 @@ impl Backend {
     /// # Errors
     /// See [`Settings::read`], [`Settings::input`], [`Settings::output`] and [`Run::go`].
     #[inline(never)]
-    pub(crate) fn unpacr<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
-        let word = Word(issued.word);
-        let (thread, unpacker) = (issued.thread.index(), word.unpacker());
+    fn unpack<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<(), Fault> {
+        let word = Unpacr::of(issued.word);
+        let (thread, unpacker) = (issued.thread.index(), unpacker_of(issued.word));
         let counter = self.unpackers.units[unpacker].context_counter[thread];
-        if word.flush_cache() {
+        if word.search_cache_flush {
             return Ok(());
         }
-        if word.only_count() {
+        if word.cfg_context_cnt_inc {
             let section = Section::new(&self.config, thread, unpacker);
             self.unpackers.units[unpacker].context_counter[thread] =
                 section.next_context(u32::from(counter));
             return Ok(());
         }
-        if word.row_broadcast() && unpacker == 1 {
+        if word.srcb_bcast && unpacker == 1 {
             self.warnings.note(issued, checks::UNPACK_BROADCAST);
         }
         let (context, adc) = select_context(issued, &self.config, counter)?;
         let settings = self.unpack_plan(issued, (context, adc))?;
-        let input = settings.input(issued, word.row_search(), &self.adcs, env)?;
+        let input = settings.input(issued, word.row_search, &self.adcs, env)?;
         let position = settings.output(issued, &self.adcs)?;
         let piecemeal = self.unpackers.piecemeal;
         let mut sink = self.sink(issued, &settings)?;
-        Run { issued, settings: &settings, env: &*env, all_zero: word.all_zero(), piecemeal }
+        Run { issued, settings: &settings, env: &*env, all_zero: word.zero_write2, piecemeal }
             .go(input, position, &mut sink)?;
-        if env.wants_l1_reads() && !word.all_zero() {
+        if env.wants_l1_reads() && !word.zero_write2 {
             reads::tell(&settings, &input, issued.stamp(), env);
         }
         if self.timed {
             let bytes =
-                if word.all_zero() { 0 } else { settings.bytes_of(input.count.min(input.keep)) };
+                if word.zero_write2 { 0 } else { settings.bytes_of(input.count.min(input.keep)) };
             let section = Section::new(&self.config, thread, unpacker);
             let mode = section.thcon(&field::THCON_SEC0_REG2_Throttle_mode);
-            let bank = word.flip_src().then_some(self.src[unpacker].unpacker_bank);
+            let bank = word.set_dat_valid.then_some(self.src[unpacker].unpacker_bank);
             let to_src = if settings.to_dst { None } else { bank };
             self.book_unpack(unpacker, bytes, settings.speed(mode), to_src, issued.now);
         }
@@ -200,7 +210,7 @@ impl Backend {
     #[inline]
     fn unpack_plan(&mut self, issued: &Issued, at: (u32, usize)) -> Result<Settings, Fault> {
         let key = (issued.word, issued.thread, at, self.config.generation);
-        let plan = &mut self.unpackers.plans[Word(issued.word).unpacker()];
+        let plan = &mut self.unpackers.plans[unpacker_of(issued.word)];
         if let Some((known, settings)) = plan
             && *known == key
         {
@@ -232,7 +242,7 @@ impl Backend {
         let row = u32::from(self.unpackers.units[settings.unpacker].src_row[thread]);
         let cells = self.src[settings.unpacker].unpacker_side_mut();
         if settings.unpacker == 1 {
-            let copies = if Word(issued.word).row_broadcast() { 8 } else { 1 };
+            let copies = if Unpacr::of(issued.word).srcb_bcast { 8 } else { 1 };
             return Ok(Sink::SrcB { cells, row, copies });
         }
         let shape = SrcAShape {
@@ -245,15 +255,15 @@ impl Backend {
 
     /// Steps counters and hands the bank over.
     fn finish(&mut self, issued: &Issued, settings: &Settings) {
-        let word = Word(issued.word);
+        let word = Unpacr::of(issued.word);
         let (thread, unpacker) = (issued.thread.index(), settings.unpacker);
         let section = Section::new(&self.config, thread, unpacker);
-        if word.multi_context() && word.use_context_counter() {
+        if word.ovrd_thread_id && word.auto_inc_context_id {
             self.unpackers.units[unpacker].context_counter[thread] =
                 section.next_context(settings.context);
         }
         let advances_rows = section.thcon(&field::THCON_SEC0_REG2_Unpack_Src_Reg_Set_Upd) != 0;
-        let increments = word.increments();
+        let increments = increments(word);
         for (index, adcs) in self.adcs.iter_mut().enumerate() {
             if index == thread || index == settings.adc {
                 for (channel, (z, y)) in adcs.0[unpacker].iter_mut().zip(increments) {
@@ -262,7 +272,7 @@ impl Backend {
                 }
             }
         }
-        if word.flip_src() {
+        if word.set_dat_valid {
             self.hand_over(issued.thread, unpacker, settings.output_format);
         } else if advances_rows {
             let base = self.src_row_base(thread, unpacker);
@@ -293,9 +303,9 @@ impl Backend {
     /// `SETDVALID`. Its page calls the format that the bank then implies ill-specified, and says
     /// that in practice it is the output format of an earlier unpack: we take the last one handed
     /// over `[isa-wh: TensixCoprocessor/SETDVALID.md]` [unknown: U-055].
-    pub(crate) fn setdvalid(&mut self, issued: &Issued) {
+    pub(crate) fn set_valid(&mut self, operands: Setdvalid, issued: &Issued) {
         for unpacker in 0..2 {
-            if issued.field(unpacker as u32, 1) != 0 {
+            if operands.setvalid >> unpacker & 1 != 0 {
                 let format = self.unpackers.units[unpacker].held_format;
                 self.hand_over(issued.thread, unpacker, u32::from(format));
             }
@@ -311,9 +321,24 @@ impl Backend {
     }
 
     /// Acts on a `SETC16` of `UNPACK_MISC_CFG`.
-    pub(crate) fn unpack_misc_written(&mut self, issued: &Issued) {
-        let thread = issued.thread.index();
-        let sections = [0, 1].map(|unpacker| Section::new(&self.config, thread, unpacker));
-        self.unpackers.write_misc(issued.thread, issued.field(0, 16), sections);
+    pub(crate) fn unpack_misc_written(&mut self, thread: ThreadId, value: u32) {
+        let sections = [0, 1].map(|unpacker| Section::new(&self.config, thread.index(), unpacker));
+        self.unpackers.write_misc(thread, value, sections);
+    }
+}
+
+impl<E: Env> UnpackerOps<At<'_, E>> for Backend {
+    type Outcome = Outcome;
+
+    /// What its word says is read where it is needed: plans are kept by word.
+    #[inline(always)]
+    fn unpacr(&mut self, _: Unpacr, at: At<'_, E>) -> Outcome {
+        self.unpack(at.issued, at.env)
+    }
+
+    #[inline(always)]
+    fn unpacr_nop(&mut self, operands: UnpacrNop, at: At<'_, E>) -> Outcome {
+        self.nop(operands, at.issued, at.env);
+        Ok(())
     }
 }

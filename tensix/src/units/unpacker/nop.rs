@@ -1,15 +1,15 @@
 //! `UNPACR_NOP`: side effects in sequence with `UNPACR`.
 //!
-//! Blackhole's encoding, least significant bit first: operation 1:0, clear value 3:2, both banks 4,
-//! wait like `UNPACR` 5, format of one 7:6, set dvalid 8; for register writes accumulate 3, value
-//! 14:4, address select 15 and 22, stream or address 21:16; unpacker 23
-//! `[llk: instructions/assembly.yaml#UNPACR_NOP]`.
+//! Blackhole's encoding is `[llk: instructions/assembly.yaml#UNPACR_NOP]`, with the fields of register
+//! writes as parts of the row.
 //!
 //! Sources: also `[isa-wh: TensixCoprocessor/UNPACR_NOP_*.md]`.
 
 use isa::config::field;
+use isa::operands::UnpacrNop;
 
 use super::settings::Section;
+use super::unpacker_of;
 use crate::backend::Backend;
 use crate::env::Env;
 use crate::state::src::{SRC_COLUMNS, SrcBanks};
@@ -47,32 +47,32 @@ pub(super) enum Nop {
 }
 
 impl Nop {
-    pub(super) const fn decode(word: u32) -> Self {
-        let value = word >> 2 & 3;
-        let stream = (word >> 16 & 0x3F) as u8;
+    pub(super) const fn decode(operands: UnpacrNop) -> Self {
+        let operation = operands.unpack_pop;
         // Without anything else, Wormhole's encoding of setting dvalid.
-        if word >> 6 & 3 == 3 && word & 3 != 3 || word & 0x7F_FFFF == 7 {
+        if operands.clr_to1_fmt_ctrl == 3 && operation != 3 || operands.below_unpacker == 7 {
             return Self::SetDvalid;
         }
-        match word & 3 {
+        match operation {
             1 => Self::Clear {
-                value,
-                both: word >> 4 & 1 != 0,
-                wait_like_unpacr: word >> 5 & 1 != 0,
-                set_dvalid: word >> 8 & 1 != 0,
+                value: operands.src_clr_val_ctrl,
+                both: operands.bank_clr_ctrl,
+                wait_like_unpacr: operands.stall_clr_cntrl,
+                set_dvalid: operands.set_dvalid,
             },
             2 => Self::Idle,
             // Bit 2 makes it a register write; Wormhole has operation 4 for that.
             operation => {
-                if value & 1 != 0 {
+                if operands.set_register {
                     Self::SetRegister {
-                        select: word >> 15 & 1 | word >> 21 & 2,
-                        address: word >> 16 & 0x3F,
-                        value: word >> 4 & 0x7FF,
-                        accumulate: value & 2 != 0,
+                        select: operands.address_set_low as u32
+                            | (operands.address_set_high as u32) << 1,
+                        address: operands.stream_id,
+                        value: operands.register_value,
+                        accumulate: operands.accumulate,
                     }
-                } else if operation == 3 && word >> 4 & 0x7FF != 0 {
-                    Self::OverlayClear { stream: Some(stream) }
+                } else if operation == 3 && operands.register_value != 0 {
+                    Self::OverlayClear { stream: Some(operands.stream_id as u8) }
                 } else {
                     Self::OverlayClear { stream: None }
                 }
@@ -94,13 +94,13 @@ impl Nop {
 
 impl Backend {
     /// `UNPACR_NOP`.
-    pub(crate) fn unpacr_nop<E: Env>(&mut self, issued: &Issued, env: &mut E) {
-        let unpacker = issued.field(23, 1) as usize;
-        match Nop::decode(issued.word) {
+    pub(super) fn nop<E: Env>(&mut self, operands: UnpacrNop, issued: &Issued, env: &mut E) {
+        let unpacker = usize::from(operands.unpacker_select);
+        match Nop::decode(operands) {
             Nop::Idle => {}
             Nop::SetDvalid => self.set_dvalid(issued, unpacker),
             Nop::Clear { value, both, set_dvalid, .. } => {
-                let cell = self.clear_value(issued, unpacker, value);
+                let cell = self.clear_value(issued, operands, value);
                 let banks = &mut self.src[unpacker];
                 let own = usize::from(banks.unpacker_bank);
                 for (bank, cells) in banks.cells.iter_mut().enumerate() {
@@ -140,7 +140,7 @@ impl Backend {
     ) {
         let mut value = value;
         if accumulate {
-            let sum = &mut self.unpackers.units[issued.field(23, 1) as usize].register_accumulator;
+            let sum = &mut self.unpackers.units[unpacker_of(issued.word)].register_accumulator;
             *sum = if value == 0 { 0 } else { (*sum + value) & 0x1_FFFF };
             if value == 0 {
                 return;
@@ -164,16 +164,17 @@ impl Backend {
     /// The cell that a clear writes. How the immediate lies in a cell is not documented: we take
     /// its low 19 bits in the physical order sign, mantissa, exponent [unknown: U-058].
     /// The format field of "one" has names but is called reserved `[llk: ckernel_instr_params.h]`.
-    fn clear_value(&self, issued: &Issued, unpacker: usize, select: u32) -> u32 {
+    fn clear_value(&self, issued: &Issued, operands: UnpacrNop, select: u32) -> u32 {
         match select {
             0 => 0,
             1 => NEGATIVE_INFINITY,
-            2 => match issued.field(6, 2) {
+            2 => match operands.clr_to1_fmt_ctrl {
                 0 => ONE_FP16,
                 1 => ONE_BF16,
                 _ => ONE_INT8,
             },
             _ => {
+                let unpacker = usize::from(operands.unpacker_select);
                 let section = Section::new(&self.config, issued.thread.index(), unpacker);
                 let physical = section.own([
                     &field::UNP0_NOP_REG_CLR_VAL_nop_reg_clr_val,

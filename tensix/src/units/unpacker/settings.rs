@@ -12,72 +12,18 @@ use crate::timing::amounts::Speed;
 use crate::units::config::{ConfigUnit, STATE_WORDS};
 use crate::units::{Fault, Issued};
 use isa::config::{ConfigField, field};
+use isa::operands::Unpacr;
+
+use super::unpacker_of;
 
 /// Words between the THCON sections of the two unpackers.
 const SECTION_WORDS: u32 =
     field::THCON_SEC1_REG2_Out_data_format.addr32 - field::THCON_SEC0_REG2_Out_data_format.addr32;
 
-/// Fields of the instruction word.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Word(pub(crate) u32);
-
-impl Word {
-    const fn bit(self, bit: u32) -> bool {
-        self.0 >> bit & 1 != 0
-    }
-
-    /// Unpacker 0 or 1; `UNPACR_NOP` has the bit in the same place.
-    pub(crate) const fn unpacker(self) -> usize {
-        (self.0 >> 23 & 1) as usize
-    }
-
-    /// Forget cached row starts; nothing else happens.
-    pub(crate) const fn flush_cache(self) -> bool {
-        self.bit(1)
-    }
-
-    /// Step the context counter; nothing else happens.
-    pub(crate) const fn only_count(self) -> bool {
-        self.bit(13)
-    }
-
-    pub(crate) const fn row_search(self) -> bool {
-        self.bit(2)
-    }
-
-    pub(crate) const fn use_context_counter(self) -> bool {
-        self.bit(3)
-    }
-
-    pub(crate) const fn all_zero(self) -> bool {
-        self.bit(4)
-    }
-
-    pub(crate) const fn row_broadcast(self) -> bool {
-        self.bit(5)
-    }
-
-    pub(crate) const fn flip_src(self) -> bool {
-        self.bit(6)
-    }
-
-    pub(crate) const fn multi_context(self) -> bool {
-        self.bit(7)
-    }
-
-    const fn adc(self) -> u32 {
-        self.0 >> 8 & 3
-    }
-
-    const fn context(self) -> u32 {
-        self.0 >> 10 & 7
-    }
-
-    /// Increments of Z and Y of channel 0, then of channel 1.
-    pub(crate) const fn increments(self) -> [(u32, u32); 2] {
-        let bits = self.0 >> 15;
-        [(bits & 3, bits >> 2 & 3), (bits >> 4 & 3, bits >> 6 & 3)]
-    }
+/// Increments of Z and Y of channel 0, then of channel 1.
+pub(crate) const fn increments(word: Unpacr) -> [(u32, u32); 2] {
+    let Unpacr { ch0_z_increment, ch0_y_increment, ch1_z_increment, ch1_y_increment, .. } = word;
+    [(ch0_z_increment, ch0_y_increment), (ch1_z_increment, ch1_y_increment)]
 }
 
 /// One unpacker's configuration words in one of the two states.
@@ -239,24 +185,24 @@ pub(crate) fn select_context(
     config: &ConfigUnit,
     counter: u8,
 ) -> Result<(u32, usize), Fault> {
-    let word = Word(issued.word);
+    let word = Unpacr::of(issued.word);
     let thread = issued.thread.index();
-    if !word.multi_context() {
+    if !word.ovrd_thread_id {
         return Ok((0, thread));
     }
     let offset =
         [&field::UNPACK_MISC_CFG_CfgContextOffset_0, &field::UNPACK_MISC_CFG_CfgContextOffset_1]
-            [word.unpacker()];
-    let first = if word.use_context_counter() { u32::from(counter) } else { word.context() };
+            [unpacker_of(issued.word)];
+    let first = if word.auto_inc_context_id { u32::from(counter) } else { word.cfg_context_id };
     let mut context = (first + config.thread_field(thread, offset)) & 7;
-    if word.unpacker() == 1 && context >= 2 {
+    if unpacker_of(issued.word) == 1 && context >= 2 {
         let text = format!("context {context} of unpacker 1, which has two");
         issued.refuse(Check::UnpackContext, text)?;
         context &= 1;
     }
     // Which thread's counters context 0 means is documented as thread 0 for Wormhole; on Blackhole
     // the reference vectors of other threads show the thread's own [unknown: U-056].
-    let adc = match word.adc() as usize {
+    let adc = match word.addr_cnt_context_id as usize {
         0 => thread,
         3 => {
             let text = "address counter context 3; there are three threads";
@@ -279,9 +225,9 @@ impl Settings {
         config: &ConfigUnit,
         (context, adc): (u32, usize),
     ) -> Result<Self, Fault> {
-        let word = Word(issued.word);
-        let unpacker = word.unpacker();
-        let multi = word.multi_context();
+        let word = Unpacr::of(issued.word);
+        let unpacker = unpacker_of(issued.word);
+        let multi = word.ovrd_thread_id;
         let section = Section::new(config, issued.thread.index(), unpacker);
         let descriptor =
             Descriptor([0, 1, 2, 3].map(|index| {

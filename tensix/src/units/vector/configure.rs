@@ -2,6 +2,8 @@
 //!
 //! Sources: `[isa-bh: TensixCoprocessor/SFPCONFIG.md]`, `[isa-wh: TensixCoprocessor/SFPMOV.md]`.
 
+use isa::operands::Sfpconfig;
+
 use super::lanes::{LANE_CONFIG_BITS, LaneSets};
 use super::{Fault, Issued, LANES, LREG_DEFAULTS, LReg, Operands, VectorUnit, ops};
 use crate::checks::Check;
@@ -11,15 +13,20 @@ const MISC_BITS: u32 = 0xFFF;
 
 impl VectorUnit {
     /// SFPCONFIG: eight lanes of L0 or an immediate, to every row of lanes.
-    pub(super) fn sfpconfig(&mut self, operands: &Operands, issued: &Issued) -> Result<(), Fault> {
-        let (mod1, dest) = (operands.mod1(), u32::from(operands.vd));
+    pub(super) fn configure(
+        &mut self,
+        operands: Sfpconfig,
+        registers: &Operands,
+        issued: &Issued,
+    ) -> Result<(), Fault> {
+        let (mod1, dest) = (operands.instr_mod1, u32::from(registers.vd));
         if dest == 9 || dest == 10 {
             return Err(issued.error(
                 Check::SfpconfigDestination,
                 format!("SFPCONFIG of destination {dest}, which configures nothing"),
             ));
         }
-        let imm = operands.word >> 8 & 0xFFFF;
+        let imm = operands.imm16_math;
         let sources = *self.operand(0);
         let predicate = self.predicate;
         for lane in 0..LANES {

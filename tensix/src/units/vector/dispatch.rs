@@ -1,10 +1,22 @@
-//! One arm per opcode, and how the lanes of a result come about.
+//! The vector unit's door: one method per instruction, and how the lanes of a result come about.
 
-use super::{Fault, Issued, LANES, LReg, Operands, VectorUnit, ops, round, simple};
-use crate::checks::Check;
+use isa::execute::{self, VectorOps};
 use isa::op::Opcode;
+use isa::operands;
+
+use super::{Fault, Issued, LANES, LReg, Operands, Surroundings, VectorUnit, ops, round, simple};
+use crate::checks::Check;
+use crate::units::Outcome;
 
 const SIGN: u32 = 0x8000_0000;
+
+/// An instruction as it executes: its registers, which SFPLOADMACRO may have replaced, who issued it,
+/// and what it needs of other units.
+pub(super) struct Work<'a, 'b> {
+    registers: &'a Operands,
+    issued: &'a Issued,
+    at: &'a mut Surroundings<'b>,
+}
 
 /// Lanes for which `holds` is true of the lane's value.
 pub(super) fn lanes_where(values: &LReg, holds: impl Fn(u32) -> bool) -> u32 {
@@ -15,8 +27,12 @@ pub(super) fn lanes_where(values: &LReg, holds: impl Fn(u32) -> bool) -> u32 {
     set
 }
 
+fn is_negative(value: u32) -> bool {
+    value & SIGN != 0
+}
+
 impl VectorUnit {
-    /// Executes any instruction but SFPLOAD, SFPSTORE and SFPLOADMACRO.
+    /// Executes any instruction.
     ///
     /// # Errors
     /// `UndefinedBehavior` where the page of the instruction says so.
@@ -24,120 +40,80 @@ impl VectorUnit {
     pub(super) fn execute(
         &mut self,
         opcode: Opcode,
-        operands: &Operands,
+        registers: &Operands,
         issued: &Issued,
+        at: &mut Surroundings<'_>,
     ) -> Result<(), Fault> {
-        if opcode == Opcode::Sfpconfig {
-            return self.sfpconfig(operands, issued);
-        }
-        if opcode == Opcode::Sfpnop {
-            return Ok(());
-        }
-        if opcode == Opcode::Sfploadi && !ops::is_load_mode(operands.mod0()) {
-            return Err(issued
-                .error(Check::SfploadiMode, format!("SFPLOADI with mode {}", operands.mod0())));
-        }
-        let active = self.active(operands);
-        let set = active & self.enabled();
-        match SubUnitWork::of(opcode) {
-            SubUnitWork::Mad => self.mad(opcode, operands, set),
-            SubUnitWork::Predicate => return self.predication(opcode, operands, active, issued),
-            SubUnitWork::Lanes => self.lanewise(opcode, operands, active, set),
-            SubUnitWork::Other => return self.other(opcode, operands, active, set, issued),
-        }
-        Ok(())
+        let work = Work { registers, issued, at };
+        execute::vector(self, opcode, registers.word, work).expect("the opcode is of this unit")
     }
 
-    /// A result of one or two operands per lane.
+    /// Lanes in which an instruction executes: active and enabled ones.
+    #[inline]
+    pub(super) fn active_set(&mut self, registers: &Operands) -> u32 {
+        self.active(registers) & self.enabled()
+    }
+
+    /// A result of one or two operands per lane, in the lanes of `set`.
     #[inline]
     pub(super) fn map(
         &mut self,
-        operands: &Operands,
+        registers: &Operands,
         set: u32,
         function: impl Fn(u32, u32) -> u32,
     ) {
-        let (b, c) = (self.operand(operands.vb), self.operand(operands.vc));
+        let (b, c) = (self.operand(registers.vb), self.operand(registers.vc));
         let mut result = [0; LANES];
         for lane in 0..LANES {
             result[lane] = function(b[lane], c[lane]);
         }
-        self.write(operands.vd, set, &result);
+        self.write(registers.vd, set, &result);
     }
 
-    /// Instructions of the simple and round sub-units that compute each lane from its own values.
-    fn lanewise(&mut self, opcode: Opcode, operands: &Operands, active: u32, set: u32) {
-        let (mod1, imm) = (operands.mod1(), operands.imm12());
-        let (ops, bit0) = (operands, mod1 & 1 != 0);
-        match opcode {
-            Opcode::Sfploadi => {
-                let (mode, imm) = (operands.mod0(), operands.word as u16);
-                self.map(ops, set, |b, _| ops::load_immediate(mode, imm, b));
-            }
-            Opcode::Sfpabs => self.map(ops, set, |_, c| simple::absolute(bit0, c)),
-            Opcode::Sfpand => self.map(ops, set, |b, c| b & c),
-            Opcode::Sfpor => self.map(ops, set, |b, c| b | c),
-            Opcode::Sfpxor => self.map(ops, set, |b, c| b ^ c),
-            Opcode::Sfpnot => self.map(ops, set, |_, c| !c),
-            Opcode::Sfparecip => self.map(ops, set, |b, c| simple::approximate(mod1, b, c)),
-            Opcode::Sfpdivp2 => {
-                self.map(ops, set, |_, c| simple::divide_power2(bit0, imm & 0xFF, c));
-            }
-            Opcode::Sfpexman => self.map(ops, set, |_, c| simple::mantissa(bit0, c)),
-            Opcode::Sfpsetexp => self.map(ops, set, |b, c| simple::set_exponent(mod1, imm, b, c)),
-            Opcode::Sfpsetman => self.map(ops, set, |b, c| simple::set_mantissa(mod1, imm, b, c)),
-            Opcode::Sfpsetsgn => self.map(ops, set, |b, c| simple::set_sign(mod1, imm, b, c)),
-            Opcode::Sfpshft => self.map(ops, set, |b, c| simple::shift_any(mod1, imm, b, c)),
-            Opcode::Sfpcast => self.sfpcast(operands, set),
-            Opcode::SfpStochRnd => self.sfp_stoch_rnd(operands, set),
-            Opcode::Sfpmov => self.sfpmov(operands, active, set),
-            Opcode::Sfpexexp | Opcode::Sfpiadd | Opcode::Sfplz => {
-                self.with_flags(opcode, operands, set);
-            }
-            _ => self.compare(opcode, operands, active, set),
-        }
+    /// An instruction of which that is all.
+    #[inline]
+    fn lanewise(&mut self, work: &Work<'_, '_>, function: impl Fn(u32, u32) -> u32) -> Outcome {
+        let set = self.active_set(work.registers);
+        self.map(work.registers, set, function);
+        Ok(())
     }
 
-    /// SFPEXEXP, SFPIADD and SFPLZ: a result, and flags unless the result has no register.
-    fn with_flags(&mut self, opcode: Opcode, operands: &Operands, set: u32) {
-        let (mod1, imm) = (operands.mod1(), operands.imm12());
-        let (b, c) = (*self.operand(operands.vb), *self.operand(operands.vc));
-        let is_negative = |value: u32| value & SIGN != 0;
-        let (result, flags) = match opcode {
-            Opcode::Sfpexexp => {
-                let result = c.map(|c| simple::exponent(mod1 & 1 != 0, c));
-                (result, (mod1 & 2 != 0).then(|| lanes_where(&result, is_negative)))
-            }
-            Opcode::Sfpiadd => {
-                let result =
-                    std::array::from_fn(|lane| simple::add_integer(mod1, imm, b[lane], c[lane]));
-                (result, (mod1 & 4 == 0).then(|| lanes_where(&result, is_negative)))
-            }
-            _ => {
-                let mask = if mod1 & 4 != 0 { !SIGN } else { u32::MAX };
-                let flags = (mod1 & 2 != 0).then(|| lanes_where(&c, |c| c & mask != 0));
-                (c.map(|c| (c & mask).leading_zeros()), flags)
-            }
-        };
-        self.write(operands.vd, set, &result);
-        if operands.vd < 8 {
+    /// A result, and flags unless the result has no register; `invert` for their opposite, and
+    /// without any as they were.
+    fn with_flags(
+        &mut self,
+        registers: &Operands,
+        set: u32,
+        (result, flags): (&LReg, Option<u32>),
+        invert: bool,
+    ) -> Outcome {
+        self.write(registers.vd, set, result);
+        if registers.vd < 8 {
             let flags = flags.unwrap_or(self.predicate.flags);
-            let invert = if mod1 & 8 != 0 { u32::MAX } else { 0 };
-            self.predicate.set_flags(set, flags ^ invert);
+            self.predicate.set_flags(set, if invert { !flags } else { flags });
         }
+        Ok(())
     }
 
     /// SFPLE and SFPGT: to the register, the flags and the top of the stack, as the mode says.
-    fn compare(&mut self, opcode: Opcode, operands: &Operands, active: u32, set: u32) {
-        let (b, c) = (self.operand(operands.vb), self.operand(operands.vc));
+    fn compare(
+        &mut self,
+        operands: operands::Comparison,
+        registers: &Operands,
+        is_greater: bool,
+    ) -> Outcome {
+        let active = self.active(registers);
+        let set = active & self.enabled();
+        let (b, c) = (self.operand(registers.vb), self.operand(registers.vc));
         let mut greater = 0;
         for lane in 0..LANES {
             greater |= u32::from(simple::is_smaller(c[lane], b[lane])) << lane;
         }
-        let holds = if opcode == Opcode::Sfpgt { greater } else { !greater };
-        let mod1 = operands.mod1();
+        let holds = if is_greater { greater } else { !greater };
+        let mod1 = operands.instr_mod1;
         if mod1 & 8 != 0 {
             let result = std::array::from_fn(|lane| (holds >> lane & 1).wrapping_neg());
-            self.write(operands.vd, set, &result);
+            self.write(registers.vd, set, &result);
         }
         if mod1 & 1 != 0 {
             self.predicate.set_flags(set, holds);
@@ -145,148 +121,297 @@ impl VectorUnit {
         if mod1 & 2 != 0 {
             self.predicate.mutate_top(active, mod1 & 4 != 0, holds);
         }
-    }
-
-    /// SFPCAST; silicon ignores the upper bits of the mode.
-    fn sfpcast(&mut self, operands: &Operands, set: u32) {
-        match operands.mod1() & 3 {
-            0 => self.map(operands, set, |_, c| simple::to_float_nearest(c)),
-            1 => {
-                let random = self.random(set);
-                let c = self.operand(operands.vc);
-                let result =
-                    std::array::from_fn(|lane| simple::to_float_stochastic(c[lane], random[lane]));
-                self.write(operands.vd, set, &result);
-            }
-            2 => self.map(operands, set, |_, c| simple::absolute(false, c)),
-            _ => self.map(operands, set, |_, c| simple::flip_representation(c)),
-        }
-    }
-
-    /// SFP_STOCH_RND steps the generators in every mode.
-    fn sfp_stoch_rnd(&mut self, operands: &Operands, set: u32) {
-        let (mode, rounding) = (operands.word & 7, operands.word >> 21 & 3);
-        let random = self.random(set);
-        let (b, c) = (self.operand(operands.vb), self.operand(operands.vc));
-        let imm = operands.word >> 16 & 0x1F;
-        let result = std::array::from_fn(|lane| {
-            let by = if operands.word & 8 != 0 { imm } else { b[lane] };
-            round::convert(mode, by, round::threshold(rounding, random[lane]), c[lane])
-        });
-        self.write(operands.vd, set, &result);
-    }
-
-    fn sfpmov(&mut self, operands: &Operands, active: u32, set: u32) {
-        let mod1 = operands.mod1();
-        let set = if mod1 == 2 { active } else { set };
-        if mod1 & 8 != 0 {
-            let value = self.special(operands.vc, set);
-            return self.write(operands.vd, set, &value);
-        }
-        let negate = (mod1 & 1) << 31;
-        self.map(operands, set, |_, c| c ^ negate);
-    }
-
-    /// SFPENCC, SFPSETCC, SFPCOMPC, SFPPUSHC and SFPPOPC.
-    fn predication(
-        &mut self,
-        opcode: Opcode,
-        operands: &Operands,
-        active: u32,
-        issued: &Issued,
-    ) -> Result<(), Fault> {
-        let mod1 = operands.mod1();
-        let allowed = match opcode {
-            Opcode::Sfpencc => {
-                self.predicate.encc(active, mod1, operands.word >> 12 & 3);
-                true
-            }
-            Opcode::Sfpcompc => {
-                self.predicate.compc(active);
-                true
-            }
-            Opcode::Sfppushc => self.predicate.pushc(active, mod1),
-            Opcode::Sfppopc => self.predicate.popc(active, mod1),
-            _ => {
-                let value = self.sfpsetcc(operands);
-                self.predicate.setcc(active & self.enabled(), value);
-                true
-            }
-        };
-        if allowed {
-            return Ok(());
-        }
-        let full = opcode == Opcode::Sfppushc && mod1 == 0;
-        Err(issued.error(
-            Check::SfpuFlagStack,
-            format!(
-                "{} with mode {mod1} while the flag stack of a lane is {}",
-                opcode.mnemonic(),
-                if full { "full" } else { "empty" }
-            ),
-        ))
+        Ok(())
     }
 
     /// Lanes for which SFPSETCC's condition holds.
-    fn sfpsetcc(&self, operands: &Operands) -> u32 {
-        let c = self.operand(operands.vc);
-        match operands.mod1() {
+    fn condition(&self, operands: operands::Sfpsetcc, registers: &Operands) -> u32 {
+        let c = self.operand(registers.vc);
+        match operands.instr_mod1 {
             mod1 if mod1 & 8 != 0 => 0,
-            mod1 if mod1 & 1 != 0 => (operands.word >> 12 & 1).wrapping_neg(),
-            0 => lanes_where(c, |c| c & SIGN != 0),
+            mod1 if mod1 & 1 != 0 => u32::from(operands.imm12_math).wrapping_neg(),
+            0 => lanes_where(c, is_negative),
             2 => lanes_where(c, |c| c != 0),
-            4 => lanes_where(c, |c| c & SIGN == 0),
+            4 => lanes_where(c, |c| !is_negative(c)),
             _ => lanes_where(c, |c| c == 0),
         }
     }
+}
 
-    /// Instructions that exchange registers or lanes.
-    fn other(
-        &mut self,
-        opcode: Opcode,
-        operands: &Operands,
-        active: u32,
-        set: u32,
-        issued: &Issued,
-    ) -> Result<(), Fault> {
-        match opcode {
-            Opcode::Sfpswap => self.sfpswap(operands, set),
-            Opcode::Sfptransp => {
-                self.transpose(0, set);
-                self.transpose(4, set);
+/// A push to a full stack of flags, or a pop of an empty one.
+#[cold]
+fn flag_stack(issued: &Issued, name: &str, mod1: u32, state: &str) -> Fault {
+    issued.error(
+        Check::SfpuFlagStack,
+        format!("{name} with mode {mod1} while the flag stack of a lane is {state}"),
+    )
+}
+
+impl VectorOps<Work<'_, '_>> for VectorUnit {
+    type Outcome = Outcome;
+
+    fn sfpload(&mut self, _: operands::Sfpload, work: Work<'_, '_>) -> Outcome {
+        self.load_any(work.registers, work.issued, work.at);
+        Ok(())
+    }
+
+    fn sfpstore(&mut self, _: operands::Sfpstore, work: Work<'_, '_>) -> Outcome {
+        self.store_any(work.registers, work.issued, work.at);
+        Ok(())
+    }
+
+    fn sfploadmacro(&mut self, _: operands::Sfploadmacro, work: Work<'_, '_>) -> Outcome {
+        let address = self.load_any(work.registers, work.issued, work.at);
+        self.schedule_macro(work.registers, work.issued, address)
+    }
+
+    fn sfploadi(&mut self, operands: operands::Sfploadi, work: Work<'_, '_>) -> Outcome {
+        let (mode, imm) = (operands.instr_mod0, operands.imm16 as u16);
+        if !ops::is_load_mode(mode) {
+            let text = format!("SFPLOADI with mode {mode}");
+            return Err(work.issued.error(Check::SfploadiMode, text));
+        }
+        self.lanewise(&work, |b, _| ops::load_immediate(mode, imm, b))
+    }
+
+    fn sfpnop(&mut self, _: Work<'_, '_>) -> Outcome {
+        Ok(())
+    }
+
+    fn sfpconfig(&mut self, operands: operands::Sfpconfig, work: Work<'_, '_>) -> Outcome {
+        self.configure(operands, work.registers, work.issued)
+    }
+
+    fn sfpmad(&mut self, operands: operands::Sfpmad, work: Work<'_, '_>) -> Outcome {
+        self.multiply_and_add(operands.instr_mod1, work.registers);
+        Ok(())
+    }
+
+    fn sfpadd(&mut self, operands: operands::Sfpadd, work: Work<'_, '_>) -> Outcome {
+        self.multiply_and_add(operands.instr_mod1, work.registers);
+        Ok(())
+    }
+
+    fn sfpmul(&mut self, operands: operands::Sfpmul, work: Work<'_, '_>) -> Outcome {
+        self.multiply_and_add(operands.instr_mod1, work.registers);
+        Ok(())
+    }
+
+    fn sfpmul24(&mut self, operands: operands::Sfpmul24, work: Work<'_, '_>) -> Outcome {
+        self.multiply24(operands.instr_mod1, work.registers);
+        Ok(())
+    }
+
+    fn sfpmuli(&mut self, operands: operands::Sfpmuli, work: Work<'_, '_>) -> Outcome {
+        self.with_immediate(operands, false, work.registers);
+        Ok(())
+    }
+
+    fn sfpaddi(&mut self, operands: operands::Sfpaddi, work: Work<'_, '_>) -> Outcome {
+        self.with_immediate(operands, true, work.registers);
+        Ok(())
+    }
+
+    fn sfplut(&mut self, operands: operands::Sfplut, work: Work<'_, '_>) -> Outcome {
+        self.lut(operands.instr_mod0, work.registers);
+        Ok(())
+    }
+
+    fn sfplutfp32(&mut self, operands: operands::Sfplutfp32, work: Work<'_, '_>) -> Outcome {
+        self.lut_fp32(operands.instr_mod1, work.registers);
+        Ok(())
+    }
+
+    fn sfpabs(&mut self, operands: operands::Sfpabs, work: Work<'_, '_>) -> Outcome {
+        let as_float = operands.instr_mod1 & 1 != 0;
+        self.lanewise(&work, |_, c| simple::absolute(as_float, c))
+    }
+
+    fn sfpand(&mut self, _: operands::Sfpand, work: Work<'_, '_>) -> Outcome {
+        self.lanewise(&work, |b, c| b & c)
+    }
+
+    fn sfpor(&mut self, _: operands::Sfpor, work: Work<'_, '_>) -> Outcome {
+        self.lanewise(&work, |b, c| b | c)
+    }
+
+    fn sfpxor(&mut self, _: operands::Sfpxor, work: Work<'_, '_>) -> Outcome {
+        self.lanewise(&work, |b, c| b ^ c)
+    }
+
+    fn sfpnot(&mut self, _: operands::Sfpnot, work: Work<'_, '_>) -> Outcome {
+        self.lanewise(&work, |_, c| !c)
+    }
+
+    fn sfparecip(&mut self, operands: operands::Sfparecip, work: Work<'_, '_>) -> Outcome {
+        self.lanewise(&work, |b, c| simple::approximate(operands.instr_mod1, b, c))
+    }
+
+    fn sfpdivp2(&mut self, operands: operands::Sfpdivp2, work: Work<'_, '_>) -> Outcome {
+        let (adds, imm) = (operands.instr_mod1 & 1 != 0, operands.imm12_math);
+        self.lanewise(&work, |_, c| simple::divide_power2(adds, imm, c))
+    }
+
+    fn sfpexman(&mut self, operands: operands::Sfpexman, work: Work<'_, '_>) -> Outcome {
+        let bare = operands.instr_mod1 & 1 != 0;
+        self.lanewise(&work, |_, c| simple::mantissa(bare, c))
+    }
+
+    fn sfpsetexp(&mut self, operands: operands::Sfpsetexp, work: Work<'_, '_>) -> Outcome {
+        let (mod1, imm) = (operands.instr_mod1, operands.imm12_math);
+        self.lanewise(&work, |b, c| simple::set_exponent(mod1, imm, b, c))
+    }
+
+    fn sfpsetman(&mut self, operands: operands::Sfpsetman, work: Work<'_, '_>) -> Outcome {
+        let (mod1, imm) = (operands.instr_mod1, operands.imm12_math);
+        self.lanewise(&work, |b, c| simple::set_mantissa(mod1, imm, b, c))
+    }
+
+    fn sfpsetsgn(&mut self, operands: operands::Sfpsetsgn, work: Work<'_, '_>) -> Outcome {
+        let (mod1, imm) = (operands.instr_mod1, u32::from(operands.imm12_math));
+        self.lanewise(&work, |b, c| simple::set_sign(mod1, imm, b, c))
+    }
+
+    fn sfpshft(&mut self, operands: operands::Sfpshft, work: Work<'_, '_>) -> Outcome {
+        let (mod1, imm) = (operands.instr_mod1, ops::signed12(operands.imm12_math));
+        self.lanewise(&work, |b, c| simple::shift_any(mod1, imm, b, c))
+    }
+
+    /// Silicon ignores the upper bits of the mode.
+    fn sfpcast(&mut self, operands: operands::Sfpcast, work: Work<'_, '_>) -> Outcome {
+        match operands.instr_mod1 & 3 {
+            0 => self.lanewise(&work, |_, c| simple::to_float_nearest(c)),
+            1 => {
+                let set = self.active_set(work.registers);
+                let random = self.random(set);
+                let c = self.operand(work.registers.vc);
+                let result =
+                    std::array::from_fn(|lane| simple::to_float_stochastic(c[lane], random[lane]));
+                self.write(work.registers.vd, set, &result);
+                Ok(())
             }
-            _ => return self.sfpshft2(operands, active & set, issued),
+            2 => self.lanewise(&work, |_, c| simple::absolute(false, c)),
+            _ => self.lanewise(&work, |_, c| simple::flip_representation(c)),
+        }
+    }
+
+    /// It steps the generators in every mode.
+    fn sfp_stoch_rnd(&mut self, operands: operands::SfpStochRnd, work: Work<'_, '_>) -> Outcome {
+        let operands::SfpStochRnd { conversion, use_imm, imm8_math: imm, rnd_mode, .. } = operands;
+        let set = self.active_set(work.registers);
+        let random = self.random(set);
+        let (b, c) = (self.operand(work.registers.vb), self.operand(work.registers.vc));
+        let result = std::array::from_fn(|lane| {
+            let by = if use_imm { imm } else { b[lane] };
+            round::convert(conversion, by, round::threshold(rnd_mode, random[lane]), c[lane])
+        });
+        self.write(work.registers.vd, set, &result);
+        Ok(())
+    }
+
+    fn sfpmov(&mut self, operands: operands::Sfpmov, work: Work<'_, '_>) -> Outcome {
+        let mod1 = operands.instr_mod1;
+        let active = self.active(work.registers);
+        let set = if mod1 == 2 { active } else { active & self.enabled() };
+        if mod1 & 8 != 0 {
+            let value = self.special(work.registers.vc, set);
+            self.write(work.registers.vd, set, &value);
+        } else {
+            let negate = (mod1 & 1) << 31;
+            self.map(work.registers, set, |_, c| c ^ negate);
         }
         Ok(())
     }
-}
 
-/// How an instruction computes.
-enum SubUnitWork {
-    Mad,
-    Predicate,
-    Lanes,
-    Other,
-}
+    fn sfpexexp(&mut self, operands: operands::Sfpexexp, work: Work<'_, '_>) -> Outcome {
+        let mod1 = operands.instr_mod1;
+        let set = self.active_set(work.registers);
+        let result = self.operand(work.registers.vc).map(|c| simple::exponent(mod1 & 1 != 0, c));
+        let flags = (mod1 & 2 != 0).then(|| lanes_where(&result, is_negative));
+        self.with_flags(work.registers, set, (&result, flags), mod1 & 8 != 0)
+    }
 
-impl SubUnitWork {
-    const fn of(opcode: Opcode) -> Self {
-        match opcode {
-            Opcode::Sfpmad
-            | Opcode::Sfpadd
-            | Opcode::Sfpmul
-            | Opcode::Sfpmul24
-            | Opcode::Sfpmuli
-            | Opcode::Sfpaddi
-            | Opcode::Sfplut
-            | Opcode::Sfplutfp32 => Self::Mad,
-            Opcode::Sfpencc
-            | Opcode::Sfpsetcc
-            | Opcode::Sfpcompc
-            | Opcode::Sfppushc
-            | Opcode::Sfppopc => Self::Predicate,
-            Opcode::Sfpswap | Opcode::Sfptransp | Opcode::Sfpshft2 => Self::Other,
-            _ => Self::Lanes,
+    fn sfpiadd(&mut self, operands: operands::Sfpiadd, work: Work<'_, '_>) -> Outcome {
+        let (mod1, imm) = (operands.instr_mod1, ops::signed12(operands.imm12_math));
+        let set = self.active_set(work.registers);
+        let (b, c) = (self.operand(work.registers.vb), self.operand(work.registers.vc));
+        let result = std::array::from_fn(|lane| simple::add_integer(mod1, imm, b[lane], c[lane]));
+        let flags = (mod1 & 4 == 0).then(|| lanes_where(&result, is_negative));
+        self.with_flags(work.registers, set, (&result, flags), mod1 & 8 != 0)
+    }
+
+    fn sfplz(&mut self, operands: operands::Sfplz, work: Work<'_, '_>) -> Outcome {
+        let mod1 = operands.instr_mod1;
+        let set = self.active_set(work.registers);
+        let mask = if mod1 & 4 != 0 { !SIGN } else { u32::MAX };
+        let c = self.operand(work.registers.vc).map(|c| c & mask);
+        let flags = (mod1 & 2 != 0).then(|| lanes_where(&c, |c| c != 0));
+        let result = c.map(u32::leading_zeros);
+        self.with_flags(work.registers, set, (&result, flags), mod1 & 8 != 0)
+    }
+
+    fn sfple(&mut self, operands: operands::Sfple, work: Work<'_, '_>) -> Outcome {
+        self.compare(operands, work.registers, false)
+    }
+
+    fn sfpgt(&mut self, operands: operands::Sfpgt, work: Work<'_, '_>) -> Outcome {
+        self.compare(operands, work.registers, true)
+    }
+
+    fn sfpencc(&mut self, operands: operands::Sfpencc, work: Work<'_, '_>) -> Outcome {
+        let active = self.active(work.registers);
+        self.predicate.encc(active, operands.instr_mod1, operands.imm12_math);
+        Ok(())
+    }
+
+    fn sfpsetcc(&mut self, operands: operands::Sfpsetcc, work: Work<'_, '_>) -> Outcome {
+        let active = self.active(work.registers);
+        let value = self.condition(operands, work.registers);
+        self.predicate.setcc(active & self.enabled(), value);
+        Ok(())
+    }
+
+    fn sfpcompc(&mut self, _: operands::Sfpcompc, work: Work<'_, '_>) -> Outcome {
+        let active = self.active(work.registers);
+        self.predicate.compc(active);
+        Ok(())
+    }
+
+    fn sfppushc(&mut self, operands: operands::Sfppushc, work: Work<'_, '_>) -> Outcome {
+        let mod1 = operands.instr_mod1;
+        let active = self.active(work.registers);
+        if self.predicate.pushc(active, mod1) {
+            return Ok(());
         }
+        // In every other mode it changes the top of the stack.
+        let state = if mod1 == 0 { "full" } else { "empty" };
+        Err(flag_stack(work.issued, "SFPPUSHC", mod1, state))
+    }
+
+    fn sfppopc(&mut self, operands: operands::Sfppopc, work: Work<'_, '_>) -> Outcome {
+        let mod1 = operands.instr_mod1;
+        let active = self.active(work.registers);
+        if self.predicate.popc(active, mod1) {
+            return Ok(());
+        }
+        Err(flag_stack(work.issued, "SFPPOPC", mod1, "empty"))
+    }
+
+    fn sfpswap(&mut self, operands: operands::Sfpswap, work: Work<'_, '_>) -> Outcome {
+        let set = self.active_set(work.registers);
+        self.swap(operands.instr_mod1, work.registers, set);
+        Ok(())
+    }
+
+    fn sfptransp(&mut self, _: operands::Sfptransp, work: Work<'_, '_>) -> Outcome {
+        let set = self.active_set(work.registers);
+        self.transpose(0, set);
+        self.transpose(4, set);
+        Ok(())
+    }
+
+    fn sfpshft2(&mut self, operands: operands::Sfpshft2, work: Work<'_, '_>) -> Outcome {
+        let set = self.active_set(work.registers);
+        self.shift_lanes(operands, work.registers, set, work.issued)
     }
 }

@@ -3,13 +3,15 @@
 //! Sources: `[isa-bh: TensixCoprocessor/SFPSWAP.md]`, `SFPSHFT2.md`,
 //! `[isa-wh: TensixCoprocessor/SFPTRANSP.md]`.
 
+use isa::operands::Sfpshft2;
+
 use super::predicate::merge;
-use super::{Fault, Issued, LANES, LReg, Operands, VectorUnit, simple};
+use super::{Fault, Issued, LANES, LReg, Operands, VectorUnit, ops, simple};
 use crate::checks::Check;
 
 impl VectorUnit {
-    pub(super) fn sfpswap(&mut self, operands: &Operands, set: u32) {
-        let (vc, vd, mod1) = (operands.vc, operands.vd, operands.mod1());
+    pub(super) fn swap(&mut self, mod1: u32, registers: &Operands, set: u32) {
+        let (vc, vd) = (registers.vc, registers.vd);
         let (c, d) = (*self.operand(vc), *self.operand(vd));
         let mut swap = u32::MAX;
         if mod1 != 0 {
@@ -43,15 +45,16 @@ impl VectorUnit {
         }
     }
 
-    pub(super) fn sfpshft2(
+    pub(super) fn shift_lanes(
         &mut self,
-        operands: &Operands,
+        operands: Sfpshft2,
+        registers: &Operands,
         set: u32,
         issued: &Issued,
     ) -> Result<(), Fault> {
-        let c = *self.operand(operands.vc);
+        let c = *self.operand(registers.vc);
         let rotated = std::array::from_fn(|lane| c[lane & !7 | (lane + 7) & 7]);
-        match operands.mod1() {
+        match operands.instr_mod1 {
             0 => self.copy4(set, &[0; LANES]),
             1 => {
                 let first = *self.operand(0);
@@ -59,16 +62,16 @@ impl VectorUnit {
                 self.copy4(set, &last);
             }
             2 => self.copy4(set, &rotated),
-            3 => self.write(operands.vd, set, &rotated),
+            3 => self.write(registers.vd, set, &rotated),
             4 => {
                 let shifted =
                     std::array::from_fn(|lane| if lane & 7 == 0 { 0 } else { c[lane - 1] });
-                self.write(operands.vd, set, &shifted);
+                self.write(registers.vd, set, &shifted);
             }
-            5 => self.map(operands, set, |b, c| simple::shift(false, b, c)),
+            5 => self.map(registers, set, |b, c| simple::shift(false, b, c)),
             6 => {
-                let imm = operands.imm12();
-                self.map(operands, set, |b, _| simple::shift(false, b, imm));
+                let imm = ops::signed12(operands.imm12_math);
+                self.map(registers, set, |b, _| simple::shift(false, b, imm));
             }
             mode => {
                 return Err(issued.error(Check::Sfpshft2Mode, format!("SFPSHFT2 with mode {mode}")));

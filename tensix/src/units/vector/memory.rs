@@ -1,10 +1,11 @@
-//! SFPLOAD and SFPSTORE: which address, in which lanes, and what happens to the counters. The cells
+//! SFPLOAD and SFPSTORE, and SFPLOADMACRO with the same fields: which address, in which lanes, and what happens to the counters. The cells
 //! themselves are in [`super::cells`], the straight line for nearly all of them in
 //! [`super::transfer`].
 //!
 //! Sources: `[isa-bh: TensixCoprocessor/SFPLOAD.md]`, `SFPSTORE.md`, `Dst.md`.
 
 use isa::config::field;
+use isa::operands::DstTransfer;
 
 use super::cells::Place;
 use super::dst_format::{self, mode};
@@ -67,7 +68,7 @@ impl DstAccess {
     /// Concrete mode of an instruction.
     #[inline(always)]
     pub(super) const fn resolve(&self, word: u32) -> u32 {
-        match word >> 16 & 0xF {
+        match DstTransfer::INSTR_MOD0.get(word) {
             mode::SRCB => self.implied,
             mode => mode,
         }
@@ -76,7 +77,7 @@ impl DstAccess {
     /// Whether the address modifier of an instruction changes no counter.
     #[inline(always)]
     pub(super) const fn keeps_counters(&self, word: u32) -> bool {
-        self.idle_modifiers >> (word >> 13 & 7) & 1 != 0
+        self.idle_modifiers >> DstTransfer::SFPU_ADDR_MODE.get(word) & 1 != 0
     }
 }
 
@@ -113,7 +114,7 @@ impl VectorUnit {
     /// The Dst address that an instruction of any mode but `INT32_ALL` means now.
     #[inline]
     fn address(&self, word: u32, thread: usize, access: &DstAccess, at: &Surroundings<'_>) -> u32 {
-        word.wrapping_add(self.origin(thread, access, at)) & ADDRESS
+        DstTransfer::DEST_REG_ADDR.get(word).wrapping_add(self.origin(thread, access, at)) & ADDRESS
     }
 
     /// What is added to the addresses of such instructions now.
@@ -134,7 +135,7 @@ impl VectorUnit {
     ) -> u32 {
         let window = u32::from(at.matrix.rwcs[thread].dst) + access.window_base;
         let stack = u32::from(self.stack_pointers[thread]) + access.stack_base;
-        (word + access.base + stack + (window & 3)) & ADDRESS
+        (DstTransfer::DEST_REG_ADDR.get(word) + access.base + stack + (window & 3)) & ADDRESS
     }
 
     /// The row of Dst that an SFPSTORE names.
@@ -152,7 +153,7 @@ impl VectorUnit {
     }
 
     /// Any SFPLOAD, or that of an SFPLOADMACRO; the address it used.
-    pub(super) fn sfpload(
+    pub(super) fn load_any(
         &mut self,
         operands: &Operands,
         issued: &Issued,
@@ -188,7 +189,7 @@ impl VectorUnit {
     }
 
     /// Any SFPSTORE that software issues.
-    pub(super) fn sfpstore(
+    pub(super) fn store_any(
         &mut self,
         operands: &Operands,
         issued: &Issued,
@@ -247,6 +248,6 @@ pub(super) fn advance_counters(
 #[inline(never)]
 pub(super) fn advance_other_counters(word: u32, thread: usize, at: &mut Surroundings<'_>) {
     let fidelity = at.matrix.rwcs[thread].fidelity;
-    at.matrix.apply_addr_mod(word >> 13 & 7, thread, at.config);
+    at.matrix.apply_addr_mod(DstTransfer::SFPU_ADDR_MODE.get(word), thread, at.config);
     at.matrix.rwcs[thread].fidelity = fidelity;
 }

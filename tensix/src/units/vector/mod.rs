@@ -2,7 +2,7 @@
 //!
 //! # Rooms
 //!
-//! `operands` fields of an instruction; `dispatch` one arm per opcode, with `multiply` for the MAD
+//! `operands` registers of an instruction; `dispatch` one method per instruction, with `multiply` for the MAD
 //! sub-unit and `exchange` for what moves between registers or lanes;
 //! `float`, `mad`, `simple`, `round`, `tables` pure functions of one lane; `predicate` flags and
 //! their stack; `lanes` what `LaneConfig` means, as lane sets; `configure` SFPCONFIG and reading it

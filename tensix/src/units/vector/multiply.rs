@@ -3,7 +3,7 @@
 //! Sources: `[isa-bh: TensixCoprocessor/SFPMAD.md]`, `SFPADDI.md`, `SFPMULI.md`, `SFPMUL24.md`,
 //! `SFPLUT.md`, `SFPLUTFP32.md`.
 
-use isa::op::Opcode;
+use isa::operands::{Mad, MadImmediate};
 
 use super::dispatch::lanes_where;
 use super::float_lanes::{multiply_add, multiply_add_registers};
@@ -12,14 +12,17 @@ use super::{LANES, LReg, Operands, VectorUnit, mad};
 /// 1.0, by which SFPADDI multiplies.
 const ONE: u32 = 0x3F80_0000;
 const SIGN: u32 = 0x8000_0000;
+/// SFPMAD_MOD1_INDIRECT_VA and SFPMAD_MOD1_INDIRECT_VD, of the other instructions as well.
+const INDIRECT_VA: u32 = 4;
+const INDIRECT_VD: u32 = 8;
 
 impl VectorUnit {
     /// SFPMAD, SFPADD and SFPMUL as software nearly always issues them: registers named by the word,
     /// nothing scheduled. False, with nothing done, for all others.
     #[inline]
     pub(crate) fn mad_plainly(&mut self, word: u32) -> bool {
-        let field = |at: u32| (word >> at & 0xF) as usize;
-        let (mod1, vd) = (word & 0xF, field(4));
+        let Mad { instr_mod1: mod1, lreg_dest, lreg_src_a, lreg_src_b, lreg_src_c } = Mad::of(word);
+        let vd = lreg_dest as usize;
         if vd >= 8 || mod1 & 0xC != 0 || self.schedule.is_active() {
             return false;
         }
@@ -27,45 +30,83 @@ impl VectorUnit {
         let negate = ((mod1 & 1) << 31, (mod1 & 2) << 30);
         multiply_add_registers(
             &mut self.lregs,
-            [field(16), field(12), field(8)],
+            [lreg_src_a, lreg_src_b, lreg_src_c].map(|lreg| lreg as usize),
             negate,
             (vd, set),
         );
         true
     }
 
-    /// The MAD sub-unit.
+    /// SFPMAD, SFPADD and SFPMUL in all their modes.
     #[inline]
-    pub(super) fn mad(&mut self, opcode: Opcode, operands: &Operands, set: u32) {
+    pub(super) fn multiply_and_add(&mut self, mod1: u32, registers: &Operands) {
+        let set = self.active_set(registers);
         let mut result = [0; LANES];
-        let mod1 = operands.mod1();
-        let mut indirect = mod1 & 8 != 0;
-        match opcode {
-            Opcode::Sfpmuli => {
-                let (imm, negate) = (operands.imm_float(), (mod1 & 2) << 30);
-                let c = self.operand(operands.vc);
-                multiply_add(c, &[imm; LANES], &[0; LANES], (negate, 0), &mut result);
-            }
-            Opcode::Sfpaddi => {
-                let (imm, negate) = (operands.imm_float(), (mod1 & 2) << 30);
-                let c = self.operand(operands.vc);
-                multiply_add(&[imm; LANES], &[ONE; LANES], c, (0, negate), &mut result);
-            }
-            Opcode::Sfplut => {
-                indirect = operands.mod0() & 8 != 0;
-                self.sfplut(operands.mod0(), &mut result);
-            }
-            Opcode::Sfplutfp32 => self.sfplutfp32(mod1, &mut result),
-            _ => self.products(opcode, operands, &mut result),
+        let indirect;
+        let a = if mod1 & INDIRECT_VA != 0 {
+            indirect = self.indirect();
+            &indirect
+        } else {
+            self.operand(registers.va)
+        };
+        let (b, c) = (self.operand(registers.vb), self.operand(registers.vc));
+        multiply_add(a, b, c, ((mod1 & 1) << 31, (mod1 & 2) << 30), &mut result);
+        self.finish_mad(mod1 & INDIRECT_VD != 0, registers, set, &result);
+    }
+
+    /// SFPMUL24.
+    pub(super) fn multiply24(&mut self, mod1: u32, registers: &Operands) {
+        let set = self.active_set(registers);
+        let indirect;
+        let a = if mod1 & INDIRECT_VA != 0 {
+            indirect = self.indirect();
+            &indirect
+        } else {
+            self.operand(registers.va)
+        };
+        let (b, c) = (self.operand(registers.vb), self.operand(registers.vc));
+        let result =
+            std::array::from_fn(|lane| mad::multiply24(mod1 & 1 != 0, a[lane], b[lane], c[lane]));
+        self.finish_mad(mod1 & INDIRECT_VD != 0, registers, set, &result);
+    }
+
+    /// SFPMULI and SFPADDI: VC times, or plus, a BF16.
+    pub(super) fn with_immediate(
+        &mut self,
+        operands: MadImmediate,
+        adds: bool,
+        registers: &Operands,
+    ) {
+        let set = self.active_set(registers);
+        let (mod1, imm) = (operands.instr_mod1, operands.imm16_math << 16);
+        let negate = (mod1 & 2) << 30;
+        let mut result = [0; LANES];
+        let c = self.operand(registers.vc);
+        if adds {
+            multiply_add(&[imm; LANES], &[ONE; LANES], c, (0, negate), &mut result);
+        } else {
+            multiply_add(c, &[imm; LANES], &[0; LANES], (negate, 0), &mut result);
         }
+        self.finish_mad(mod1 & INDIRECT_VD != 0, registers, set, &result);
+    }
+
+    /// VA where LReg 7 says which register it is, lane by lane.
+    fn indirect(&self) -> LReg {
+        let indices = self.operand(7);
+        std::array::from_fn(|lane| self.operand(indices[lane] as u8 & 15)[lane])
+    }
+
+    /// Writes a result of the MAD sub-unit to VD, or to where LReg 7 says.
+    #[inline]
+    fn finish_mad(&mut self, indirect: bool, registers: &Operands, set: u32, result: &LReg) {
         // The bonus register wins over an indirect destination.
-        if !indirect || operands.vd == super::operands::BONUS_LREG {
-            return self.deliver(operands, set, operands.vd, &result);
+        if !indirect || registers.vd == super::operands::BONUS_LREG {
+            return self.deliver(registers, set, registers.vd, result);
         }
         let targets = *self.operand(7);
         for vd in 0..8 {
             let chosen = set & lanes_where(&targets, |target| target & 15 == u32::from(vd));
-            self.deliver(operands, chosen, vd, &result);
+            self.deliver(registers, chosen, vd, result);
         }
     }
 
@@ -79,39 +120,22 @@ impl VectorUnit {
         }
     }
 
-    /// SFPMAD, SFPADD, SFPMUL and SFPMUL24.
-    #[inline]
-    fn products(&self, opcode: Opcode, operands: &Operands, result: &mut LReg) {
-        let mod1 = operands.mod1();
-        let (b, c) = (self.operand(operands.vb), self.operand(operands.vc));
-        let indirect;
-        let a = if mod1 & 4 != 0 {
-            let indices = self.operand(7);
-            indirect = std::array::from_fn(|lane| self.operand(indices[lane] as u8 & 15)[lane]);
-            &indirect
-        } else {
-            self.operand(operands.va)
-        };
-        if opcode == Opcode::Sfpmul24 {
-            for lane in 0..LANES {
-                result[lane] = mad::multiply24(mod1 & 1 != 0, a[lane], b[lane], c[lane]);
-            }
-            return;
-        }
-        multiply_add(a, b, c, ((mod1 & 1) << 31, (mod1 & 2) << 30), result);
-    }
-
-    fn sfplut(&self, mod0: u32, result: &mut LReg) {
+    /// SFPLUT: slope and offset by the magnitude of LReg 3, out of LReg 0 to 2.
+    pub(super) fn lut(&mut self, mod0: u32, registers: &Operands) {
+        let set = self.active_set(registers);
         let input = self.operand(3);
         let (mut slopes, mut offsets) = ([0; LANES], [0; LANES]);
         for lane in 0..LANES {
             let table = [0, 1, 2].map(|index| self.operand(index)[lane]);
             (slopes[lane], offsets[lane]) = mad::lut(input[lane] & !SIGN, table);
         }
-        evaluate(mod0, input, &slopes, &offsets, result);
+        let result = evaluate(mod0, input, &slopes, &offsets);
+        self.finish_mad(mod0 & INDIRECT_VD != 0, registers, set, &result);
     }
 
-    fn sfplutfp32(&self, mod1: u32, result: &mut LReg) {
+    /// SFPLUTFP32: slopes out of LReg 0 to 2, offsets out of LReg 4 to 6.
+    pub(super) fn lut_fp32(&mut self, mod1: u32, registers: &Operands) {
+        let set = self.active_set(registers);
         let input = self.operand(3);
         let (mut slopes, mut offsets) = ([0; LANES], [0; LANES]);
         for lane in 0..LANES {
@@ -119,19 +143,22 @@ impl VectorUnit {
             (slopes[lane], offsets[lane]) =
                 mad::lut_fp32(mod1, input[lane] & !SIGN, table(0), table(4));
         }
-        evaluate(mod1, input, &slopes, &offsets, result);
+        let result = evaluate(mod1, input, &slopes, &offsets);
+        self.finish_mad(mod1 & INDIRECT_VD != 0, registers, set, &result);
     }
 }
 
 /// SFPLUT and SFPLUTFP32: the line of each lane at the magnitude of its input; bit 2 of the mode
 /// keeps the sign of the input.
-fn evaluate(mode: u32, input: &LReg, slopes: &LReg, offsets: &LReg, result: &mut LReg) {
-    multiply_add(slopes, &input.map(|value| value & !SIGN), offsets, (0, 0), result);
+fn evaluate(mode: u32, input: &LReg, slopes: &LReg, offsets: &LReg) -> LReg {
+    let mut result = [0; LANES];
+    multiply_add(slopes, &input.map(|value| value & !SIGN), offsets, (0, 0), &mut result);
     if mode & 4 != 0 {
         for (value, input) in result.iter_mut().zip(input) {
             *value = *value & !SIGN | input & SIGN;
         }
     }
+    result
 }
 
 #[cfg(test)]
@@ -142,6 +169,10 @@ mod tests {
     use crate::checks::Warned;
     use crate::queue::Origin;
     use crate::units::Issued;
+    use crate::units::config::ConfigUnit;
+    use crate::units::matrix::MatrixUnit;
+    use crate::units::vector::Surroundings;
+    use isa::op::Opcode;
 
     #[test]
     fn plain_multiplications_equal_the_general_path_for_any_lanes() {
@@ -151,6 +182,7 @@ mod tests {
             (random >> 32) as u32
         };
         let mut plain = VectorUnit::new();
+        let (mut matrix, config) = (MatrixUnit::new(), ConfigUnit::new());
         let mut taken = 0;
         for round in 0..4_000 {
             for lreg in &mut plain.lregs[..8] {
@@ -167,7 +199,8 @@ mod tests {
             if plain.mad_plainly(word) {
                 taken += 1;
                 let operands = Operands::parse(opcode, word);
-                general.execute(opcode, &operands, &issued).expect("defined");
+                let at = &mut Surroundings { matrix: &mut matrix, config: &config };
+                general.execute(opcode, &operands, &issued, at).expect("defined");
             }
             assert_eq!(plain.lregs, general.lregs, "{word:08x}");
         }

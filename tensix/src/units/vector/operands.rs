@@ -1,57 +1,29 @@
-//! Operand fields of a vector instruction, and which sub-unit executes it.
+//! Registers of a vector instruction, and which sub-units it can be scheduled for.
 //!
-//! Most instructions have Mod1, VD, VC and either VB or an immediate. Where an instruction reads
+//! Where an instruction reads
 //! its destination as a second operand, the pages say `VB = VD` (or `VC = VD`); that is resolved
 //! here, because SFPLOADMACRO overrides the fields separately
 //! `[isa-bh: TensixCoprocessor/SFPLOADMACRO.md]`.
 
-use isa::op::Opcode;
+use isa::op::{Bits, Lregs, Opcode, SubUnit};
+use isa::operands::{Bitwise, Mad, Sfploadmacro};
 
 /// Register that only instructions scheduled by SFPLOADMACRO can name.
 pub(super) const BONUS_LREG: u8 = 16;
 
-/// Parts of the vector unit that can work at the same time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub(crate) enum SubUnit {
-    Simple,
-    Mad,
-    Round,
-    Store,
-    Load,
-}
+/// The four that SFPLOADMACRO schedules for, in the order of the sequence's bytes.
+pub(super) const SCHEDULED: [SubUnit; 4] =
+    [SubUnit::Simple, SubUnit::Mad, SubUnit::Round, SubUnit::Store];
 
-impl SubUnit {
-    /// The four that SFPLOADMACRO schedules for, in the order of the sequence's bytes.
-    pub(super) const SCHEDULED: [Self; 4] = [Self::Simple, Self::Mad, Self::Round, Self::Store];
-
-    /// The sub-unit that executes an instruction which software issues.
-    pub(super) const fn of(opcode: Opcode) -> Self {
-        match opcode {
-            Opcode::Sfpload | Opcode::Sfploadi | Opcode::Sfploadmacro | Opcode::Sfpnop => {
-                Self::Load
-            }
-            Opcode::Sfpadd
-            | Opcode::Sfpaddi
-            | Opcode::Sfplut
-            | Opcode::Sfplutfp32
-            | Opcode::Sfpmad
-            | Opcode::Sfpmul
-            | Opcode::Sfpmuli
-            | Opcode::Sfpmul24 => Self::Mad,
-            Opcode::Sfpshft2 | Opcode::SfpStochRnd => Self::Round,
-            Opcode::Sfpstore => Self::Store,
-            _ => Self::Simple,
-        }
-    }
-
-    /// Whether a scheduled instruction can run here; every sub-unit but Store takes SFPNOP.
-    pub(super) fn takes(self, opcode: Opcode) -> bool {
-        if opcode == Opcode::Sfpnop { self != Self::Store } else { Self::of(opcode) == self }
+/// Whether a scheduled instruction can run in a sub-unit; all but Store take SFPNOP.
+pub(super) fn takes(sub_unit: SubUnit, opcode: Opcode) -> bool {
+    match opcode {
+        Opcode::Sfpnop => sub_unit != SubUnit::Store,
+        _ => opcode.row().sub_unit == sub_unit,
     }
 }
 
-/// Operands of one instruction. Register numbers are 0 to 15; `vd` may also be [`BONUS_LREG`].
+/// Registers of one instruction. Register numbers are 0 to 15; `vd` may also be [`BONUS_LREG`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Operands {
     pub(super) word: u32,
@@ -63,45 +35,37 @@ pub(crate) struct Operands {
     pub(super) scheduled: bool,
 }
 
-/// Which of VB and VC are fields of the instruction.
-const fn has_fields(opcode: Opcode, word: u32) -> (bool, bool) {
-    match opcode {
-        Opcode::Sfpmad
-        | Opcode::Sfpadd
-        | Opcode::Sfpmul
-        | Opcode::Sfpmul24
-        | Opcode::Sfparecip
-        | Opcode::SfpStochRnd
-        | Opcode::Sfpshft2 => (true, true),
-        // SFPAND_MOD1_USE_VB, SFPOR_MOD1_USE_VB.
-        Opcode::Sfpand | Opcode::Sfpor => (word & 1 != 0, true),
-        Opcode::Sfpaddi | Opcode::Sfpmuli | Opcode::Sfplut | Opcode::Sfplutfp32 => (false, false),
-        _ => (false, true),
-    }
-}
-
-const fn nibble(word: u32, lo: u32) -> u8 {
-    (word >> lo & 0xF) as u8
-}
-
 impl Operands {
-    /// Fields of an instruction as software issues it.
+    /// Registers of an instruction as software issues it: those of its row's fields. Where there is
+    /// no field for VB, the second source is VD, and likewise for VC of the MAD sub-unit. Any other
+    /// register without a field is never read, but part of the state hash while it is scheduled: it
+    /// is what lies where SFPMAD has the field.
     #[inline]
-    pub(super) const fn parse(opcode: Opcode, word: u32) -> Self {
+    pub(super) fn parse(opcode: Opcode, word: u32) -> Self {
+        let row = opcode.row();
+        let Lregs { vd, vb, vc, .. } = row.lregs;
+        let read = |field: Bits| field.get(word) as u8;
         let vd = match opcode {
-            Opcode::Sfpload | Opcode::Sfpstore | Opcode::Sfploadi | Opcode::Sfplut => {
-                nibble(word, 20)
+            Opcode::Sfploadmacro => {
+                let operands = Sfploadmacro::of(word);
+                operands.lreg_low as u8 | u8::from(operands.lreg_high) << 2
             }
-            Opcode::Sfploadmacro => (word >> 20 & 3 | (word & 1) << 2) as u8,
-            _ => nibble(word, 4),
+            _ => read(vd.unwrap_or(Mad::LREG_DEST)),
         };
-        let (has_vb, has_vc) = has_fields(opcode, word);
+        let vb = match opcode {
+            Opcode::Sfpand | Opcode::Sfpor if !Bitwise::of(word).use_vb => None,
+            _ => vb,
+        };
+        let vc = match vc {
+            None if row.sub_unit == SubUnit::Mad => None,
+            vc => Some(vc.unwrap_or(Mad::LREG_SRC_C)),
+        };
         Self {
             word,
             vd,
-            va: nibble(word, 16),
-            vb: if has_vb { nibble(word, 12) } else { vd },
-            vc: if has_vc { nibble(word, 8) } else { vd },
+            va: read(Mad::LREG_SRC_A),
+            vb: vb.map_or(vd, read),
+            vc: vc.map_or(vd, read),
             scheduled: false,
         }
     }
@@ -109,7 +73,7 @@ impl Operands {
     /// Fields of a template for Simple, Mad or Round: `loaded` is SFPLOADMACRO's register. It
     /// replaces one source, VB or VC, and the destination, unless that is [`BONUS_LREG`]; a source
     /// that is no field is what the template's VD was.
-    pub(super) const fn scheduled(opcode: Opcode, word: u32, sequence: u32, loaded: u8) -> Self {
+    pub(super) fn scheduled(opcode: Opcode, word: u32, sequence: u32, loaded: u8) -> Self {
         let mut operands = Self::parse(opcode, word);
         if sequence & 0x80 != 0 {
             operands.vb = loaded;
@@ -119,26 +83,6 @@ impl Operands {
         operands.vd = if sequence & 0x40 != 0 { BONUS_LREG } else { loaded };
         operands.scheduled = true;
         operands
-    }
-
-    /// Mode of every instruction whose fields begin with Mod1.
-    pub(super) const fn mod1(&self) -> u32 {
-        self.word & 0xF
-    }
-
-    /// Mode of SFPLOAD, SFPSTORE, SFPLOADMACRO, SFPLOADI and SFPLUT.
-    pub(super) const fn mod0(&self) -> u32 {
-        self.word >> 16 & 0xF
-    }
-
-    /// Twelve-bit immediate, sign-extended.
-    pub(super) const fn imm12(&self) -> u32 {
-        ((self.word << 8).cast_signed() >> 20).cast_unsigned()
-    }
-
-    /// SFPADDI's and SFPMULI's BF16 as FP32.
-    pub(super) const fn imm_float(&self) -> u32 {
-        self.word << 8 & 0xFFFF_0000
     }
 }
 
@@ -150,9 +94,9 @@ mod tests {
     fn destination_is_the_second_source_where_the_page_says_so() {
         // [isa-wh: SFPIADD.md] VB = VD; [isa-bh: SFPADDI.md] VC = VD; SFPAND only without USE_VB.
         let iadd = Operands::parse(Opcode::Sfpiadd, isa::encode::sfpiadd(0, 3, 5, 0xFFF));
-        assert_eq!((iadd.vd, iadd.vb, iadd.vc, iadd.imm12()), (3, 3, 5, u32::MAX));
+        assert_eq!((iadd.vd, iadd.vb, iadd.vc), (3, 3, 5));
         let addi = Operands::parse(Opcode::Sfpaddi, isa::encode::sfpaddi(0, 3, 0x3F80));
-        assert_eq!((addi.vc, addi.imm_float()), (3, 0x3F80_0000));
+        assert_eq!(addi.vc, 3);
         let and = |mod1| Operands::parse(Opcode::Sfpand, isa::encode::sfpand(mod1, 3, 5, 7));
         assert_eq!((and(0).vb, and(1).vb), (3, 7));
     }

@@ -77,6 +77,11 @@ pub(crate) fn seeded(seed: u32) -> [u32; LANES] {
     states
 }
 
+/// A twelve-bit immediate, sign-extended.
+pub(super) const fn signed12(field: u32) -> u32 {
+    ((field << 20).cast_signed() >> 20).cast_unsigned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,11 +11,12 @@
 //!
 //! Source: `[isa-bh: TensixCoprocessor/SFPLOADMACRO.md]`.
 
-use isa::op::Opcode;
+use isa::op::{Opcode, SubUnit};
+use isa::operands::{DstTransfer, Sfploadmacro};
 use sim_core::{Cycle, StateHasher, ThreadId};
 
 use super::memory::Surroundings;
-use super::operands::{BONUS_LREG, SubUnit};
+use super::operands::{BONUS_LREG, SCHEDULED, takes};
 use super::{Fault, Issued, LANES, LReg, LRegs, LoadMacro, Operands, VectorUnit, ops};
 use crate::checks::Check;
 use crate::decode::decode;
@@ -170,28 +171,14 @@ impl VectorUnit {
             return Ok(());
         }
         let operands = Operands::parse(opcode, issued.word);
-        match opcode {
-            Opcode::Sfpload => {
-                self.sfpload(&operands, issued, at);
-                Ok(())
-            }
-            Opcode::Sfpstore => {
-                self.sfpstore(&operands, issued, at);
-                Ok(())
-            }
-            Opcode::Sfploadmacro => {
-                let address = self.sfpload(&operands, issued, at);
-                self.schedule_macro(&operands, issued, address)
-            }
-            _ => self.execute(opcode, &operands, issued),
-        }
+        self.execute(opcode, &operands, issued, at)
     }
 
     /// Notes that a thread issues while something is scheduled; whether the instruction executes:
     /// one for a sub-unit that executes a scheduled instruction in this cycle is lost.
     #[cold]
     fn share_cycle(&mut self, opcode: Opcode, now: Cycle) -> bool {
-        let sub_unit = SubUnit::of(opcode);
+        let sub_unit = opcode.row().sub_unit;
         let mut due = self.schedule.entries.iter().filter(|entry| Schedule::is_due(entry, now));
         let lost = due.any(|entry| entry.sub_unit == sub_unit);
         self.schedule.issued_at = Some(now);
@@ -205,7 +192,7 @@ impl VectorUnit {
 
     /// Schedules what the macro's sequence says, lane by lane; lanes with equal configuration
     /// together.
-    fn schedule_macro(
+    pub(super) fn schedule_macro(
         &mut self,
         load: &Operands,
         issued: &Issued,
@@ -218,7 +205,7 @@ impl VectorUnit {
                 .filter(|&lane| self.load_macro[lane] == config)
                 .fold(0, |set, lane| set | 1 << lane);
             left &= !lanes;
-            for sub_unit in SubUnit::SCHEDULED {
+            for sub_unit in SCHEDULED {
                 self.schedule_one(&config, lanes, sub_unit, load, issued, address)?;
             }
         }
@@ -234,7 +221,7 @@ impl VectorUnit {
         issued: &Issued,
         address: u32,
     ) -> Result<(), Fault> {
-        let macro_index = load.word >> 22 & 3;
+        let macro_index = Sfploadmacro::of(load.word).macro_index;
         let sequence = config.sequences[macro_index as usize] >> (8 * sub_unit as u32) & 0xFF;
         // Such a byte leaves the sub-unit alone [unknown: U-085].
         if sequence == 0 {
@@ -252,7 +239,7 @@ impl VectorUnit {
             template => config.templates[template as usize - 4],
         };
         let opcode = decode(word).map_or(Opcode::Nop, |decoded| decoded.opcode);
-        let opcode = if sub_unit.takes(opcode) {
+        let opcode = if takes(sub_unit, opcode) {
             opcode
         } else if sub_unit == SubUnit::Store {
             return Err(undefined(issued, "SFPLOADMACRO that schedules no store for Store"));
@@ -317,7 +304,7 @@ impl VectorUnit {
             return Ok(());
         }
         self.schedule.executing = entry.lanes;
-        self.execute(entry.opcode, &entry.operands, &entry.issued)
+        self.execute(entry.opcode, &entry.operands, &entry.issued, at)
     }
 }
 
@@ -342,17 +329,21 @@ impl Schedule {
 /// Operands of a scheduled store: the register from the load, the bonus register or the template;
 /// the mode from the load or from the configuration.
 fn stored(config: &LoadMacro, word: u32, sequence: u32, load: &Operands) -> Operands {
-    let macro_index = load.word >> 22 & 3;
+    let macro_index = Sfploadmacro::of(load.word).macro_index;
     let vd = if sequence & 0x40 != 0 {
         BONUS_LREG
     } else if sequence & 0x80 != 0 {
-        (word >> 20 & 0xF) as u8
+        DstTransfer::LREG_IND.get(word) as u8
     } else {
         load.vd
     };
     let misc = u32::from(config.misc);
-    let mode = if misc >> (4 + macro_index) & 1 != 0 { load.mod0() } else { misc & 0xF };
-    let word = word & !0xF_0000 | mode << 16;
+    let mode = if misc >> (4 + macro_index) & 1 != 0 {
+        DstTransfer::INSTR_MOD0.get(load.word)
+    } else {
+        misc & 0xF
+    };
+    let word = DstTransfer::INSTR_MOD0.set(word, mode);
     Operands { word, vd, va: 0, vb: 0, vc: 0, scheduled: true }
 }
 

@@ -7,19 +7,20 @@
 //!
 //! Sources: `[isa-bh: TensixCoprocessor/SFPLOAD.md]`, `SFPSTORE.md`.
 
-use isa::op::Opcode;
+use isa::op::OPCODE;
+use isa::operands::DstTransfer;
 
 use super::VectorUnit;
 use super::cells::{COLUMN, Place, alike, load_each, store_each};
 use super::dst_format::{loads_word, mode, stores_word, with_half_mode};
 use super::memory::{ADDRESS, DstAccess, Surroundings, advance_counters, advance_other_counters};
 
-/// Opcode byte and high bit of the register of an SFPLOAD of a register that it can write; an
-/// SFPSTORE has one more bit.
-const LOAD: u32 = (Opcode::Sfpload as u32) << 24;
-const STORE_BIT: u32 = (Opcode::Sfpload as u32 ^ Opcode::Sfpstore as u32) << 24;
-const TRANSFER: u32 = (0xFF << 24 | 1 << 23) & !STORE_BIT;
-const MODE_FIELD: u32 = 0xF << 16;
+/// An SFPLOAD, in the bits that tell it from others: opcode, and the high bit of its register, which
+/// those that can be written do not have. An SFPSTORE differs in [`STORE_BIT`].
+const LOAD: u32 = isa::encode::sfpload(0, 0, 0, 0);
+const STORE_BIT: u32 = LOAD ^ isa::encode::sfpstore(0, 0, 0, 0);
+const TRANSFER: u32 = (OPCODE.mask() | DstTransfer::LREG_CONSTANT.mask()) & !STORE_BIT;
+const MODE_FIELD: u32 = DstTransfer::INSTR_MOD0.mask();
 
 /// What the transfers that follow each other have in common.
 struct Common {
@@ -100,13 +101,13 @@ impl VectorUnit {
             if word & (TRANSFER | MODE_FIELD) != expected {
                 return done;
             }
-            let address = word.wrapping_add(origin) & ADDRESS;
+            let address = DstTransfer::DEST_REG_ADDR.get(word).wrapping_add(origin) & ADDRESS;
             let rows = access.map.row16(address & !3);
             // To the odd column of a pair.
             let up = (address & COLUMN) * (16 / COLUMN);
             let dst = &mut at.matrix.dst;
             let is_valid = dst.has_valid_group(rows);
-            let lreg = &mut self.lregs[(word >> 20 & 7) as usize];
+            let lreg = &mut self.lregs[DstTransfer::LREG_WRITABLE.get(word) as usize];
             match (word & STORE_BIT == 0, common.load_shift, common.store_shift) {
                 (true, Some(shift), _) if is_valid => {
                     load_each::<MODE>(dst.group(rows), shift | up, lreg);
@@ -141,8 +142,9 @@ impl VectorUnit {
         if mode == mode::INT32_ALL {
             return false;
         }
-        let address = word.wrapping_add(self.origin(thread, access, at)) & ADDRESS;
-        let lreg = &mut self.lregs[(word >> 20 & 7) as usize];
+        let origin = self.origin(thread, access, at);
+        let address = DstTransfer::DEST_REG_ADDR.get(word).wrapping_add(origin) & ADDRESS;
+        let lreg = &mut self.lregs[DstTransfer::LREG_WRITABLE.get(word) as usize];
         let dst = &mut at.matrix.dst;
         if word & STORE_BIT == 0 {
             let place = Place::new(map, loads_word(mode), address, sets.load_odd);
@@ -159,6 +161,7 @@ impl VectorUnit {
 #[cfg(test)]
 mod tests {
     use isa::config::field;
+    use isa::op::Opcode;
     use sim_core::{CoreId, Cycle, ThreadId};
 
     use super::*;
@@ -246,8 +249,8 @@ mod tests {
                 let opcode = decode(word).expect("words have assigned opcodes").opcode;
                 let operands = Operands::parse(opcode, word);
                 match opcode {
-                    Opcode::Sfpload => drop(vector.sfpload(&operands, &issued, &mut at)),
-                    Opcode::Sfpstore => vector.sfpstore(&operands, &issued, &mut at),
+                    Opcode::Sfpload => drop(vector.load_any(&operands, &issued, &mut at)),
+                    Opcode::Sfpstore => vector.store_any(&operands, &issued, &mut at),
                     _ => {}
                 }
             };

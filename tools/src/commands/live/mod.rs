@@ -14,10 +14,13 @@ use std::process;
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 
+use super::pack::told;
+use super::views::ViewArgs;
 use crate::exit::Exit;
 use crate::output::say;
 use crate::supervise::{self, Ended};
 use nix::sys::signal::Signal;
+use session::pack::pack;
 use settings::{Dispatch, Settings};
 use watch::{News, Watcher};
 
@@ -43,6 +46,7 @@ Examples:
   tilescope run -- python3 my_program.py
   tilescope run --on-hang exit --report hang.html -- pytest test_add.py
   tilescope run --fast-dispatch --no-tape -- python3 my_program.py
+  tilescope run --perfetto t.pftrace --tiles 0,0 -- python3 my_program.py
 ";
 
 /// Run a host program on the simulated chip, and say why if it hangs
@@ -70,6 +74,9 @@ pub struct LiveArgs {
     /// Take this library instead of the one that belongs to this program
     #[arg(long, value_name = "LIB.so")]
     pub lib: Option<PathBuf>,
+    /// What is asked of the tape when the program has ended.
+    #[command(flatten)]
+    pub views: ViewArgs,
     /// Program and arguments
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
@@ -102,6 +109,56 @@ impl OnHang {
 /// # Errors
 /// One line when there is no library, or the program cannot be run.
 pub fn run(args: &LiveArgs, out: &mut dyn Write) -> Result<Exit> {
+    let asks = args.views.records.any() || args.views.wants_forms();
+    if asks && args.no_tape {
+        anyhow::bail!("--no-tape: what is asked of a session is asked of its tape");
+    }
+    if args.views.forms.json {
+        anyhow::bail!(
+            "--json is not for run, whose output is the program's; --report FILE.json keeps why"
+        );
+    }
+    let (exit, tapes) = supervised(args, out)?;
+    if asks {
+        for (at, tape) in tapes.iter().enumerate() {
+            if at > 0 {
+                say(&format!("{}: ask this one by itself", tape.display()));
+                continue;
+            }
+            super::taped::files(tape, &args.views, out)?;
+        }
+    }
+    Ok(exit)
+}
+
+/// Runs a program, and gives its tape.
+///
+/// # Errors
+/// There is no library, the program cannot be run, or it does not open the chip.
+pub fn tape_of(command: &[OsString], out: &mut dyn Write) -> Result<PathBuf> {
+    let args = LiveArgs {
+        output: None,
+        no_tape: false,
+        tape_bytes: None,
+        on_hang: Some(OnHang::Exit),
+        report: None,
+        fast_dispatch: false,
+        lib: None,
+        views: ViewArgs::default(),
+        command: command.to_vec(),
+    };
+    let (_, tapes) = supervised(&args, out)?;
+    let [tape, others @ ..] = &tapes[..] else {
+        anyhow::bail!("{} has left no tape", title(command).display());
+    };
+    for other in others {
+        say(&format!("{}: ask this one by itself", other.display()));
+    }
+    Ok(tape.clone())
+}
+
+/// Runs the program to its end. Gives the tapes that it has left.
+fn supervised(args: &LiveArgs, out: &mut dyn Write) -> Result<(Exit, Vec<PathBuf>)> {
     let Some((program, arguments)) = args.command.split_first() else {
         anyhow::bail!("no program");
     };
@@ -121,7 +178,8 @@ pub fn run(args: &LiveArgs, out: &mut dyn Write) -> Result<Exit> {
         .with_context(|| format!("cannot run {}", program.display()))?;
     let seen = watcher.finish();
     last_words(&title(&args.command), ended, &seen);
-    Ok(exit(ended, &seen))
+    let tapes = seen.tapes.iter().filter(|tape| tape.is_file()).cloned().collect();
+    Ok((exit(ended, &seen), tapes))
 }
 
 /// The variables of the library. What the environment says already and no option does stays.
@@ -132,6 +190,10 @@ fn wishes(args: &LiveArgs, command: &mut process::Command) -> Result<()> {
     } else if args.output.is_some() || std::env::var_os("TILESCOPE_TAPE").is_none() {
         let tape = args.output.clone().unwrap_or_else(|| default_tape(&args.command));
         command.env("TILESCOPE_TAPE", here(&tape)?);
+    }
+    // Only so does the host write down which operation each launch is, for a line of text each.
+    if !args.no_tape && std::env::var_os(OPERATIONS).is_none() {
+        command.env(OPERATIONS, "1");
     }
     if let Some(bytes) = args.tape_bytes {
         command.env("TILESCOPE_TAPE_BYTES", bytes.to_string());
@@ -144,6 +206,9 @@ fn wishes(args: &LiveArgs, command: &mut process::Command) -> Result<()> {
     }
     Ok(())
 }
+
+/// Whether the host writes names of operations into its logs [spec: live-sessions].
+const OPERATIONS: &str = "TT_METAL_INSPECTOR_LOG_RUNTIME_ENTRIES";
 
 /// Programs whose first argument is the program that people mean.
 const INTERPRETERS: [&str; 4] = ["python", "pypy", "bash", "sh"];
@@ -205,20 +270,33 @@ fn last_words(name: &OsStr, ended: Ended, news: &News) {
         None => errors,
     };
     say(&format!("{how}; {found}"));
-    for tape in &news.tapes {
-        match std::fs::metadata(tape) {
-            Ok(file) => say(&format!(
-                "the tape, {}, for more: tilescope why {}",
-                bytes(file.len()),
-                shortest(tape)
-            )),
-            Err(error) => say(&format!("no tape {}: {error}", tape.display())),
+    news.tapes.iter().for_each(|tape| finish(tape));
+}
+
+/// Puts into a tape what explains it elsewhere, now that nobody writes it any more, and says where it is.
+fn finish(tape: &Path) {
+    let packed = pack(tape, &[]);
+    let size = match std::fs::metadata(tape) {
+        Ok(file) => bytes(file.len()),
+        Err(error) => {
+            say(&format!("no tape {}: {error}", tape.display()));
+            return;
         }
+    };
+    let with = match &packed {
+        Ok(packed) if packed.programs > 0 => {
+            format!(" ({} with {})", bytes(packed.bytes), told(packed))
+        }
+        _ => String::new(),
+    };
+    say(&format!("the tape, {size}{with}, for more: tilescope why {}", shortest(tape)));
+    if let Err(error) = packed {
+        say(&format!("{error}; on this machine it explains itself all the same"));
     }
 }
 
 /// A path as one would type it here.
-fn shortest(path: &Path) -> String {
+pub(super) fn shortest(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let short = path.strip_prefix(&here).unwrap_or(path);
     settings::quoted(&short.display().to_string())

@@ -8,17 +8,20 @@ mod select;
 mod show;
 mod values;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use loader::plan::LaunchPlan;
-use tensix::CellFormat;
+use session::survey::TileSeen;
+use tensix::{CellFormat, Register};
 
 use super::machine::{MachineArgs, OutputArgs};
 use super::run::{Run, StageEnd};
+use super::taped;
+use super::views::{Source, forms_of_plan};
 use crate::exit::Exit;
 use crate::output::{counted, note};
 use select::Selection;
@@ -38,6 +41,7 @@ Examples:
   tilescope state KERNELS.toml --show adc.T1 --show 'semaphore*'
   tilescope state KERNELS.toml --at-cycle 20000 --json
   tilescope state KERNELS.toml --after-launch 1 --show config.state0 --all
+  tilescope state my.tstape --tiles 0,0 --show core       of a program, at its end
 ";
 
 /// How cells and vector registers are shown.
@@ -88,10 +92,15 @@ impl FormatChoice {
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct StateArgs {
-    /// The plan, a TOML file (see `tilescope launch --help`); without it firmware only boots
-    #[arg(value_name = "KERNELS.toml")]
+    /// The plan, a TOML file (see `tilescope launch --help`), or the tape or recording of a host program;
+    /// without it firmware only boots
+    #[arg(value_name = "SESSION", conflicts_with = "program")]
     pub plan: Option<PathBuf>,
-    /// Stop at this cycle since power-on, rounded up to an epoch (`--epoch 1` is exact)
+    /// A host program and its arguments: it is run as `tilescope run` does, and its tape is asked
+    #[arg(last = true, value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
+    /// Stop at this cycle since power-on, rounded up to an epoch (`--epoch 1` is exact); of a tape, after the
+    /// call of the host that comes to it
     #[arg(long, value_name = "CYCLE", conflicts_with = "after_launch")]
     pub at_cycle: Option<u64>,
     /// Stop after that many launches, repetitions counted; 0 is after the boot
@@ -137,8 +146,12 @@ fn parse_span(text: &str) -> Result<Range<u32>, String> {
 /// Host mistakes: a broken plan, no firmware, a pattern that matches nothing, a file that cannot be
 /// written.
 pub fn run(args: &StateArgs, out: &mut dyn Write) -> Result<Exit> {
-    let plan = args.plan.as_deref().map(LaunchPlan::read).transpose()?;
-    let launches = plan.map_or_else(Vec::new, |plan| plan.launches);
+    let StateArgs { plan, program, machine, output, .. } = args;
+    let source = Source::of(plan.as_deref(), program, &output.views, machine, out)?;
+    if let Source::Tape(path) = &source {
+        return taped::state(path, args, out);
+    }
+    let launches = source.launches()?;
     let count: usize = launches.iter().map(|launch| launch.repeat as usize).sum();
     let stop = args.after_launch.unwrap_or(count);
     if stop > count {
@@ -164,6 +177,7 @@ pub fn run(args: &StateArgs, out: &mut dyn Write) -> Result<Exit> {
     let only_stopped =
         stopped && run.stages.last().is_some_and(|stage| matches!(stage.end, StageEnd::Limit));
     let exit = run.finish_with(&args.output, out, |run, out| show(args, run, stopped, out))?;
+    forms_of_plan(&source, machine, &output.views, out)?;
     Ok(if only_stopped { Exit::Ok } else { exit })
 }
 
@@ -174,11 +188,46 @@ fn show(args: &StateArgs, run: &mut Run, stopped: bool, out: &mut dyn Write) -> 
     }
     let tree = run.tile_mut().registers();
     let selection = Selection::new(args, &tree)?;
-    if args.output.json {
+    if args.output.json() {
         object::write(run, &tree, &selection, out)
     } else {
         show::write(run, &tree, &selection, out)
     }
+}
+
+/// Writes the state of tiles of a chip: place, name and registers of each.
+///
+/// # Errors
+/// A pattern matches nothing; the output cannot be written.
+pub(super) fn show_tiles(
+    args: &StateArgs,
+    cycle: u64,
+    verdict: &str,
+    tiles: &[(&TileSeen, Register)],
+    out: &mut dyn Write,
+) -> Result<()> {
+    if args.output.json() {
+        return object::write_tiles(args, cycle, verdict, tiles, out);
+    }
+    writeln!(out, "{verdict} at cycle {cycle}")?;
+    for (tile, tree) in tiles {
+        let selection = Selection::new(args, tree)?;
+        writeln!(out, "\n{}", tile.name())?;
+        show::write_tree(tree, &selection, out)?;
+    }
+    if !args.all && args.show.is_empty() {
+        writeln!(out, "\nWhat is zero is not shown (--all shows it).")?;
+    }
+    Ok(())
+}
+
+/// What these arguments select of a tree of registers, as the JSON object's `state`.
+///
+/// # Errors
+/// A pattern matches nothing.
+pub fn selected(args: &StateArgs, tree: &Register) -> Result<serde_json::Value> {
+    let selection = Selection::new(args, tree)?;
+    Ok(object::state(tree, &selection).into())
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 use tensix::{CellRow, Cells, Register, RegisterValue};
 
 use super::select::Selection;
-use super::values;
+use super::{StateArgs, values};
 use crate::commands::run::Run;
+use session::survey::TileSeen;
 
 /// Name and version of the object's shape.
 const SCHEMA: &str = "tilescope-state/1";
@@ -20,11 +21,7 @@ pub(super) fn write(
     selection: &Selection,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let mut state = Map::new();
-    for (group, leaf) in selection.leaves(tree) {
-        let value = register(&group, leaf, selection);
-        insert(&mut state, &group, &leaf.name, value);
-    }
+    let state = state(tree, selection);
     let stages = run.stages.iter().map(
         |stage| json!({ "name": stage.name, "verdict": stage.end.verdict(), "ended": stage.ended }),
     );
@@ -34,6 +31,35 @@ pub(super) fn write(
         "stages": stages.collect::<Vec<_>>(),
         "state": state,
     });
+    writeln!(out, "{}", serde_json::to_string_pretty(&value)?)?;
+    Ok(())
+}
+
+/// What was selected, as groups in groups.
+pub(super) fn state(tree: &Register, selection: &Selection) -> Map<String, Value> {
+    let mut state = Map::new();
+    for (group, leaf) in selection.leaves(tree) {
+        let value = register(&group, leaf, selection);
+        insert(&mut state, &group, &leaf.name, value);
+    }
+    state
+}
+
+/// Writes the object of several tiles.
+pub(super) fn write_tiles(
+    args: &StateArgs,
+    cycle: u64,
+    verdict: &str,
+    tiles: &[(&TileSeen, Register)],
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut list = Vec::new();
+    for (tile, tree) in tiles {
+        let selection = Selection::new(args, tree)?;
+        let (worker, noc) = (tile.worker, tile.noc);
+        list.push(json!({ "tile": worker, "noc": noc, "state": state(tree, &selection) }));
+    }
+    let value = json!({ "schema": SCHEMA, "cycle": cycle, "verdict": verdict, "tiles": list });
     writeln!(out, "{}", serde_json::to_string_pretty(&value)?)?;
     Ok(())
 }

@@ -24,6 +24,19 @@ pub(super) fn write(
         writeln!(out, "{:<12} {verdict} at cycle {}", stage.name, stage.ended)?;
     }
     writeln!(out, "state at cycle {}", run.tile().now())?;
+    write_tree(tree, selection, out)?;
+    if !selection.zeros {
+        writeln!(out, "\nWhat is zero is not shown (--all shows it).")?;
+    }
+    Ok(())
+}
+
+/// Writes the registers that were selected.
+pub(super) fn write_tree(
+    tree: &Register,
+    selection: &Selection,
+    out: &mut dyn Write,
+) -> Result<()> {
     let mut heading = None;
     let leaves = selection.leaves(tree);
     for (group, leaf) in &leaves {
@@ -32,9 +45,6 @@ pub(super) fn write(
             heading = Some(group);
         }
         register(group, leaf, selection, out)?;
-    }
-    if !selection.zeros {
-        writeln!(out, "\nWhat is zero is not shown (--all shows it).")?;
     }
     Ok(())
 }

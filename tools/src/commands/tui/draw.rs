@@ -9,7 +9,8 @@ use ratatui::widgets::{Block, Paragraph, Wrap};
 use super::view::{CoreView, View};
 
 /// What the last line says.
-const KEYS: &str = "s step  n 100 cycles  e next event  c continue  q quit";
+const KEYS: &str =
+    "s step  n 100 cycles  e next event  c continue  Tab next tile of a tape  q quit";
 
 /// Draws everything. `events` are the last handshakes, the newest last.
 pub(super) fn draw(frame: &mut Frame<'_>, view: &View, status: &str, events: &[&str]) {
@@ -79,7 +80,7 @@ fn gate_lines(view: &View) -> Vec<String> {
 
 fn buffer_lines(view: &View) -> Vec<String> {
     let line = |buffer: &super::view::BufferView| {
-        let held = buffer.pushed.wrapping_sub(buffer.popped) & super::view::COUNT_MASK;
+        let held = buffer.held();
         format!(
             "CB {:>2}: {held} of {} ({} in, {} out)",
             buffer.index, buffer.pages, buffer.pushed, buffer.popped

@@ -1,25 +1,29 @@
 //! `tilescope tui`: a tile to look at while it runs.
 //!
-//! [`view`] says what there is to see, `stepper` carries out a plan step by step, `draw` puts the
+//! [`view`] says what there is to see, `stepper` carries out a plan step by step, `playing` plays a tape, `draw` puts the
 //! view on a terminal, and this file reads keys.
 
 mod draw;
-mod stepper;
+mod playing;
+pub(super) mod stepper;
 pub mod view;
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use loader::plan::LaunchPlan;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 
 use super::machine::MachineArgs;
 use super::run::choose_firmware;
+use super::taped::{self, Taped};
+use super::views::{Source, ViewArgs, forms_of_plan, records_of_plan};
 use crate::exit::Exit;
+use playing::Playing;
 use stepper::Stepper;
 
 /// Cycles between two pictures while it runs on.
@@ -34,7 +38,10 @@ Examples:
   tilescope tui KERNELS.toml       boot, then the launches of a plan
   tilescope tui --embedded         tilescope's own firmware boots
 
+  tilescope tui my.tstape          what a host program did, tile by tile
+
 Keys: s one epoch, n 100 cycles, e to the next handshake, c or space run on and stop, q quit
+Of a tape a step is at least one call of the host; Tab and Shift-Tab, or the arrows, turn to other tiles.
 ";
 
 /// Look at a tile while it runs
@@ -44,12 +51,19 @@ Keys: s one epoch, n 100 cycles, e to the next handshake, c or space run on and 
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct TuiArgs {
-    /// The plan, a TOML file (see `tilescope launch --help`); without it firmware only boots
-    #[arg(value_name = "KERNELS.toml")]
+    /// The plan, a TOML file (see `tilescope launch --help`), or the tape or recording of a host program;
+    /// without it firmware only boots
+    #[arg(value_name = "SESSION", conflicts_with = "program")]
     pub plan: Option<PathBuf>,
+    /// A host program and its arguments: it is run as `tilescope run` does, and its tape is played
+    #[arg(last = true, value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
     /// The tile.
     #[command(flatten)]
     pub machine: MachineArgs,
+    /// What is written besides, before the screen is taken.
+    #[command(flatten)]
+    pub views: ViewArgs,
 }
 
 /// What a key asks for.
@@ -59,7 +73,27 @@ enum Command {
     Cycles,
     NextEvent,
     RunOrStop,
+    NextTile,
+    LastTile,
     Quit,
+}
+
+/// What is looked at and goes on when told to.
+pub(super) trait Model {
+    /// What there is to see now.
+    fn picture(&mut self) -> view::View;
+    /// What it says of itself, in a line.
+    fn status(&self) -> String;
+    /// The last handshakes, the newest last.
+    fn events(&mut self) -> Vec<String>;
+    /// Cycles of the smallest step.
+    fn step(&self) -> u64;
+    /// Goes on for at most that many cycles; whether it can go on further.
+    fn advance(&mut self, cycles: u64) -> Result<bool>;
+    /// Goes on to the next handshake; whether there was one within that many cycles.
+    fn advance_to_event(&mut self, cycles: u64) -> Result<bool>;
+    /// Looks at another tile, that many further in the list.
+    fn turn(&mut self, _by: isize) {}
 }
 
 fn command(key: event::KeyEvent) -> Option<Command> {
@@ -73,6 +107,8 @@ fn command(key: event::KeyEvent) -> Option<Command> {
         KeyCode::Char('n') => Command::Cycles,
         KeyCode::Char('e') => Command::NextEvent,
         KeyCode::Char('c' | ' ') => Command::RunOrStop,
+        KeyCode::Tab | KeyCode::Right => Command::NextTile,
+        KeyCode::BackTab | KeyCode::Left => Command::LastTile,
         _ => return None,
     })
 }
@@ -82,31 +118,50 @@ fn command(key: event::KeyEvent) -> Option<Command> {
 /// # Errors
 /// Standard output is no terminal; host mistakes as in `launch`.
 pub fn run(args: &TuiArgs, out: &mut dyn Write) -> Result<Exit> {
-    let launches = match &args.plan {
-        Some(path) => LaunchPlan::read(path)?.launches,
-        None => Vec::new(),
-    };
-    let set = choose_firmware(&args.machine, out)?;
-    out.flush()?;
-    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
-        bail!("tui needs a terminal; `tilescope why` and `tilescope launch` do not");
+    let TuiArgs { plan, program, machine, views } = args;
+    if views.forms.json {
+        bail!(
+            "--json is not for tui, which is for looking; `tilescope state --json` is for programs"
+        );
     }
-    let config = args.machine.tile_config();
-    let mut stepper = Stepper::new(config, &set, args.machine.logical, launches)?;
+    let source = Source::of(plan.as_deref(), program, views, machine, out)?;
+    let is_terminal = io::stdout().is_terminal() && io::stdin().is_terminal();
+    let no_terminal = "tui needs a terminal; `tilescope why` and `tilescope launch` do not";
+    if let Source::Tape(path) = &source {
+        if !is_terminal {
+            bail!("{no_terminal}");
+        }
+        taped::files(path, views, out)?;
+        out.flush()?;
+        let session = Taped::open(path, views)?;
+        return show(&mut Playing::new(&session)?);
+    }
+    let launches = source.launches()?;
+    let set = choose_firmware(machine, out)?;
+    out.flush()?;
+    if !is_terminal {
+        bail!("{no_terminal}");
+    }
+    records_of_plan(&source, machine, views, out)?;
+    forms_of_plan(&source, machine, views, out)?;
+    out.flush()?;
+    show(&mut Stepper::new(machine.tile_config(), &set, machine.logical, launches)?)
+}
+
+fn show(model: &mut dyn Model) -> Result<Exit> {
     let mut terminal = ratatui::init();
-    let result = interact(&mut terminal, &mut stepper);
+    let result = interact(&mut terminal, model);
     ratatui::restore();
     result.map(|()| Exit::Ok)
 }
 
-fn interact(terminal: &mut DefaultTerminal, stepper: &mut Stepper) -> Result<()> {
-    let epoch = stepper.tile().config().epoch.cycles();
+fn interact(terminal: &mut DefaultTerminal, model: &mut dyn Model) -> Result<()> {
+    let epoch = model.step();
     let mut is_running = false;
     loop {
-        let picture = view::view(stepper.tile(), &stepper.names, stepper.buffers());
-        let events: Vec<&str> =
-            stepper.tile().observer().lines.iter().map(String::as_str).collect();
-        terminal.draw(|frame| draw::draw(frame, &picture, &stepper.status, &events))?;
+        let (picture, events, status) = (model.picture(), model.events(), model.status());
+        let events: Vec<&str> = events.iter().map(String::as_str).collect();
+        terminal.draw(|frame| draw::draw(frame, &picture, &status, &events))?;
         let asked = if is_running && !event::poll(KEY_TIME)? {
             None
         } else {
@@ -120,16 +175,18 @@ fn interact(terminal: &mut DefaultTerminal, stepper: &mut Stepper) -> Result<()>
             Some(step @ (Command::Step | Command::Cycles | Command::NextEvent)) => {
                 is_running = false;
                 match step {
-                    Command::Step => stepper.advance(epoch)?,
-                    Command::Cycles => stepper.advance(100)?,
-                    _ => stepper.advance_to_event(EVENT_CYCLES)?,
+                    Command::Step => model.advance(epoch)?,
+                    Command::Cycles => model.advance(100)?,
+                    _ => model.advance_to_event(EVENT_CYCLES)?,
                 };
             }
             Some(Command::RunOrStop) => is_running = !is_running,
+            Some(Command::NextTile) => model.turn(1),
+            Some(Command::LastTile) => model.turn(-1),
             None => {}
         }
         if is_running {
-            is_running = stepper.advance(SLICE_CYCLES)?;
+            is_running = model.advance(SLICE_CYCLES)?;
         }
     }
 }

@@ -8,10 +8,13 @@ use anyhow::Result;
 use loader::firmware::{BootOptions, FirmwareSet};
 use loader::names::LoadedNames;
 use loader::plan::{CircularBuffer, GO_MESSAGE, LAUNCH_RD_PTR, Launch, MESSAGE_BYTES, launch_slot};
-use loader::session::{GO_SIGNAL, HOST_REACTION_CYCLES, PRELOAD_LEAD_CYCLES, Session};
+use loader::session::{GO_SIGNAL, HOST_REACTION_CYCLES, Mismatch, PRELOAD_LEAD_CYCLES, Session};
 use observe::{DEFAULT_L1, describe};
 use sim_core::{Cycle, Event, Observer, Stamp, Width};
 use tile::{HostWait, Stop, Tile, TileConfig, Verdict};
+
+use super::Model;
+use super::view::{View, view};
 
 /// Events kept for the screen.
 const KEPT: usize = 200;
@@ -64,76 +67,137 @@ enum Phase {
     Over,
 }
 
-/// A session under way.
-pub(super) struct Stepper {
-    session: Session<Tape>,
-    pub(super) names: Rc<LoadedNames>,
+/// A session under way, and who watches it.
+pub(in crate::commands) struct Stepper<O: Observer> {
+    session: Session<O>,
+    pub(in crate::commands) names: Rc<LoadedNames>,
     launches: Vec<Launch>,
     /// Launches with repetitions, as indices.
     order: Vec<usize>,
     next: usize,
     phase: Phase,
     /// Why it stands, if it does.
-    pub(super) status: String,
-    stuck: bool,
+    pub(in crate::commands) status: String,
+    /// The first byte that is not as a launch expects, with the launch's name.
+    pub(in crate::commands) wrong: Option<(String, Mismatch)>,
+    stuck: Option<&'static str>,
 }
 
-impl Stepper {
+impl Stepper<Tape> {
     pub(super) fn new(
         config: TileConfig,
         set: &FirmwareSet,
         logical: (u8, u8),
         launches: Vec<Launch>,
     ) -> Result<Self> {
-        let names = Rc::new(LoadedNames::new(set));
-        let tape = Tape { names: Rc::clone(&names), lines: VecDeque::new(), count: 0 };
-        let options = BootOptions { logical, ..BootOptions::default() };
-        let session = Session::stage(config, set, &options, tape)?;
-        let each = launches.iter().enumerate();
-        let order = each.flat_map(|(at, one)| (0..one.repeat).map(move |_| at)).collect();
-        let status = "boots".to_owned();
-        let phase = Phase::Waiting;
-        Ok(Self { session, names, launches, order, next: 0, phase, status, stuck: false })
+        Self::watched(config, set, logical, launches, |names| Tape {
+            names,
+            lines: VecDeque::new(),
+            count: 0,
+        })
     }
 
-    pub(super) fn tile(&self) -> &Tile<Tape> {
-        &self.session.tile
+    fn tape_count(&self) -> u64 {
+        self.tile().observer().count
+    }
+}
+
+impl Model for Stepper<Tape> {
+    fn picture(&mut self) -> View {
+        view(self.tile(), &self.names, self.buffers())
     }
 
-    /// Circular buffers of the launch under way.
-    pub(super) fn buffers(&self) -> &[CircularBuffer] {
-        let under_way = self.next.checked_sub(1).and_then(|at| self.order.get(at));
-        under_way.map_or(&[], |at| &self.launches[*at].circular)
+    fn status(&self) -> String {
+        self.status.clone()
     }
 
-    /// Whether there is nothing more to see.
-    pub(super) fn is_over(&self) -> bool {
-        self.stuck || self.phase == Phase::Over
+    fn events(&mut self) -> Vec<String> {
+        self.tile().observer().lines.iter().cloned().collect()
     }
 
-    /// Goes on for at most that many cycles. Gives whether it can go on further.
-    pub(super) fn advance(&mut self, cycles: u64) -> Result<bool> {
-        let limit = self.session.tile.now().0.saturating_add(cycles);
-        while !self.is_over() && self.session.tile.now().0 < limit {
-            self.one_phase(limit)?;
-        }
-        Ok(!self.is_over())
+    fn step(&self) -> u64 {
+        self.tile().config().epoch.cycles()
+    }
+
+    fn advance(&mut self, cycles: u64) -> Result<bool> {
+        self.go_on(cycles)
     }
 
     /// Goes on to the next handshake; gives whether there was one within that many cycles.
-    pub(super) fn advance_to_event(&mut self, cycles: u64) -> Result<bool> {
+    fn advance_to_event(&mut self, cycles: u64) -> Result<bool> {
         let (before, epoch) = (self.tape_count(), self.session.tile.config().epoch.cycles());
         let limit = self.session.tile.now().0.saturating_add(cycles);
         while self.session.tile.now().0 < limit {
-            if !self.advance(epoch)? || self.tape_count() != before {
+            if !self.go_on(epoch)? || self.tape_count() != before {
                 break;
             }
         }
         Ok(self.tape_count() != before)
     }
+}
 
-    fn tape_count(&self) -> u64 {
-        self.tile().observer().count
+impl<O: Observer> Stepper<O> {
+    /// A tile with that firmware, about to boot; `watch` makes who listens.
+    pub(in crate::commands) fn watched(
+        config: TileConfig,
+        set: &FirmwareSet,
+        logical: (u8, u8),
+        launches: Vec<Launch>,
+        watch: impl FnOnce(Rc<LoadedNames>) -> O,
+    ) -> Result<Self> {
+        let names = Rc::new(LoadedNames::new(set));
+        let options = BootOptions { logical, ..BootOptions::default() };
+        let session = Session::stage(config, set, &options, watch(Rc::clone(&names)))?;
+        let each = launches.iter().enumerate();
+        let order = each.flat_map(|(at, one)| (0..one.repeat).map(move |_| at)).collect();
+        let status = "boots".to_owned();
+        let phase = Phase::Waiting;
+        let (wrong, stuck) = (None, None);
+        Ok(Self { session, names, launches, order, next: 0, phase, status, wrong, stuck })
+    }
+
+    pub(in crate::commands) fn tile(&self) -> &Tile<O> {
+        &self.session.tile
+    }
+
+    pub(in crate::commands) fn tile_mut(&mut self) -> &mut Tile<O> {
+        &mut self.session.tile
+    }
+
+    /// The launch under way, or the last one; none before the first.
+    fn launched(&self) -> Option<&Launch> {
+        let under_way = self.next.checked_sub(1).and_then(|at| self.order.get(at));
+        under_way.map(|at| &self.launches[*at])
+    }
+
+    /// Circular buffers of the launch under way.
+    pub(in crate::commands) fn buffers(&self) -> &[CircularBuffer] {
+        self.launched().map_or(&[], |launch| &launch.circular)
+    }
+
+    /// `boot`, or the name of the launch under way or behind.
+    pub(in crate::commands) fn stage(&self) -> &str {
+        self.launched().map_or("boot", |launch| &launch.name)
+    }
+
+    /// How it ended, by the names that reports use; `None` while it can go on.
+    pub(in crate::commands) fn verdict(&self) -> Option<&'static str> {
+        let over = if self.wrong.is_some() { "WRONG-RESULT" } else { "DONE" };
+        self.stuck.or_else(|| (self.phase == Phase::Over).then_some(over))
+    }
+
+    /// Whether there is nothing more to see.
+    pub(in crate::commands) fn is_over(&self) -> bool {
+        self.verdict().is_some()
+    }
+
+    /// Goes on for at most that many cycles. Gives whether it can go on further.
+    pub(in crate::commands) fn go_on(&mut self, cycles: u64) -> Result<bool> {
+        let limit = self.session.tile.now().0.saturating_add(cycles);
+        while !self.is_over() && self.session.tile.now().0 < limit {
+            self.one_phase(limit)?;
+        }
+        Ok(!self.is_over())
     }
 
     fn one_phase(&mut self, limit: u64) -> Result<()> {
@@ -145,13 +209,13 @@ impl Stepper {
             },
             Phase::Reacting { until } => {
                 self.let_pass(until.min(limit));
-                if self.session.tile.now().0 >= until && !self.stuck {
+                if self.session.tile.now().0 >= until && self.stuck.is_none() {
                     self.launch()?;
                 }
             }
             Phase::Preloading { until, slot } => {
                 self.let_pass(until.min(limit));
-                if self.session.tile.now().0 >= until && !self.stuck {
+                if self.session.tile.now().0 >= until && self.stuck.is_none() {
                     self.session.tile.host_write(slot + MESSAGE_BYTES as u32 - 1, &[0])?;
                     self.go()?;
                 }
@@ -164,6 +228,10 @@ impl Stepper {
     /// Firmware has reported done.
     fn done(&mut self) {
         let now = self.session.tile.now().0;
+        if let (Some(launch), None) = (self.launched(), &self.wrong) {
+            let wrong = self.session.mismatches(&launch.expects).first().copied();
+            self.wrong = wrong.map(|wrong| (launch.name.clone(), wrong));
+        }
         if self.next == self.order.len() {
             self.phase = Phase::Over;
             self.status = format!("DONE at cycle {now}");
@@ -207,18 +275,22 @@ impl Stepper {
     }
 
     fn stopped(&mut self, stop: &Stop) {
-        self.stuck = true;
-        self.status = match stop {
+        let (stuck, status) = match stop {
             Stop::Quiescent(quiescence) => {
-                let cycle = quiescence.cycle;
-                match quiescence.verdict {
-                    Verdict::Deadlock => format!("DEADLOCK at cycle {cycle}: `tilescope why`"),
-                    Verdict::HostWait => format!("HOST-WAIT at cycle {cycle}"),
-                }
+                let (cycle, name) = (quiescence.cycle, quiescence.verdict.name());
+                let hint = match quiescence.verdict {
+                    Verdict::Deadlock => ": `tilescope why`",
+                    Verdict::HostWait => "",
+                };
+                (name, format!("{name} at cycle {cycle}{hint}"))
             }
-            Stop::Fault(fault) => format!("GUEST-ERROR: {fault}"),
-            Stop::Halted(core) => format!("{core} halted at ebreak"),
+            Stop::Fault(fault) if fault.category.is_guest_fault() => {
+                ("GUEST-ERROR", format!("GUEST-ERROR: {fault}"))
+            }
+            Stop::Fault(fault) => ("NOT-SIMULATED", format!("NOT-SIMULATED: {fault}")),
+            Stop::Halted(core) => ("HALTED", format!("{core} halted at ebreak")),
             Stop::Met | Stop::Limit => return,
         };
+        (self.stuck, self.status) = (Some(stuck), status);
     }
 }

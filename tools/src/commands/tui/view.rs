@@ -15,7 +15,7 @@ use crate::commands::report::wait_words;
 const RECEIVED: u16 = 10;
 const ACKED: u16 = 8;
 /// Bits of those counters.
-pub(super) const COUNT_MASK: u32 = 0x1_FFFF;
+const COUNT_MASK: u32 = 0x1_FFFF;
 /// Cores with mailboxes.
 const MAILBOX_CORES: [CoreId; 4] = [CoreId::Brisc, CoreId::Trisc0, CoreId::Trisc1, CoreId::Trisc2];
 
@@ -58,6 +58,14 @@ pub struct BufferView {
     pub popped: u32,
     /// Pages it holds at most.
     pub pages: u32,
+}
+
+impl BufferView {
+    /// Pages pushed and not popped yet; the counters go round.
+    #[must_use]
+    pub const fn held(&self) -> u32 {
+        self.pushed.wrapping_sub(self.popped) & COUNT_MASK
+    }
 }
 
 /// Everything on the screen that comes from the tile.
@@ -135,10 +143,12 @@ fn source_line(site: &CodeName) -> String {
 fn gate_view(names: &dyn Names, thread: ThreadId, waits: &[AgentWait]) -> GateView {
     let wait = waits.iter().find(|wait| wait.agent == AgentId::Thread(thread));
     let instruction = wait.and_then(|wait| wait.word).map(isa::disasm::tensix);
+    let held = wait.and_then(|wait| wait.held);
+    let held = held.map(|held| format!(", holds back {}", isa::disasm::tensix(held.word)));
     GateView {
         thread,
         waits: wait.map(|wait| wait_words(names, wait)),
-        instruction: instruction.unwrap_or_default(),
+        instruction: instruction.unwrap_or_default() + &held.unwrap_or_default(),
     }
 }
 

@@ -1,0 +1,297 @@
+//! `monitor` commands: what gdb has no words for.
+
+use std::fmt::Write as _;
+
+use loader::names::LoadedNames;
+use loader::plan::Launch;
+use observe::Names as _;
+use sim_core::{AgentId, CoreId, Cycle};
+use tensix::RegisterValue;
+
+use crate::recording::End;
+use crate::travel::{Traveller, Watch};
+use crate::who::{self, What};
+
+/// Commands and what they do.
+const COMMANDS: &[(&str, &str)] = &[
+    ("help", "this list"),
+    ("why", "why the session ends as it does, down to the source line"),
+    ("when", "the moment, and where it is in the session"),
+    (
+        "goto CYCLE",
+        "go to a cycle, forwards or backwards (then `maintenance flush register-cache`)",
+    ),
+    ("who WHAT", "who wrote last: 0x1a000, semaphore4, cb0, config12, TRISC1:a0, BRISC:0xffb00010"),
+    ("next WHAT", "who writes it next"),
+    ("state [PATH]", "registers by name, such as tensix.sync.semaphore4 or noc0"),
+    ("semaphores", "values and maxima of the coprocessor's semaphores"),
+    ("cbs", "circular buffers of the launch: pages pushed and popped"),
+    ("mailboxes", "words in the mailboxes"),
+    ("gates", "who waits for what"),
+    ("tiles", "cores, what they do and where"),
+];
+
+/// Stream registers that count pushed and popped pages of a circular buffer
+/// `[hdr: hw/inc/internal/circular_buffer_interface.h]`.
+const PUSHED: u16 = 10;
+const POPPED: u16 = 8;
+
+/// Explains how a session ends.
+type Explainer = Box<dyn FnMut() -> String>;
+
+/// What the commands need to know besides the machine.
+pub struct Monitor {
+    names: LoadedNames,
+    launches: Vec<Launch>,
+    explain: Explainer,
+    explained: Option<String>,
+}
+
+impl std::fmt::Debug for Monitor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Monitor").field("names", &self.names).finish_non_exhaustive()
+    }
+}
+
+impl Monitor {
+    /// Commands for a session of those launches; `explain` says how it ends and why.
+    #[must_use]
+    pub fn new(
+        names: LoadedNames,
+        launches: Vec<Launch>,
+        explain: impl FnMut() -> String + 'static,
+    ) -> Self {
+        Self { names, launches, explain: Box::new(explain), explained: None }
+    }
+
+    /// The names that hold where a traveller stands.
+    fn names_at(&self, traveller: &Traveller) -> &LoadedNames {
+        let machine = traveller.machine();
+        self.names.set_kernels(&machine.recording().stage_at(machine.moment().cycle).kernels);
+        &self.names
+    }
+
+    /// A core as gdb lists it.
+    pub(crate) fn thread_name(&self, traveller: &Traveller, core: CoreId) -> String {
+        let (x, y) = traveller.machine().recording().config.coordinates;
+        let status = traveller.machine().core(core).status();
+        let word = match status {
+            riscv::Status::Reset => " in reset",
+            riscv::Status::Waiting => " waits",
+            riscv::Status::PushBlocked(_) => " waits to push",
+            riscv::Status::Faulted => " has erred",
+            riscv::Status::Halted => " halted",
+            riscv::Status::Running | riscv::Status::Parked(_) => "",
+        };
+        format!("{x},{y} {core}{word}")
+    }
+
+    /// Who but a core has changed a watched word in the epoch before.
+    pub(crate) fn who_changed(&self, traveller: &Traveller, watch: Watch) -> String {
+        let machine = traveller.machine();
+        let found = who::last_before(machine, What::L1(watch.addr & !3), machine.moment());
+        match found {
+            Ok(Some(written)) => {
+                format!("tilescope: {}\n", written.with_names(self.names_at(traveller)))
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The answer to a command.
+    pub fn answer(&mut self, traveller: &mut Traveller, asked: CoreId, command: &str) -> String {
+        let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+        let rest = rest.trim();
+        match name {
+            "" | "help" => help(),
+            "why" => self.why(),
+            "when" => when(traveller),
+            "goto" => go_to(traveller, rest),
+            "who" => self.who(traveller, asked, rest, false),
+            "next" => self.who(traveller, asked, rest, true),
+            "state" => state(traveller, rest),
+            "semaphores" => semaphores(traveller),
+            "cbs" => self.circular(traveller),
+            "mailboxes" => state(traveller, "mailbox"),
+            "gates" => self.gates(traveller),
+            "tiles" => self.tiles(traveller),
+            _ => {
+                let near = COMMANDS.iter().filter(|(known, _)| known.starts_with(name));
+                let near: Vec<&str> = near.map(|(known, _)| *known).collect();
+                match near.as_slice() {
+                    [one] => {
+                        let word = one.split(' ').next().unwrap_or(one);
+                        self.answer(traveller, asked, &format!("{word} {rest}"))
+                    }
+                    [] => format!("{name:?} is no command; `monitor help` lists them\n"),
+                    many => format!("{name:?} may be {}\n", many.join(", ")),
+                }
+            }
+        }
+    }
+
+    fn why(&mut self) -> String {
+        if self.explained.is_none() {
+            self.explained = Some((self.explain)());
+        }
+        self.explained.clone().unwrap_or_default()
+    }
+
+    fn who(&self, traveller: &Traveller, asked: CoreId, text: &str, next: bool) -> String {
+        // An address of local RAM is the asked core's.
+        let what = text.parse::<What>().or_else(|_| format!("{asked}:{text}").parse());
+        let what = match what {
+            Ok(what) => what,
+            Err(error) => return format!("{error}\n"),
+        };
+        let (machine, names) = (traveller.machine(), self.names_at(traveller));
+        let found = if next {
+            who::next_after(machine, what, machine.moment())
+        } else {
+            who::last_before(machine, what, machine.moment())
+        };
+        match found {
+            Ok(Some(written)) => format!("{}\n", written.with_names(names)),
+            Ok(None) if next => "nobody, up to the end of the session\n".to_owned(),
+            Ok(None) => "nobody since power-on\n".to_owned(),
+            Err(error) => format!("{error}\n"),
+        }
+    }
+
+    fn circular(&self, traveller: &Traveller) -> String {
+        let machine = traveller.machine();
+        let name = &machine.recording().stage_at(machine.moment().cycle).name;
+        let launch = self.launches.iter().find(|launch| name.starts_with(&launch.name));
+        let mut text = String::new();
+        for buffer in launch.map_or(&[][..], |launch| &launch.circular) {
+            let count = |register| machine.tile().stream_register(buffer.index, register);
+            let (pushed, popped) = (count(PUSHED).unwrap_or(0), count(POPPED).unwrap_or(0));
+            let _ = writeln!(
+                text,
+                "cb {:<3} {} pages, pushed {pushed}, popped {popped}",
+                buffer.index, buffer.pages
+            );
+        }
+        if text.is_empty() { "no circular buffers here\n".to_owned() } else { text }
+    }
+
+    fn gates(&self, traveller: &Traveller) -> String {
+        let names = self.names_at(traveller);
+        let mut text = String::new();
+        for wait in traveller.machine().tile().waits() {
+            let _ = write!(text, "{wait}");
+            let core = match wait.agent {
+                AgentId::Core(core) => Some(core),
+                AgentId::Thread(thread) => Some(thread.core()),
+                _ => None,
+            };
+            let place = core.zip(wait.pc).and_then(|(core, pc)| names.code(core, pc));
+            if let Some(place) = place {
+                let _ = write!(text, ", at {place}");
+            }
+            if let Some(word) = wait.word {
+                let _ = write!(text, ": {}", isa::disasm::tensix(word));
+            }
+            text.push('\n');
+        }
+        if text.is_empty() { "nobody waits\n".to_owned() } else { text }
+    }
+
+    fn tiles(&self, traveller: &Traveller) -> String {
+        let (names, mut text) = (self.names_at(traveller), String::new());
+        for id in CoreId::ALL {
+            let pc = traveller.pc(id);
+            let place = names.code(id, pc).map_or_else(String::new, |code| code.to_string());
+            let (name, count) =
+                (self.thread_name(traveller, id), traveller.machine().core(id).instructions());
+            let _ = writeln!(text, "{name}: pc {pc:#x}, {count} instructions {place}");
+        }
+        text
+    }
+}
+
+fn help() -> String {
+    COMMANDS.iter().fold(String::new(), |mut text, (name, about)| {
+        let _ = writeln!(text, "{name:<14} {about}");
+        text
+    })
+}
+
+fn when(traveller: &Traveller) -> String {
+    let machine = traveller.machine();
+    let (recording, moment) = (machine.recording(), machine.moment());
+    let stage = &recording.stage_at(moment.cycle).name;
+    let (snapshots, bytes) = machine.kept();
+    let end = match &recording.end {
+        End::Mistake(_) => "a mistake".to_owned(),
+        other => other.to_string(),
+    };
+    format!(
+        "{moment}, in {stage:?}; the session ends in cycle {} with {end}\n{snapshots} snapshots, {} KiB \
+         of L1\n",
+        recording.until,
+        bytes / 1024
+    )
+}
+
+fn go_to(traveller: &mut Traveller, text: &str) -> String {
+    let cycle = match text {
+        "end" => Some(traveller.machine().recording().until.0),
+        _ => text.replace('_', "").parse().ok(),
+    };
+    match cycle {
+        Some(cycle) => {
+            traveller.go_to(Cycle(cycle));
+            when(traveller)
+        }
+        None => format!("{text:?} is not a cycle\n"),
+    }
+}
+
+fn state(traveller: &mut Traveller, path: &str) -> String {
+    let registers = traveller.machine_mut().registers();
+    let found = if path.is_empty() { Some(&registers) } else { registers.find(path) };
+    match found {
+        Some(register) => {
+            let mut text = String::new();
+            // All of it is thousands of lines: what has parts is only named then.
+            show(register, if path.is_empty() { 1 } else { usize::MAX }, 0, &mut text);
+            text
+        }
+        None => format!("there is no {path:?}; `monitor state` lists what there is\n"),
+    }
+}
+
+fn show(register: &tensix::Register, depth: usize, indent: usize, text: &mut String) {
+    let _ = write!(text, "{:indent$}{}", "", register.name);
+    let _ = match &register.value {
+        RegisterValue::Number(value) => writeln!(text, " {value:#x}"),
+        RegisterValue::Flag(value) => writeln!(text, " {value}"),
+        RegisterValue::Text(value) => writeln!(text, " {value}"),
+        RegisterValue::Words(words) => writeln!(text, " {words:x?}"),
+        RegisterValue::Cells(_) => writeln!(text, " (cells: see `tilescope state`)"),
+        RegisterValue::Group(members) => {
+            text.push('\n');
+            if depth > 0 {
+                members.iter().for_each(|member| show(member, depth - 1, indent + 2, text));
+            }
+            Ok(())
+        }
+    };
+}
+
+fn semaphores(traveller: &mut Traveller) -> String {
+    let registers = traveller.machine_mut().registers();
+    let mut text = String::new();
+    for index in 0..8 {
+        let part = |name: &str| {
+            let path = format!("tensix.sync.semaphore{index}.{name}");
+            match registers.find(&path).map(|register| &register.value) {
+                Some(RegisterValue::Number(value)) => *value,
+                _ => 0,
+            }
+        };
+        let _ = writeln!(text, "semaphore {index}: {} of {}", part("value"), part("max"));
+    }
+    text
+}

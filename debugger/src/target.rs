@@ -1,0 +1,396 @@
+//! What gdb asks of the machine: registers, memory, breakpoints.
+
+use gdbstub::common::{Signal, Tid};
+use gdbstub::target::ext::base::BaseOps;
+use gdbstub::target::ext::base::multithread::{
+    MultiThreadBase, MultiThreadRangeStepping, MultiThreadRangeSteppingOps, MultiThreadResume,
+    MultiThreadResumeOps, MultiThreadSchedulerLocking, MultiThreadSchedulerLockingOps,
+    MultiThreadSingleStep, MultiThreadSingleStepOps,
+};
+use gdbstub::target::ext::base::reverse_exec::{
+    ReverseCont, ReverseContOps, ReverseStep, ReverseStepOps,
+};
+use gdbstub::target::ext::base::single_register_access::{
+    SingleRegisterAccess, SingleRegisterAccessOps,
+};
+use gdbstub::target::ext::breakpoints::{
+    Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps,
+    SwBreakpoint, SwBreakpointOps, WatchKind,
+};
+use gdbstub::target::ext::monitor_cmd::{ConsoleOutput, MonitorCmd, MonitorCmdOps};
+use gdbstub::target::ext::target_description_xml_override::{
+    TargetDescriptionXmlOverride, TargetDescriptionXmlOverrideOps,
+};
+use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
+use gdbstub::target::{Target, TargetError, TargetResult};
+use gdbstub_arch::riscv::Riscv32;
+use gdbstub_arch::riscv::reg::RiscvCoreRegs;
+use gdbstub_arch::riscv::reg::id::RiscvRegId;
+use memory_map::layout::LOCAL_RAM_BASE;
+use sim_core::CoreId;
+
+use crate::monitor::Monitor;
+use crate::travel::{Traveller, Watch};
+
+/// Number of the first control and status register in gdb's numbering.
+const FIRST_CSR: usize = 65;
+/// Bytes that a target description may ask for from local RAM on.
+const LOCAL_BYTES: u32 = memory_map::layout::LOCAL_RAM_MAX_BYTES;
+
+/// What the client wants to happen next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Resume {
+    Continue,
+    Step(CoreId),
+    Range(CoreId, u32, u32),
+    Back,
+    StepBack(CoreId),
+}
+
+/// The machine with a debugger before it.
+#[derive(Debug)]
+pub(crate) struct Debugged {
+    pub(crate) traveller: Traveller,
+    pub(crate) monitor: Monitor,
+    pub(crate) resume: Resume,
+    /// Whom the client asked about last.
+    asked: CoreId,
+    /// Whose turn it is if the client names nobody: who stopped last.
+    pub(crate) first: CoreId,
+    /// Whose local RAM is meant by watchpoints that have been set.
+    watched_of: Vec<(u32, CoreId)>,
+    xml: String,
+}
+
+/// Threads are numbered from 1, in the order of effects.
+pub(crate) fn tid(core: CoreId) -> Tid {
+    Tid::MIN.saturating_add(core.index())
+}
+
+pub(crate) fn core(tid: Tid) -> CoreId {
+    CoreId::from_index(tid.get() - 1).unwrap_or(CoreId::Brisc)
+}
+
+/// A description of a core for gdb: integer registers and those CSRs that can be read.
+fn description(traveller: &Traveller) -> String {
+    let mut xml = String::from(concat!(
+        "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\"><target version=\"1.0\">",
+        "<architecture>riscv:rv32</architecture><feature name=\"org.gnu.gdb.riscv.cpu\">",
+    ));
+    let register = |name: &str, number: usize, kind: &str| {
+        format!("<reg name=\"{name}\" bitsize=\"32\" regnum=\"{number}\" type=\"{kind}\"/>")
+    };
+    for (number, name) in ABI_NAMES.iter().enumerate() {
+        let kind = match *name {
+            "ra" => "code_ptr",
+            "sp" | "gp" | "tp" => "data_ptr",
+            _ => "int",
+        };
+        xml += &register(name, number, kind);
+    }
+    xml += &register("pc", 32, "code_ptr");
+    xml += "</feature><feature name=\"org.gnu.gdb.riscv.csr\">";
+    for csr in isa::csr::CSRS {
+        let is_there =
+            CoreId::ALL.iter().any(|&id| traveller.machine().core(id).csr(csr.address).is_some());
+        if is_there {
+            xml += &register(csr.name, FIRST_CSR + usize::from(csr.address), "int");
+        }
+    }
+    xml += "</feature></target>";
+    xml
+}
+
+/// Names of the integer registers by number `[riscv: calling convention]`.
+const ABI_NAMES: [&str; 32] = [
+    "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "fp", "s1", "a0", "a1", "a2", "a3", "a4",
+    "a5", "a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4",
+    "t5", "t6",
+];
+
+impl Debugged {
+    pub(crate) fn new(traveller: Traveller, monitor: Monitor) -> Self {
+        Self {
+            xml: description(&traveller),
+            asked: traveller.machine().moment().core,
+            first: CoreId::ALL[0],
+            traveller,
+            monitor,
+            resume: Resume::Continue,
+            watched_of: Vec::new(),
+        }
+    }
+
+    fn watch(&mut self, addr: u32, bytes: u32, kind: WatchKind) -> Watch {
+        let is_local = addr.wrapping_sub(LOCAL_RAM_BASE) < LOCAL_BYTES;
+        let known = self.watched_of.iter().find(|(at, _)| *at == addr).map(|(_, core)| *core);
+        let of = is_local.then(|| known.unwrap_or(self.asked));
+        if let (Some(of), None) = (of, known) {
+            self.watched_of.push((addr, of));
+        }
+        let reads = matches!(kind, WatchKind::Read | WatchKind::ReadWrite);
+        let writes = matches!(kind, WatchKind::Write | WatchKind::ReadWrite);
+        Watch { addr, bytes, reads, writes, of }
+    }
+}
+
+impl Target for Debugged {
+    type Arch = Riscv32;
+    type Error = &'static str;
+
+    fn base_ops(&mut self) -> BaseOps<'_, Self::Arch, Self::Error> {
+        BaseOps::MultiThread(self)
+    }
+    fn support_breakpoints(&mut self) -> Option<BreakpointsOps<'_, Self>> {
+        Some(self)
+    }
+    fn support_monitor_cmd(&mut self) -> Option<MonitorCmdOps<'_, Self>> {
+        Some(self)
+    }
+    fn support_target_description_xml_override(
+        &mut self,
+    ) -> Option<TargetDescriptionXmlOverrideOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl MultiThreadBase for Debugged {
+    fn read_registers(
+        &mut self,
+        regs: &mut RiscvCoreRegs<u32>,
+        tid: Tid,
+    ) -> TargetResult<(), Self> {
+        self.asked = core(tid);
+        let core = self.traveller.machine().core(self.asked);
+        for (register, number) in regs.x.iter_mut().zip(0..) {
+            *register = core.register(number);
+        }
+        regs.pc = self.traveller.pc(self.asked);
+        Ok(())
+    }
+
+    /// A recorded session cannot be changed.
+    fn write_registers(&mut self, _: &RiscvCoreRegs<u32>, _: Tid) -> TargetResult<(), Self> {
+        Err(TargetError::NonFatal)
+    }
+
+    fn support_single_register_access(&mut self) -> Option<SingleRegisterAccessOps<'_, Tid, Self>> {
+        Some(self)
+    }
+
+    fn read_addrs(&mut self, addr: u32, data: &mut [u8], tid: Tid) -> TargetResult<usize, Self> {
+        self.asked = core(tid);
+        match self.traveller.machine().tile().core_memory(self.asked, addr, data) {
+            0 if !data.is_empty() => Err(TargetError::NonFatal),
+            count => Ok(count),
+        }
+    }
+
+    fn write_addrs(&mut self, _: u32, _: &[u8], _: Tid) -> TargetResult<(), Self> {
+        Err(TargetError::NonFatal)
+    }
+
+    fn list_active_threads(&mut self, register: &mut dyn FnMut(Tid)) -> Result<(), Self::Error> {
+        // The first is who is meant by "any thread": a step backwards names no other.
+        let others = CoreId::ALL.into_iter().filter(|&core| core != self.first);
+        std::iter::once(self.first).chain(others).map(tid).for_each(register);
+        Ok(())
+    }
+
+    fn support_resume(&mut self) -> Option<MultiThreadResumeOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_thread_extra_info(&mut self) -> Option<ThreadExtraInfoOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl SingleRegisterAccess<Tid> for Debugged {
+    fn read_register(
+        &mut self,
+        tid: Tid,
+        register: RiscvRegId<u32>,
+        buf: &mut [u8],
+    ) -> TargetResult<usize, Self> {
+        let id = core(tid);
+        let core = self.traveller.machine().core(id);
+        let value = match register {
+            RiscvRegId::Gpr(number) => Some(core.register(number)),
+            RiscvRegId::Fpr(number) => Some(core.float_register(number)),
+            RiscvRegId::Pc => Some(self.traveller.pc(id)),
+            RiscvRegId::Csr(number) => core.csr(number),
+            _ => None,
+        };
+        let bytes = value.ok_or(TargetError::NonFatal)?.to_le_bytes();
+        buf.get_mut(..4).ok_or(TargetError::NonFatal)?.copy_from_slice(&bytes);
+        Ok(4)
+    }
+
+    fn write_register(&mut self, _: Tid, _: RiscvRegId<u32>, _: &[u8]) -> TargetResult<(), Self> {
+        Err(TargetError::NonFatal)
+    }
+}
+
+impl MultiThreadResume for Debugged {
+    fn resume(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+    fn clear_resume_actions(&mut self) -> Result<(), Self::Error> {
+        self.resume = Resume::Continue;
+        Ok(())
+    }
+    fn set_resume_action_continue(&mut self, _: Tid, _: Option<Signal>) -> Result<(), Self::Error> {
+        Ok(())
+    }
+    fn support_single_step(&mut self) -> Option<MultiThreadSingleStepOps<'_, Self>> {
+        Some(self)
+    }
+    fn support_range_step(&mut self) -> Option<MultiThreadRangeSteppingOps<'_, Self>> {
+        Some(self)
+    }
+    fn support_scheduler_locking(&mut self) -> Option<MultiThreadSchedulerLockingOps<'_, Self>> {
+        Some(self)
+    }
+    fn support_reverse_step(&mut self) -> Option<ReverseStepOps<'_, Tid, Self>> {
+        Some(self)
+    }
+    fn support_reverse_cont(&mut self) -> Option<ReverseContOps<'_, Tid, Self>> {
+        Some(self)
+    }
+}
+
+/// The client may ask for others to stand still. In a recorded session nobody can: they move as they
+/// moved, and whoever steps comes to where it came.
+impl MultiThreadSchedulerLocking for Debugged {
+    fn set_resume_action_scheduler_lock(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+impl MultiThreadSingleStep for Debugged {
+    fn set_resume_action_step(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), Self::Error> {
+        self.resume = Resume::Step(core(tid));
+        Ok(())
+    }
+}
+
+impl MultiThreadRangeStepping for Debugged {
+    fn set_resume_action_range_step(
+        &mut self,
+        tid: Tid,
+        start: u32,
+        end: u32,
+    ) -> Result<(), Self::Error> {
+        self.resume = Resume::Range(core(tid), start, end);
+        Ok(())
+    }
+}
+
+impl ReverseCont<Tid> for Debugged {
+    fn reverse_cont(&mut self) -> Result<(), Self::Error> {
+        self.resume = Resume::Back;
+        Ok(())
+    }
+}
+
+impl ReverseStep<Tid> for Debugged {
+    fn reverse_step(&mut self, tid: Tid) -> Result<(), Self::Error> {
+        self.resume = Resume::StepBack(core(tid));
+        Ok(())
+    }
+}
+
+impl Breakpoints for Debugged {
+    fn support_sw_breakpoint(&mut self) -> Option<SwBreakpointOps<'_, Self>> {
+        Some(self)
+    }
+    fn support_hw_breakpoint(&mut self) -> Option<HwBreakpointOps<'_, Self>> {
+        Some(self)
+    }
+    fn support_hw_watchpoint(&mut self) -> Option<HwWatchpointOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl SwBreakpoint for Debugged {
+    fn add_sw_breakpoint(&mut self, addr: u32, _: usize) -> TargetResult<bool, Self> {
+        self.traveller.stops.breakpoints.insert(addr);
+        Ok(true)
+    }
+    fn remove_sw_breakpoint(&mut self, addr: u32, _: usize) -> TargetResult<bool, Self> {
+        Ok(self.traveller.stops.breakpoints.remove(&addr))
+    }
+}
+
+impl HwBreakpoint for Debugged {
+    fn add_hw_breakpoint(&mut self, addr: u32, kind: usize) -> TargetResult<bool, Self> {
+        self.add_sw_breakpoint(addr, kind)
+    }
+    fn remove_hw_breakpoint(&mut self, addr: u32, kind: usize) -> TargetResult<bool, Self> {
+        self.remove_sw_breakpoint(addr, kind)
+    }
+}
+
+impl HwWatchpoint for Debugged {
+    fn add_hw_watchpoint(
+        &mut self,
+        addr: u32,
+        len: u32,
+        kind: WatchKind,
+    ) -> TargetResult<bool, Self> {
+        let watch = self.watch(addr, len, kind);
+        self.traveller.stops.watches.insert(watch);
+        Ok(true)
+    }
+    fn remove_hw_watchpoint(
+        &mut self,
+        addr: u32,
+        len: u32,
+        kind: WatchKind,
+    ) -> TargetResult<bool, Self> {
+        let watch = self.watch(addr, len, kind);
+        Ok(self.traveller.stops.watches.remove(&watch))
+    }
+}
+
+impl ThreadExtraInfo for Debugged {
+    fn thread_extra_info(&self, tid: Tid, buf: &mut [u8]) -> Result<usize, Self::Error> {
+        let text = self.monitor.thread_name(&self.traveller, core(tid));
+        let count = text.len().min(buf.len());
+        buf[..count].copy_from_slice(&text.as_bytes()[..count]);
+        Ok(count)
+    }
+}
+
+impl MonitorCmd for Debugged {
+    fn handle_monitor_cmd(
+        &mut self,
+        command: &[u8],
+        mut out: ConsoleOutput<'_>,
+    ) -> Result<(), Self::Error> {
+        let text = String::from_utf8_lossy(command);
+        let answer = self.monitor.answer(&mut self.traveller, self.asked, text.trim());
+        out.write_raw(answer.as_bytes());
+        Ok(())
+    }
+}
+
+impl TargetDescriptionXmlOverride for Debugged {
+    fn target_description_xml(
+        &self,
+        annex: &[u8],
+        offset: u64,
+        length: usize,
+        buf: &mut [u8],
+    ) -> TargetResult<usize, Self> {
+        if annex != b"target.xml" {
+            return Err(TargetError::NonFatal);
+        }
+        let rest = usize::try_from(offset).ok().and_then(|at| self.xml.as_bytes().get(at..));
+        let rest = rest.unwrap_or_default();
+        let count = rest.len().min(length).min(buf.len());
+        buf[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
+    }
+}

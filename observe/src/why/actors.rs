@@ -1,0 +1,155 @@
+//! Who would have to act for a wait to end: who has done it before, who holds it back behind a wait of
+//! its own, who would do it by the code that stands in L1; else everybody who could.
+
+use sim_core::{AgentId, CoreId, ThreadId, WaitReason};
+use tile::AgentWait;
+
+use super::ahead;
+use super::needs::{core_behind, credit};
+use super::scene::Scene;
+use super::users::{Site, users};
+use crate::resource::{Resource, Way};
+
+/// Semaphore of the destination registers `[llk: common/inc/ckernel_structs.h]`.
+const MATH_PACK: u8 = 1;
+
+/// Who could end a wait.
+pub(super) struct Actors {
+    pub(super) agents: Vec<AgentId>,
+    pub(super) known: bool,
+    pub(super) own: Option<u32>,
+    /// Where in the code of the launch it would be done, if it never has been.
+    pub(super) sites: Vec<Site>,
+}
+
+/// Who would have to do that: who has done it before, who holds it back behind a wait of its own,
+/// else who could.
+pub(super) fn who(scene: &Scene<'_>, wait: &AgentWait, resource: Resource, way: Way) -> Actors {
+    let known = |agents| Actors { agents, known: true, own: None, sites: Vec::new() };
+    let history = scene.ledger.history(resource);
+    if let (Resource::Mutex(_), Some(history)) = (resource, history)
+        && let Some(holder) = history.last(Way::Take)
+        && history.value == 0
+    {
+        return known(vec![holder.agent]);
+    }
+    let mut agents = history.map(|history| history.agents_since_setup(way)).unwrap_or_default();
+    // A blocked thread cannot have meant itself.
+    agents.retain(|agent| *agent != wait.agent);
+    if !agents.is_empty() {
+        return known(agents);
+    }
+    if matches!(resource, Resource::Circular(_))
+        && let Some(actors) = written_down(scene, wait, resource, way)
+    {
+        return actors;
+    }
+    match (resource, way) {
+        (Resource::Src(_), Way::Give) => known(vec![AgentId::Thread(ThreadId::T0)]),
+        (Resource::Src(_), _) => known(vec![AgentId::Thread(ThreadId::T1)]),
+        (Resource::Mailbox { .. } | Resource::PcBuf(_), _) => known(wait.enders.clone()),
+        (Resource::Circular(_), _) if let Some(other) = other_side(scene, wait, resource, way) => {
+            known(vec![other])
+        }
+        (Resource::Circular(_), _) => {
+            // The unpacker's core pops and the packer's pushes `[hdr: hw/inc/api/compute/cb_api.h]`.
+            let compute = if way == Way::Take { CoreId::Trisc0 } else { CoreId::Trisc2 };
+            let others = [compute, CoreId::Brisc, CoreId::Ncrisc].map(AgentId::Core);
+            let agents = others.into_iter().filter(|agent| *agent != wait.agent).collect();
+            Actors { agents, known: false, own: None, sites: Vec::new() }
+        }
+        (Resource::Semaphore(index), _) => semaphore(scene, wait, index, way),
+        _ => Actors { agents: wait.enders.clone(), known: false, own: None, sites: Vec::new() },
+    }
+}
+
+/// Who would do it by the code of the launch, where nobody has done it so far. Of a semaphore only what
+/// is found counts: it may also be posted by what a replay buffer or a macro holds.
+fn written_down(
+    scene: &Scene<'_>,
+    wait: &AgentWait,
+    resource: Resource,
+    way: Way,
+) -> Option<Actors> {
+    let users = users(scene, resource, way);
+    let is_pages = matches!(resource, Resource::Circular(_));
+    let own = core_behind(wait.agent);
+    let is_own = |site: &Site| core_behind(site.agent) == own;
+    let (by_self, sites): (Vec<Site>, Vec<Site>) = users.sites.into_iter().partition(is_own);
+    if sites.is_empty() && !(is_pages && users.complete) {
+        return None;
+    }
+    let mut agents: Vec<AgentId> = Vec::new();
+    for site in &sites {
+        if !agents.contains(&site.agent) {
+            agents.push(site.agent);
+        }
+    }
+    let own = by_self.first().filter(|_| sites.is_empty()).map(|site| site.pc);
+    Some(Actors { agents, known: users.complete || !is_pages, own, sites })
+}
+
+/// Who is at the other side of a circular buffer: the core that waits there, or its thread, if that
+/// holds back what the core has pushed.
+fn other_side(
+    scene: &Scene<'_>,
+    wait: &AgentWait,
+    resource: Resource,
+    way: Way,
+) -> Option<AgentId> {
+    let Resource::Circular(index) = resource else { return None };
+    let waits_so = |other: &&AgentWait| {
+        other.agent != wait.agent
+            && other.reason == WaitReason::Spin
+            && credit(scene, other, index).is_some_and(|other| other != way)
+    };
+    let mut others = scene.waits.iter().filter(waits_so);
+    let only = others.next()?;
+    if others.next().is_some() {
+        return None;
+    }
+    let thread = core_behind(only.agent)?.thread().map(AgentId::Thread);
+    let blocked = thread.filter(|thread| scene.waits.iter().any(|wait| wait.agent == *thread));
+    Some(blocked.unwrap_or(only.agent))
+}
+
+/// Who could post or get a semaphore that nobody has posted or got yet.
+fn semaphore(scene: &Scene<'_>, wait: &AgentWait, index: u8, way: Way) -> Actors {
+    let front = |wait: &AgentWait| match wait.held {
+        Some(held) => Some((held.word, held.pc)),
+        None => wait.word.zip(wait.pc),
+    };
+    let holds =
+        |wait: &&AgentWait| front(wait).is_some_and(|(word, _)| ahead::operates(word, index, way));
+    if holds(&wait) {
+        let own = front(wait).map(|(_, pc)| pc);
+        return Actors { agents: Vec::new(), known: true, own, sites: Vec::new() };
+    }
+    let holders = scene.waits.iter().filter(holds).map(|wait| wait.agent);
+    let holders: Vec<_> = holders.collect();
+    if !holders.is_empty() {
+        return Actors { agents: holders, known: true, own: None, sites: Vec::new() };
+    }
+    let mut agents = match (index, way, wait.agent) {
+        // The math thread posts MATH_PACK, the pack thread gets it
+        // `[llk: llk_lib/llk_math_common.h]`, `[llk: llk_lib/llk_pack_common.h]`.
+        (MATH_PACK, Way::Give, AgentId::Thread(ThreadId::T2)) => by(ThreadId::T1),
+        (MATH_PACK, Way::Take, AgentId::Thread(ThreadId::T1)) => by(ThreadId::T2),
+        _ => wait.enders.clone(),
+    };
+    if let AgentId::Thread(thread) = wait.agent {
+        let core = AgentId::Core(thread.core());
+        if let Some(pc) = ahead::operation(scene, thread, index, way) {
+            return Actors { agents: vec![core], known: true, own: Some(pc), sites: Vec::new() };
+        }
+        agents.retain(|agent| *agent != core);
+    }
+    if let Some(actors) = written_down(scene, wait, Resource::Semaphore(index), way) {
+        return actors;
+    }
+    Actors { agents, known: false, own: None, sites: Vec::new() }
+}
+
+fn by(thread: ThreadId) -> Vec<AgentId> {
+    vec![AgentId::Thread(thread)]
+}

@@ -1,0 +1,260 @@
+//! Contracts of circular buffers, from their two counters: no more pages in one than it has, none
+//! popped that was not pushed, one producer and one consumer, and a page that was pushed is left
+//! alone until it is popped.
+//!
+//! Each core keeps its own position in a buffer and only the counters are shared
+//! `[hdr: hw/inc/api/dataflow/circular_buffer.h]`: a second producer is none as long as its own position is
+//! where the buffer stands, as in a buffer that every push fills as a whole.
+
+use std::collections::BTreeMap;
+
+use sim_core::{AgentId, CoreId, Stamp};
+
+use super::hazards::{self as h, Hazard};
+use super::scene::CircularBuffer;
+use crate::resource::{CREDIT_MASK, RECEIVED};
+
+/// Pages that one core has pushed, or popped, since the launch.
+#[derive(Clone, Copy, Debug)]
+struct Side {
+    core: CoreId,
+    pages: u64,
+}
+
+/// One counter of a buffer since the launch: who has moved it, in order of appearance.
+#[derive(Clone, Debug, Default)]
+struct Counter {
+    total: u64,
+    sides: Vec<Side>,
+}
+
+impl Counter {
+    /// Adds `amount` pages; gives where the core stood by its own count and where the buffer stood.
+    fn add(&mut self, core: CoreId, amount: u64) -> (u64, u64) {
+        let before = self.total;
+        self.total += amount;
+        if let Some(side) = self.sides.iter_mut().find(|side| side.core == core) {
+            let own = side.pages;
+            side.pages += amount;
+            return (own, before);
+        }
+        self.sides.push(Side { core, pages: amount });
+        (0, before)
+    }
+
+    fn only(&self) -> Option<CoreId> {
+        match self.sides[..] {
+            [side] => Some(side.core),
+            _ => None,
+        }
+    }
+}
+
+/// A buffer since the launch.
+#[derive(Clone, Debug, Default)]
+struct Use {
+    pushed: Counter,
+    popped: Counter,
+}
+
+impl Use {
+    /// Whether a page holds what was pushed and not yet popped.
+    fn holds(&self, page: u64, pages: u64) -> bool {
+        let held = self.pushed.total.saturating_sub(self.popped.total).min(pages);
+        let first = self.popped.total % pages;
+        (page + pages - first) % pages < held
+    }
+}
+
+/// A violation: when, by whom, what.
+pub(super) type Violation = (Stamp, Hazard, String);
+
+/// The buffers of the launch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Buffers {
+    uses: BTreeMap<u8, Use>,
+}
+
+impl Buffers {
+    /// Firmware sets a counter back at a launch: both sides begin anew.
+    pub(super) fn reset(&mut self, stream: u8) {
+        self.uses.remove(&stream);
+    }
+
+    /// Takes a step of a counter by `core`.
+    pub(super) fn step(
+        &mut self,
+        buffer: &CircularBuffer,
+        (stamp, core): (Stamp, CoreId),
+        register: u16,
+        (before, after): (u32, u32),
+    ) -> Option<Violation> {
+        let amount = u64::from(after.wrapping_sub(before) & CREDIT_MASK);
+        let pages = u64::from(buffer.pages);
+        if amount == 0 || pages == 0 {
+            return None;
+        }
+        let used = self.uses.entry(buffer.index).or_default();
+        let held = used.pushed.total.saturating_sub(used.popped.total);
+        let counter = if register == RECEIVED { &mut used.pushed } else { &mut used.popped };
+        let (own, stood) = counter.add(core, amount);
+        let first = counter.sides[0].core;
+        let index = buffer.index;
+        let said = |count: u64| format!("{count} page{}", if count == 1 { "" } else { "s" });
+        if own % pages != stood % pages && first != core {
+            let (verb, done) =
+                if register == RECEIVED { ("pushes", "pushed") } else { ("pops", "popped") };
+            let text = format!(
+                "{core} {verb} {} at its own page {} of CB {index}, which stands at page {}: {first} has {done} \
+                 there too",
+                said(amount),
+                own % pages,
+                stood % pages
+            );
+            return Some((stamp, h::C16, text));
+        }
+        if register == RECEIVED && held + amount > pages {
+            let text = format!(
+                "{} pushed into CB {index} of {pages}, which holds {held}: {} of them overwritten before {}",
+                said(amount),
+                said(held + amount - pages),
+                if held + amount - pages == 1 { "it was read" } else { "they were read" }
+            );
+            return Some((stamp, h::C14, text));
+        }
+        if register != RECEIVED && amount > held {
+            let text = format!("{} popped from CB {index}, which holds {held}", said(amount));
+            return Some((stamp, h::C15, text));
+        }
+        None
+    }
+
+    /// Takes a store of `core` to `bytes` bytes at `addr`.
+    pub(super) fn stored(
+        &self,
+        buffers: &[CircularBuffer],
+        (stamp, core): (Stamp, CoreId),
+        (addr, bytes): (u32, u32),
+    ) -> Option<Violation> {
+        let end = addr.saturating_add(bytes);
+        let hit = |buffer: &&CircularBuffer| {
+            buffer.address < end && addr < buffer.address.saturating_add(buffer.size)
+        };
+        let mut hits = buffers.iter().filter(hit);
+        let buffer = hits.next()?;
+        // Buffers that share their memory share it on purpose.
+        if hits.any(|other| other.index != buffer.index) || buffer.page_bytes == 0 {
+            return None;
+        }
+        let used = self.uses.get(&buffer.index)?;
+        let page = addr.saturating_sub(buffer.address) / buffer.page_bytes;
+        if page >= buffer.pages || !used.holds(page.into(), buffer.pages.into()) {
+            return None;
+        }
+        let producer = used.pushed.only()?;
+        let index = buffer.index;
+        if producer == core {
+            let by_noc = matches!(stamp.agent, AgentId::Noc(_));
+            let (hazard, how) = if by_noc {
+                (h::B10, "data arrives in")
+            } else {
+                (h::C17, "its producer writes to")
+            };
+            let text = format!(
+                "{how} page {page} of CB {index} at {addr:#x}, which {core} has pushed already"
+            );
+            return Some((stamp, hazard, text));
+        }
+        let consumer = used.popped.only()?;
+        (consumer != core).then(|| {
+            let text = format!(
+                "{core} writes to page {page} of CB {index} at {addr:#x}, which is between its producer \
+                 {producer} and its consumer {consumer}"
+            );
+            (stamp, h::C17, text)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sim_core::Cycle;
+
+    use super::*;
+    use crate::resource::ACKED;
+
+    const CB: CircularBuffer =
+        CircularBuffer { index: 3, address: 0x2_0000, size: 0x1000, pages: 4, page_bytes: 0x400 };
+
+    fn by(core: CoreId) -> (Stamp, CoreId) {
+        (Stamp { cycle: Cycle(9), agent: AgentId::Core(core), pc: 0x80 }, core)
+    }
+
+    /// Pushes (true) and pops of cores, in order; what is said of the last.
+    fn run(steps: &[(bool, CoreId, u32)]) -> Option<(&'static str, String)> {
+        let (mut buffers, mut counters, mut last) = (Buffers::default(), [0, 0], None);
+        for &(push, core, amount) in steps {
+            let at = &mut counters[usize::from(push)];
+            let register = if push { RECEIVED } else { ACKED };
+            last = buffers.step(&CB, by(core), register, (*at, *at + amount));
+            *at += amount;
+        }
+        last.map(|(_, hazard, text)| (hazard.id, text))
+    }
+
+    const B: CoreId = CoreId::Brisc;
+    const NC: CoreId = CoreId::Ncrisc;
+
+    #[test]
+    fn push_beyond_capacity_is_named_with_what_is_lost() {
+        let full = [(true, NC, 4), (false, B, 1), (true, NC, 1)];
+        assert_eq!(run(&full), None);
+        let beyond = [(true, NC, 3), (true, NC, 3)];
+        let said = run(&beyond).expect("two pages too many");
+        assert_eq!(said.0, "C14");
+        assert!(said.1.contains("holds 3: 2 pages of them overwritten"), "{}", said.1);
+    }
+
+    #[test]
+    fn pop_beyond_what_was_pushed_is_named() {
+        assert_eq!(run(&[(true, NC, 2), (false, B, 2)]), None);
+        let said = run(&[(true, NC, 1), (false, B, 2)]).expect("one page too many");
+        assert_eq!(said, ("C15", "2 pages popped from CB 3, which holds 1".to_owned()));
+    }
+
+    #[test]
+    fn second_producer_is_named_unless_it_stands_where_the_buffer_stands() {
+        let whole = [(true, NC, 4), (false, B, 4), (true, CoreId::Trisc2, 4)];
+        assert_eq!(run(&whole), None);
+        let said = run(&[(true, NC, 1), (true, CoreId::Trisc2, 1)]).expect("a second one");
+        assert_eq!(said.0, "C16");
+        assert!(said.1.contains("own page 0 of CB 3, which stands at page 1"), "{}", said.1);
+    }
+
+    #[test]
+    fn store_to_a_page_is_its_producers_until_the_push_and_its_consumers_after() {
+        let mut buffers = Buffers::default();
+        let store = |buffers: &Buffers, core, addr| {
+            buffers.stored(&[CB], by(core), (addr, 4)).map(|(_, hazard, _)| hazard.id)
+        };
+        assert_eq!(store(&buffers, NC, 0x2_0000), None);
+        buffers.step(&CB, by(NC), RECEIVED, (0, 2));
+        assert_eq!(store(&buffers, NC, 0x2_0400), Some("C17"));
+        assert_eq!(store(&buffers, NC, 0x2_0800), None);
+        // Nobody is known to be the consumer yet.
+        assert_eq!(store(&buffers, B, 0x2_0400), None);
+        buffers.step(&CB, by(B), ACKED, (0, 1));
+        assert_eq!(store(&buffers, B, 0x2_0400), None);
+        assert_eq!(store(&buffers, NC, 0x2_0000), None);
+        assert_eq!(store(&buffers, CoreId::Trisc1, 0x2_0400), Some("C17"));
+    }
+
+    #[test]
+    fn data_that_arrives_after_the_push_is_a_missing_barrier() {
+        let mut buffers = Buffers::default();
+        buffers.step(&CB, by(NC), RECEIVED, (0, 1));
+        let stamp = Stamp { cycle: Cycle(9), agent: AgentId::Noc(0), pc: 0x80 };
+        let said = buffers.stored(&[CB], (stamp, NC), (0x2_0010, 16)).expect("too late");
+        assert_eq!(said.1.id, "B10");
+    }
+}

@@ -1,0 +1,97 @@
+//! How a resource stands, and what has become of a core that stopped, in words.
+
+use sim_core::{WaitReason, Width};
+use tile::AgentWait;
+
+use super::EBREAK;
+use super::classify;
+use super::scene::Scene;
+use crate::describe::reason_text;
+use crate::resource::{Resource, Way};
+
+/// What has become of a core that has halted, or is held in reset.
+pub(super) fn stopped(scene: &Scene<'_>, wait: &AgentWait) -> String {
+    let is_ebreak = |pc| scene.machine.l1(pc, Width::Word) == EBREAK;
+    match wait.reason {
+        WaitReason::Halted if wait.pc.is_some_and(is_ebreak) => {
+            "has stopped at an ebreak (a failed assertion, or a trap of the compiler)".into()
+        }
+        _ => reason_text(&wait.reason),
+    }
+}
+
+/// What a core has come to that goes round an empty loop.
+pub(super) fn ended(scene: &Scene<'_>, wait: &AgentWait) -> String {
+    let value = |name: &str, width| {
+        memory_map::mailbox::address(name).map_or(0, |addr| scene.machine.l1(addr, width))
+    };
+    match value("watcher.assert_status.line_num", Width::Half) {
+        0 => "has ended in an endless loop".to_owned(),
+        line if classify::is_recorded(scene, wait) => {
+            format!("has stopped itself: the assertion in line {line} failed")
+        }
+        _ => "has ended in an endless loop".to_owned(),
+    }
+}
+
+/// The state of a resource in brackets; nothing without books.
+pub(super) fn remark(scene: &Scene<'_>, resource: Resource) -> String {
+    if scene.ledger.is_blank() { String::new() } else { format!(" ({})", state(scene, resource)) }
+}
+
+/// What is known about the state of a resource.
+pub(super) fn state(scene: &Scene<'_>, resource: Resource) -> String {
+    let history = scene.ledger.history(resource);
+    match (resource, history) {
+        (Resource::Semaphore(_), Some(history)) => format!("value {}", history.value),
+        (Resource::Semaphore(_), None) => "never touched".to_owned(),
+        (Resource::Mutex(_), Some(history)) => match history.last(Way::Take) {
+            Some(entry) if history.value == 0 => {
+                let place = scene.place(entry.agent, entry.pc);
+                format!("held by {}, taken in {place}", entry.agent)
+            }
+            _ => "free".to_owned(),
+        },
+        (Resource::Mutex(_), None) => "never taken".to_owned(),
+        (Resource::Src(_), history) => banks(history.map_or(0, |history| history.value)),
+        (Resource::Circular(index), Some(history)) => {
+            let pages = scene.buffer(index).map(|buffer| format!(" of {}", buffer.pages));
+            let held = history.given.cast_signed() - history.taken.cast_signed();
+            format!(
+                "{} pushed, {} popped, {held}{} pages in it",
+                history.given,
+                history.taken,
+                pages.unwrap_or_default()
+            )
+        }
+        (Resource::Circular(_), None) => "never touched".to_owned(),
+        (_, Some(history)) => format!(
+            "{} {}, {} {}",
+            history.given,
+            plural(resource.give(), history.given),
+            history.taken,
+            plural(resource.take(), history.taken)
+        ),
+        (_, None) => "never used".to_owned(),
+    }
+}
+
+/// One, or more than one.
+pub(super) fn plural(word: &str, count: u64) -> String {
+    match (count, word.ends_with("sh")) {
+        (1, _) => word.to_owned(),
+        (_, true) => format!("{word}es"),
+        _ => format!("{word}s"),
+    }
+}
+
+fn banks(bits: u32) -> String {
+    let owner = |bank: u32| if bits >> bank & 1 == 1 { "matrix unit" } else { "unpacker" };
+    format!(
+        "bank 0 {}'s, bank 1 {}'s; unpacker is at bank {}, matrix unit at bank {}",
+        owner(0),
+        owner(1),
+        bits >> 2 & 1,
+        bits >> 3 & 1
+    )
+}

@@ -1,0 +1,60 @@
+//! What went wrong first: a broken contract from before the hang is its headline, the wait is what
+//! follows from it.
+//!
+//! Only classes that by themselves make somebody wait, or make memory say something else than was
+//! written, explain a hang; a wrong number does not. A wait that carries its own proof needs no other
+//! explanation.
+
+use super::checks::Finding;
+use super::graph::{Graph, Standing};
+use super::hazards as h;
+use super::scene::Scene;
+use super::{Explanation, Kind};
+use crate::resource::Resource;
+
+/// Classes that a hang may follow from whatever it waits for: code, counters or data are not what
+/// their owner left.
+const CORRUPTS: [&str; 8] = ["C1", "C7", "C8", "C14", "C15", "C16", "C17", "C4"];
+
+/// Whether a finding may be why the root waits.
+fn explains(finding: &Finding, resource: Option<Resource>, hazard: Option<&str>) -> bool {
+    let id = finding.hazard.id;
+    let same = hazard == Some(id);
+    match resource {
+        // What an earlier program left behind in the same kind of resource.
+        Some(Resource::Mailbox { .. } | Resource::Mutex(_) | Resource::Src(_)) if same => true,
+        _ => CORRUPTS.contains(&id),
+    }
+}
+
+/// Puts the first mistake that explains the hang in front of it.
+pub(super) fn lead(
+    scene: &Scene<'_>,
+    graph: &Graph<'_>,
+    root: usize,
+    explanation: &mut Explanation,
+) {
+    if matches!(graph.standing(root), Standing::Halted | Standing::Lost | Standing::Beyond) {
+        return;
+    }
+    let need = &graph.nodes[root].need;
+    if need.kind == Kind::Idle {
+        return;
+    }
+    let hazard = graph.nodes[root].hazard.map(|hazard| hazard.id);
+    let before = |finding: &&Finding| {
+        scene.closed.is_none_or(|closed| finding.cycle <= closed)
+            && finding.hazard.id != h::C13.id
+            && explains(finding, need.resource, hazard)
+    };
+    let Some(first) = scene.findings.iter().filter(before).min_by_key(|found| found.cycle) else {
+        return;
+    };
+    let symptom = std::mem::take(&mut explanation.headline);
+    explanation.symptom = Some(symptom);
+    explanation.headline = format!("{} ({} in {})", first.text, first.agent, first.place);
+    // A run message that was overwritten is a class of its own.
+    if hazard != Some(h::A12.id) {
+        explanation.hazard = Some(first.hazard);
+    }
+}

@@ -1,0 +1,322 @@
+//! Causes that lie on other tiles: chips of a few tiles with programs of a few instructions, and what is
+//! said first.
+//!
+//! BRISC of each tile waits for a word of its own and sends an increment to another tile; who never sends, or
+//! sends elsewhere, is the cause. Programs are written here, so where each instruction lies is known.
+
+use std::sync::Arc;
+
+use chip::{Chip, ChipConfig, Hang, HostPoll, Stance, Witness};
+use isa::asm::{addi, bne, j, li, lw, sw};
+use sim_core::{CoreId, NullObserver};
+use symbols::catalog::Catalog;
+
+use crate::Kept;
+use crate::lens::Lens;
+use crate::names::read_names;
+use crate::report::{Astray, Report, TileView, report};
+use crate::traffic::Traffic;
+
+/// SOFT_RESET_0 with BRISC alone released `[isa-bh: TensixTile/SoftReset.md]`.
+const SOFT_RESET_0: u64 = 0xFFB1_21B0;
+const ONLY_BRISC_RUNS: u32 = 0x4_7000;
+/// Where programs lie; address 0 jumps there.
+const PROGRAM: u32 = 0x1_0000;
+/// The word that a tile waits for, and one beside it.
+const WORD: u32 = 0x4_0000;
+const BESIDE: u32 = WORD + 16;
+/// First command register of NoC 0 `[isa-bh: NoC/MemoryMap.md]`.
+const NIU: u32 = 0xFFB2_0000;
+const EBREAK: u32 = 0x0010_0073;
+/// NOC_CTRL: an atomic without a response; a write of data with one, to a rectangle or with its own tile too
+/// `[isa-bh: NoC/MemoryMap.md]`.
+const ATOMIC: u32 = 0x1;
+const MULTICAST: u32 = 0x2 | 1 << 5;
+const LOOPBACK: u32 = 1 << 17;
+
+/// A worker, by its translated coordinate.
+type At = (u32, u32);
+const A: At = (1, 2);
+const B: At = (2, 2);
+const C: At = (3, 2);
+
+/// BRISC polls its word until it is `value`.
+fn waits(value: u32) -> Vec<u32> {
+    let mut words = [li(5, WORD), li(7, value)].concat();
+    words.extend([lw(6, 5, 0), bne(6, 7, -4)]);
+    words
+}
+
+/// Writes command registers and starts the command.
+fn command(registers: &[(i32, u32)]) -> Vec<u32> {
+    let mut words = li(10, NIU).to_vec();
+    for &(register, value) in registers.iter().chain(&[(0x40, 1)]) {
+        words.extend(li(11, value));
+        words.push(sw(11, 10, register));
+    }
+    // Until the command is taken.
+    words.extend([lw(11, 10, 0x40), bne(11, 0, -4)]);
+    words
+}
+
+/// Increments a word of a tile: opcode 1, 32 bits wide, the word within 16 bytes `[isa-wh: NoC/Atomics.md]`.
+fn increments((x, y): At, addr: u32) -> Vec<u32> {
+    let operands = 1 << 12 | 31 << 2 | addr >> 2 & 3;
+    let target = [(0x00, addr), (0x04, 0), (0x08, x | y << 6)];
+    command(&[&target[..], &[(0x1C, ATOMIC), (0x20, operands), (0x28, 1)]].concat())
+}
+
+/// Writes a word with something in it to that word of all tiles of a rectangle.
+fn multicasts(from: At, first: At, last: At, control: u32) -> Vec<u32> {
+    let source = PROGRAM;
+    let pair = |(x, y): At| x | y << 6;
+    let registers = [
+        (0x00, source),
+        (0x04, 0),
+        (0x08, pair(from)),
+        (0x0C, WORD),
+        (0x10, 0),
+        (0x14, pair(first) << 12 | pair(last)),
+        (0x1C, control),
+        (0x20, 4),
+    ];
+    command(&registers)
+}
+
+fn ends() -> Vec<u32> {
+    vec![j(0)]
+}
+
+fn start<O: Kept + Send + 'static>(chip: &mut Chip<O>, (x, y): At, parts: &[Vec<u32>]) {
+    let bytes: Vec<u8> = parts.concat().iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut write = |addr: u64, bytes: &[u8]| {
+        chip.tile_write(x, y, addr, bytes).expect("L1 or a register");
+    };
+    write(PROGRAM.into(), &bytes);
+    write(0, &j(PROGRAM.cast_signed()).to_le_bytes());
+    write(SOFT_RESET_0, &ONLY_BRISC_RUNS.to_le_bytes());
+}
+
+/// The host polls a word of tile A that is nobody's.
+fn hang<O: Kept + Send + 'static>(chip: &mut Chip<O>) -> Hang {
+    chip.clock(1 << 14);
+    let polls = [HostPoll { tile: 0, addr: WORD + 0x100, bytes: 4 }];
+    chip.hang(Stance::Waits, &polls, &Witness::default()).expect("nobody moves")
+}
+
+/// What the state alone tells.
+fn from_state(programs: &[(At, &[Vec<u32>])]) -> Report {
+    let mut chip: Chip<NullObserver> =
+        Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+    for (at, parts) in programs {
+        start(&mut chip, *at, parts);
+    }
+    let hang = hang(&mut chip);
+    report(&mut chip, &hang, |_, _| TileView::default())
+}
+
+/// What a watched run tells.
+fn watched(programs: &[(At, &[Vec<u32>])]) -> Report {
+    let config = ChipConfig { threads: 1, ..ChipConfig::default() };
+    let mut chip = Chip::watched(config, |_| Lens::new(Some(vec![(WORD, 4)])));
+    for (at, parts) in programs {
+        start(&mut chip, *at, parts);
+    }
+    let hang = hang(&mut chip);
+    let mut told = report(&mut chip, &hang, |_, _| TileView::default());
+    let mut traffic = Traffic::default();
+    let catalog = Catalog::from_items(Vec::new());
+    for tile in &hang.tiles {
+        chip.inspect(tile.number, |machine| {
+            let names = read_names(machine, &catalog);
+            traffic.add(tile, &Arc::clone(&names), machine.observer());
+        });
+    }
+    traffic.tell(&mut chip, &hang, &mut told);
+    told
+}
+
+/// Where the first tile's program is after so many words.
+fn pc(words: usize) -> String {
+    format!("pc {:#x}", PROGRAM + 4 * words as u32)
+}
+
+/// The tiles of a chain, the first symptom first.
+fn chain(report: &Report) -> Vec<(u8, u8)> {
+    report.cause.chain.iter().map(|step| step.tile).collect()
+}
+
+#[test]
+fn core_that_stopped_behind_a_chain_of_ten_is_the_root() {
+    let row: Vec<At> = [1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13].map(|x| (x, 2)).to_vec();
+    let mut programs = Vec::new();
+    for pair in row.windows(2) {
+        // Each waits for the one on its right.
+        programs.push((pair[1], pair[0]));
+    }
+    let parts: Vec<(At, Vec<Vec<u32>>)> = programs
+        .iter()
+        .map(|&(own, left)| {
+            let wait = if own.0 == 13 { vec![EBREAK] } else { waits(1) };
+            (own, vec![wait, increments(left, WORD), ends()])
+        })
+        .chain([(A, vec![waits(1), ends()])])
+        .collect();
+    let parts: Vec<(At, &[Vec<u32>])> = parts.iter().map(|(at, parts)| (*at, &parts[..])).collect();
+    let told = from_state(&parts);
+    let text = told.to_string();
+    assert!(
+        told.cause
+            .headline
+            .starts_with("tile (10, 0) [NoC (13, 2)] BRISC has stopped at an ebreak"),
+        "{text}"
+    );
+    assert_eq!(chain(&told), (0..=10).map(|x| (x, 0)).collect::<Vec<_>>(), "{text}");
+    assert_eq!(told.tiles[0].tile, (10, 0), "{text}");
+    let place = pc(waits(1).len() + increments(A, WORD).len() - 3);
+    let needs = told.cause.chain[0].needs.clone().expect("who would do it");
+    let expected =
+        format!("an atomic by BRISC of tile (1, 0) [NoC (2, 2)], behind its own wait, in {place}");
+    assert_eq!(needs, expected);
+}
+
+#[test]
+fn tiles_that_wait_for_each_other_are_a_circle() {
+    let told = from_state(&[
+        (A, &[waits(1), increments(B, WORD), ends()]),
+        (B, &[waits(1), increments(C, WORD), ends()]),
+        (C, &[waits(1), increments(A, WORD), ends()]),
+    ]);
+    let text = told.to_string();
+    assert!(told.cause.circle, "{text}");
+    let tiles: Vec<_> = told.cause.ring.iter().map(|step| step.tile).collect();
+    assert_eq!(tiles, [(0, 0), (2, 0), (1, 0), (0, 0)], "{text}");
+    assert!(
+        text.contains(
+            "a circle: tile (0, 0) [NoC (1, 2)] waits for tile (2, 0) [NoC (3, 2)] waits for \
+             tile (1, 0) [NoC (2, 2)] waits for tile (0, 0) [NoC (1, 2)]"
+        ),
+        "{text}"
+    );
+}
+
+/// Two could end the wait of A, and one of them is stuck for good on its own: that is no circle with the other.
+#[test]
+fn wait_that_either_of_two_could_end_is_no_circle() {
+    let told = from_state(&[
+        (A, &[waits(1), increments(B, WORD), ends()]),
+        (B, &[waits(1), increments(A, WORD), ends()]),
+        (C, &[vec![EBREAK], increments(A, WORD), ends()]),
+    ]);
+    let text = told.to_string();
+    assert!(!told.cause.circle, "{text}");
+    assert!(
+        told.cause.headline.starts_with("tile (2, 0) [NoC (3, 2)] BRISC has stopped"),
+        "{text}"
+    );
+}
+
+#[test]
+fn increment_of_the_wrong_tile_is_named_with_its_sender() {
+    // C sits beside A, and has nothing to do.
+    let told =
+        watched(&[(A, &[waits(1), ends()]), (B, &[increments(C, WORD), ends()]), (C, &[ends()])]);
+    let place = pc(increments(C, WORD).len() - 3);
+    let text = told.to_string();
+    let expected = format!(
+        "tile (1, 0) [NoC (2, 2)] BRISC in {place}: 1 x atomic to tile (2, 0) [NoC (3, 2)]: to \
+         another tile"
+    );
+    assert!(told.cause.headline.starts_with(&expected), "{text}");
+    assert!(text.contains("tile (0, 0) [NoC (1, 2)] BRISC polls L1 word 0x40000"), "{text}");
+}
+
+#[test]
+fn increment_of_the_wrong_word_is_named() {
+    let told = watched(&[(A, &[waits(1), ends()]), (B, &[increments(A, BESIDE), ends()])]);
+    let text = told.to_string();
+    assert!(told.cause.headline.contains("to another word of this tile"), "{text}");
+}
+
+#[test]
+fn multicast_without_loopback_leaves_out_its_sender() {
+    for (control, hangs) in [(MULTICAST, true), (MULTICAST | LOOPBACK, false)] {
+        let sends = multicasts(A, A, B, control);
+        let sum = [sends, waits(li(10, NIU)[0]), ends()];
+        if hangs {
+            let told = watched(&[(A, &sum), (B, &[ends()])]);
+            let text = told.to_string();
+            assert!(told.cause.headline.contains("leaves out the tile that sends it"), "{text}");
+        } else {
+            let mut chip: Chip = Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+            start(&mut chip, A, &sum);
+            chip.clock(1 << 14);
+            let polls = [HostPoll { tile: 0, addr: WORD, bytes: 4 }];
+            let hang = chip.hang(Stance::Waits, &polls, &Witness::default());
+            assert!(hang.is_none(), "the clean twin comes to its end");
+        }
+    }
+}
+
+/// A and B have sent something, so they count as tiles that do the same.
+#[test]
+fn rectangle_one_short_is_named() {
+    let told = watched(&[
+        (A, &[increments(A, WORD + 0x200), multicasts(A, B, B, MULTICAST), waits(9), ends()]),
+        (B, &[increments(B, WORD + 0x200), waits(li(10, NIU)[0]), ends()]),
+        (C, &[increments(C, WORD + 0x200), waits(1), ends()]),
+    ]);
+    let text = told.to_string();
+    let of_c = told.tiles.iter().find(|tile| tile.tile == (2, 0)).expect("it waits");
+    let remote = of_c.remote.as_ref().expect("a word of others'");
+    let why = remote.elsewhere.first().and_then(|sender| sender.astray);
+    assert_eq!(why, Some(Astray::Rectangle), "{text}");
+}
+
+/// Twice raised, and waited for once: both senders are named.
+#[test]
+fn overshoot_names_those_who_raised_the_word() {
+    let twice = [increments(A, WORD), increments(A, WORD)].concat();
+    // A looks late: the count has passed 1 by then.
+    let late = [li(5, 400).to_vec(), vec![addi(5, 5, -1), bne(5, 0, -4)]].concat();
+    let told = watched(&[
+        (A, &[late, waits(1), ends()]),
+        (B, &[twice, ends()]),
+        (C, &[increments(A, WORD), ends()]),
+    ]);
+    let text = told.to_string();
+    assert!(text.contains("A15"), "{text}");
+    for part in [
+        "L1 word 0x40000 was raised by",
+        "tile (1, 0) [NoC (2, 2)] BRISC in",
+        "tile (2, 0) [NoC (3, 2)] BRISC in",
+    ] {
+        assert!(told.cause.headline.contains(part), "{part}: {text}");
+    }
+}
+
+/// A kernel that waits and has a conversion to an integer that asks for truncation: a warning, and not the cause.
+#[test]
+fn cast_of_a_kernel_is_told_beside_the_hang() {
+    let fcvt = 0xC005_1553_u32;
+    let mut chip: Chip = Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+    start(&mut chip, A, &[waits(1), ends(), vec![fcvt]]);
+    let hang = hang(&mut chip);
+    let view = |_: &_, _: &_| TileView {
+        code: vec![(CoreId::Brisc, PROGRAM..PROGRAM + 0x100)],
+        ..TileView::default()
+    };
+    let told = report(&mut chip, &hang, view);
+    assert_eq!(told.tiles[0].explanation.ids(), ["C13"], "{told}");
+    assert!(told.cause.headline.contains("polls L1 word 0x40000"), "{told}");
+}
+
+#[test]
+fn word_that_nobody_writes_is_said_to_be_one() {
+    let told = watched(&[(A, &[waits(1), ends()]), (B, &[ends()])]);
+    let text = told.to_string();
+    assert!(
+        told.cause.headline.contains("nobody on the chip has written L1 word 0x40000"),
+        "{text}"
+    );
+}

@@ -1,0 +1,494 @@
+//! The cause of a hang over all tiles: which wait on which tile is the root, and how it holds the others.
+
+use std::collections::BTreeMap;
+
+use chip::{HungTile, Role};
+use observe::CodeName;
+use observe::why::hazards::{self, Hazard};
+use observe::why::{Cell, Link, Pair, Pending, Standing};
+use serde::Serialize;
+use sim_core::{AgentId, WaitReason};
+
+use crate::lens::Sent;
+use crate::report::{Astray, Remote, Report, Sender, TileReport};
+use crate::show::tile_name;
+use crate::web::{Edge, Node, Rank, Root, Web};
+
+/// A step of the story across tiles: an agent that waits.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Step {
+    /// Its tile, as the vendor's runtime counts workers.
+    pub tile: (u8, u8),
+    /// Translated NoC coordinates.
+    pub noc: (u8, u8),
+    /// Who.
+    pub agent: String,
+    /// What it waits for, in words.
+    pub text: String,
+    /// Since when.
+    pub since: Option<u64>,
+    /// The waiting instruction.
+    pub pc: Option<u32>,
+    /// Where that is in the source.
+    pub code: Option<CodeName>,
+    /// What the agent of the next step would have to do for it.
+    pub needs: Option<String>,
+}
+
+/// Why the chip does not move, over all tiles.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Cause {
+    /// In one sentence, with the line to look at.
+    pub headline: String,
+    /// The class of hang, if it is known.
+    pub hazard: Option<Hazard>,
+    /// Whether it is a circle of tiles.
+    pub circle: bool,
+    /// From what is seen to the cause; of a circle its members, the first once more at the end.
+    pub chain: Vec<Step>,
+    /// The members of the circle, the first once more at the end.
+    pub ring: Vec<Step>,
+}
+
+/// What a watched run has seen besides the state.
+#[derive(Debug, Default)]
+pub(crate) struct Evidence {
+    /// By tile and address of the word.
+    pub(crate) remotes: BTreeMap<((u8, u8), u32), Remote>,
+    /// The last requests of tiles that wait for a NoC.
+    pub(crate) requests: BTreeMap<(u8, u8), Vec<Sender>>,
+}
+
+/// A command that stands behind a wait.
+#[derive(Clone, Debug)]
+pub(crate) struct Would {
+    /// Index of the wait.
+    pub(crate) wait: usize,
+    pub(crate) pending: Pending,
+    /// Where it is, in words.
+    pub(crate) place: String,
+}
+
+/// A tile where somebody is stuck.
+#[derive(Clone, Debug)]
+pub(crate) struct Standpoint {
+    pub(crate) hung: HungTile,
+    pub(crate) tile: TileReport,
+    pub(crate) would: Vec<Would>,
+}
+
+impl Would {
+    /// Whether the command writes a word of a tile.
+    fn writes(&self, noc: (u8, u8), addr: u32) -> bool {
+        let Pending { core, pc, noc: via, control, coordinate, .. } = self.pending;
+        let addr_too = u64::from(self.pending.addr);
+        let sent =
+            Sent { cycle: 0, core, pc, noc: via, control, addr: addr_too, coordinate, bytes: 0 };
+        self.pending.addr == addr && sent.reaches(noc)
+    }
+
+    fn what(&self, name: &str) -> String {
+        let Pending { core, control, .. } = self.pending;
+        let kind = if control & 3 == 1 { "an atomic" } else { "a write" };
+        format!("{kind} by {core} of {name}, behind its own wait, in {}", self.place)
+    }
+}
+
+impl Standpoint {
+    fn name(&self) -> String {
+        tile_name(self.tile.tile, self.tile.noc)
+    }
+
+    fn links(&self) -> &[Link] {
+        &self.tile.explanation.waits
+    }
+
+    /// The word of this tile that a wait is for, if other tiles may write it.
+    fn remote(&self, wait: usize) -> Option<u32> {
+        let link = self.links().get(wait).filter(|link| link.stuck)?;
+        let is_local = matches!(link.standing, Standing::Held | Standing::Circle);
+        let is_mailbox = |addr| memory_map::mailbox::place(addr).is_some();
+        link.word.filter(|addr| !is_local && (self.hung.role == Role::Bare || !is_mailbox(*addr)))
+    }
+
+    fn root(&self) -> Option<usize> {
+        self.tile.explanation.chain.last().copied()
+    }
+
+    /// The waits that are nodes: the cause, and words that other tiles write.
+    fn nodes(&self) -> impl Iterator<Item = usize> {
+        let own = self.root();
+        (0..self.links().len()).filter(move |at| own == Some(*at) || self.remote(*at).is_some())
+    }
+
+    fn rank(&self, wait: usize) -> Rank {
+        let link = &self.links()[wait];
+        match link.standing {
+            _ if self.hung.role == Role::Dispatcher => Rank::Serves,
+            _ if self.hung.waits[wait].reason == WaitReason::Halted => Rank::Stopped,
+            Standing::Halted => Rank::Stopped,
+            Standing::Lost => Rank::Lost,
+            Standing::Beyond => Rank::Beyond,
+            _ if self.remote(wait).is_some() => Rank::Unknown,
+            Standing::DeadEnd => Rank::DeadEnd,
+            Standing::Circle => Rank::Circle,
+            _ => Rank::Other,
+        }
+    }
+
+    fn step(&self, wait: usize) -> Step {
+        let link = &self.links()[wait];
+        Step {
+            tile: self.tile.tile,
+            noc: self.tile.noc,
+            agent: link.agent.to_string(),
+            text: link.text.clone(),
+            since: link.since,
+            pc: link.pc,
+            code: link.code.clone(),
+            needs: None,
+        }
+    }
+}
+
+impl Step {
+    /// The place in the source, or the pc.
+    pub(crate) fn place(&self) -> Option<String> {
+        match (&self.code, self.pc) {
+            (Some(code), _) => Some(code.to_string()),
+            (None, pc) => pc.map(|pc| format!("pc {pc:#x}")),
+        }
+    }
+
+    fn sentence(&self) -> String {
+        let place = self.place().map_or_else(String::new, |place| format!(" in {place}"));
+        format!("{} {} {}{place}", tile_name(self.tile, self.noc), self.agent, self.text)
+    }
+}
+
+impl Report {
+    /// The words that a tile waits for and others write.
+    pub(crate) fn awaited(&self, tile: (u8, u8)) -> Vec<u32> {
+        let own = self.standpoints.iter().filter(|own| own.tile.tile == tile);
+        own.flat_map(|own| own.nodes().filter_map(|wait| own.remote(wait))).collect()
+    }
+}
+
+/// Everybody's waits across tiles.
+fn weave(all: &[Standpoint], evidence: &Evidence) -> Web {
+    let mut web = Web::default();
+    for (at, own) in all.iter().enumerate() {
+        web.0.extend(own.nodes().map(|wait| Node {
+            at: (at, wait),
+            rank: own.rank(wait),
+            since: own.links()[wait].since.unwrap_or(u64::MAX),
+            to: Vec::new(),
+        }));
+    }
+    let node_of = |tile: usize, wait: usize| {
+        let node = |wait| web.0.iter().position(|node| node.at == (tile, wait));
+        let own = all[tile].remote(wait).and_then(|_| node(wait));
+        own.or_else(|| all[tile].root().and_then(node))
+    };
+    let mut ends = Vec::new();
+    for node in &web.0 {
+        let (at, wait) = node.at;
+        let own = &all[at];
+        let is_lost = matches!(node.rank, Rank::Lost | Rank::Stopped | Rank::Beyond);
+        let Some(addr) = own.remote(wait).filter(|_| !is_lost) else {
+            ends.push((node.rank, Vec::new()));
+            continue;
+        };
+        let remote = evidence.remotes.get(&(own.tile.tile, addr));
+        let mut edges = suppliers(all, node.at, addr, &node_of);
+        let missed = remote.and_then(|remote| missed(remote)?.astray);
+        if let Some(astray) = missed.filter(|_| node.rank != Rank::Serves)
+            && (edges.is_empty() || astray.names_the_tile())
+        {
+            let rank = if astray.is_sure() { Rank::Lost } else { Rank::Suspect };
+            ends.push((rank, Vec::new()));
+            continue;
+        }
+        if edges.is_empty() {
+            edges = remote.map_or_else(Vec::new, |remote| writers(all, remote, &node_of));
+        }
+        let is_gone = remote.is_some_and(|remote| {
+            remote.arrived.iter().any(|sender| sender.finished) || !remote.unheard.is_empty()
+        });
+        let rank = match (edges.is_empty(), is_gone) {
+            _ if node.rank == Rank::Serves => node.rank,
+            (true, true) => node.rank.min(Rank::DeadEnd),
+            (false, _) => node.rank.max(Rank::Other),
+            _ => node.rank,
+        };
+        ends.push((rank, edges));
+    }
+    for (node, (rank, to)) in web.0.iter_mut().zip(ends) {
+        (node.rank, node.to) = (rank, to);
+    }
+    web
+}
+
+/// Who would write a word behind a wait of its own.
+fn suppliers(
+    all: &[Standpoint],
+    (at, wait): (usize, usize),
+    addr: u32,
+    node_of: &impl Fn(usize, usize) -> Option<usize>,
+) -> Vec<Edge> {
+    let mut edges: Vec<Edge> = Vec::new();
+    for (index, other) in all.iter().enumerate() {
+        for would in &other.would {
+            if (index, would.wait) == (at, wait) || !would.writes(all[at].tile.noc, addr) {
+                continue;
+            }
+            if let Some(to) = node_of(index, would.wait)
+                && !edges.iter().any(|edge| edge.to == to)
+            {
+                edges.push(Edge { to, known: true, what: would.what(&other.name()) });
+            }
+        }
+    }
+    // One of several may be enough; all of them are needed if so many are missing.
+    let link = &all[at].links()[wait];
+    let value = all[at].hung.waits[wait].reads.iter().find(|load| load.addr == addr);
+    let missing = link.target.zip(value).map(|(target, load)| target.wrapping_sub(load.value));
+    let needs_all = missing.is_some_and(|missing| missing as usize >= edges.len());
+    if edges.len() > 1 && !needs_all {
+        edges.iter_mut().for_each(|edge| edge.known = false);
+    }
+    edges
+}
+
+/// Who has written a word before, and waits now.
+fn writers(
+    all: &[Standpoint],
+    remote: &Remote,
+    node_of: &impl Fn(usize, usize) -> Option<usize>,
+) -> Vec<Edge> {
+    let mut edges: Vec<Edge> = Vec::new();
+    for sender in &remote.arrived {
+        let Some(tile) = all.iter().position(|other| other.tile.tile == sender.tile) else {
+            continue;
+        };
+        let is_core = |link: &Link| link.stuck && link.agent.to_string() == sender.core;
+        let Some(wait) = all[tile].links().iter().position(is_core) else { continue };
+        if let Some(to) = node_of(tile, wait)
+            && !edges.iter().any(|edge| edge.to == to)
+        {
+            let what = format!("what {} of {} sent before", sender.core, all[tile].name());
+            edges.push(Edge { to, known: false, what });
+        }
+    }
+    edges
+}
+
+/// Finds the cause and puts the tiles in the order of the story.
+pub(crate) fn find(report: &mut Report, evidence: &Evidence) {
+    let web = weave(&report.standpoints, evidence);
+    let root = web.root();
+    if let Some(root) = &root {
+        report.cause = tell(&report.standpoints, &web, root, evidence);
+    }
+    let order: Vec<usize> = root.iter().flat_map(|root| story(&web, root)).collect();
+    arrange(report, &order, evidence);
+}
+
+/// The nodes of the story, the root first.
+fn story(web: &Web, root: &Root) -> Vec<usize> {
+    let nodes = [root.node].into_iter().chain(root.circle.iter().copied());
+    nodes.chain(root.chain.iter().rev().copied()).map(|node| web.0[node].at.0).collect()
+}
+
+fn tell(all: &[Standpoint], web: &Web, root: &Root, evidence: &Evidence) -> Cause {
+    let steps = |nodes: &[usize]| {
+        let mut steps: Vec<Step> = Vec::new();
+        for (index, &node) in nodes.iter().enumerate() {
+            let (tile, wait) = web.0[node].at;
+            let mut step = all[tile].step(wait);
+            let next = nodes.get(index + 1).and_then(|next| web.what(node, *next));
+            step.needs = next.map(|edge| edge.what.clone());
+            steps.push(step);
+        }
+        steps
+    };
+    let mut ring = root.circle.clone();
+    ring.extend(root.circle.first());
+    let mut cause = Cause {
+        circle: !ring.is_empty(),
+        chain: steps(&root.chain),
+        ring: steps(&ring),
+        headline: String::new(),
+        hazard: hazard(all, web, root, evidence),
+    };
+    cause.headline = headline(all, web, root, evidence, &cause.ring);
+    cause
+}
+
+/// The class of the root: its tile's own, else what has become of what others sent.
+fn hazard(all: &[Standpoint], web: &Web, root: &Root, evidence: &Evidence) -> Option<Hazard> {
+    let node = &web.0[root.node];
+    let (own, wait) = (&all[node.at.0], node.at.1);
+    let local = own.tile.explanation.hazard;
+    let remote = own.remote(wait).filter(|_| root.circle.is_empty() && local.is_none());
+    let remote = remote.and_then(|addr| evidence.remotes.get(&(own.tile.tile, addr)));
+    let Some(remote) = remote else { return local };
+    match node.rank {
+        Rank::Stopped => None,
+        Rank::Lost | Rank::Suspect => missed(remote)?.astray.map(Astray::hazard),
+        _ if remote.arrived.iter().any(|sender| sender.finished) => Some(hazards::D4),
+        _ => (!remote.unheard.is_empty()).then_some(hazards::D5),
+    }
+}
+
+/// The cause in one sentence.
+fn headline(
+    all: &[Standpoint],
+    web: &Web,
+    root: &Root,
+    evidence: &Evidence,
+    ring: &[Step],
+) -> String {
+    let node = &web.0[root.node];
+    let (own, wait) = (&all[node.at.0], node.at.1);
+    let step = own.step(wait);
+    let tiles: Vec<String> = ring.iter().map(|step| tile_name(step.tile, step.noc)).collect();
+    match &tiles[..] {
+        [] => {}
+        [first, rest @ ..] if rest.iter().any(|tile| tile != first) => {
+            return format!("a circle: {}", tiles.join(" waits for "));
+        }
+        _ => return format!("a circle within {}: {}", tiles[0], step.sentence()),
+    }
+    let Some(addr) = own.remote(wait) else {
+        return format!("{} {}", own.name(), own.tile.explanation.headline);
+    };
+    let remote = evidence.remotes.get(&(own.tile.tile, addr));
+    if node.rank == Rank::Stopped {
+        return step.sentence();
+    }
+    if let Some(remote) = remote {
+        let told = match node.rank {
+            Rank::Lost if own.links()[wait].standing == Standing::Lost => {
+                overwritten(own).or_else(|| overshot(remote))
+            }
+            Rank::Lost | Rank::Suspect => missed(remote).map(astray),
+            _ => returned(remote).or_else(|| remote.unheard.last().map(unheard)),
+        };
+        if let Some(told) = told {
+            return format!("{told}; {}", step.sentence());
+        }
+        if remote.arrived.is_empty() {
+            return format!(
+                "{}: nobody on the chip has written {} since the launch, nor would behind a wait",
+                step.sentence(),
+                remote.word
+            );
+        }
+    }
+    step.sentence()
+}
+
+fn place(sender: &Sender) -> String {
+    format!("{} {} in {}", tile_name(sender.tile, sender.noc), sender.core, sender.place)
+}
+
+/// What was sent and did not come.
+fn astray(sender: &Sender) -> String {
+    let why = sender.astray.map_or_else(String::new, |why| format!(": {why}"));
+    format!("{}: {} x {}{why}", place(sender), sender.count, sender.what)
+}
+
+/// A core of the tile itself that has written over what came, if it wrote last.
+fn overwritten(own: &Standpoint) -> Option<String> {
+    let ledger = own.tile.explanation.ledger.as_ref()?;
+    let [.., came, Pair { give: Some(last), .. }] = &ledger.pairs[..] else { return None };
+    let is_own = |cell: &Cell| matches!(cell.agent, AgentId::Core(_)) && !cell.waits;
+    let lost = came.give.as_ref().filter(|cell| !is_own(cell))?;
+    is_own(last).then(|| {
+        format!(
+            "{} {} in {} at cycle {} has written over what had come at cycle {}",
+            own.name(),
+            last.agent,
+            last.place,
+            last.cycle,
+            lost.cycle
+        )
+    })
+}
+
+/// What was likely meant for a word and did not come. A word beside it that has something in it says nothing
+/// where something else is known.
+fn missed(remote: &Remote) -> Option<&Sender> {
+    let knows_more = !remote.arrived.is_empty() || !remote.unheard.is_empty();
+    let says = |sender: &&Sender| !knows_more || sender.astray != Some(Astray::Word);
+    remote.elsewhere.iter().find(says)
+}
+
+/// What was sent to a tile on which nothing runs.
+fn unheard(sender: &Sender) -> String {
+    format!("{}: {} x {}, on which no core runs", place(sender), sender.count, sender.what)
+}
+
+/// Who has raised a word beyond what somebody waits for.
+fn overshot(remote: &Remote) -> Option<String> {
+    let senders: Vec<_> = remote
+        .arrived
+        .iter()
+        .map(|sender| format!("{} ({} x)", place(sender), sender.count))
+        .collect();
+    (!senders.is_empty()).then(|| format!("{} was raised by {}", remote.word, senders.join(", ")))
+}
+
+/// Who has written, and has finished.
+fn returned(remote: &Remote) -> Option<String> {
+    let mut finished = remote.arrived.iter().filter(|sender| sender.finished);
+    let sender = finished.next()?;
+    Some(format!(
+        "the kernel of {} has returned after {} x {}, the last at cycle {}",
+        place(sender),
+        sender.count,
+        sender.what,
+        sender.last
+    ))
+}
+
+/// What two tiles have in common that stand in the same way: per agent, the pc and whether it is stuck.
+fn posture(own: &Standpoint) -> Vec<(AgentId, Option<u32>, bool)> {
+    own.hung.waits.iter().map(|wait| (wait.agent, wait.pc, wait.stuck)).collect()
+}
+
+/// The tiles in the order of the story, then who waits for nobody else, then who stopped first; tiles that
+/// stand in the same way once.
+fn arrange(report: &mut Report, story: &[usize], evidence: &Evidence) {
+    let mut order: Vec<usize> = (0..report.standpoints.len()).collect();
+    order.sort_by_key(|at| {
+        let own = &report.standpoints[*at];
+        let told = story.iter().position(|other| other == at).unwrap_or(usize::MAX);
+        let stuck = own.hung.waits.iter().filter(|wait| wait.stuck);
+        let since = stuck.filter_map(|wait| wait.since).min().map_or(u64::MAX, |since| since.0);
+        (told, own.hung.role == Role::Dispatcher, own.tile.awaits_others, since, *at)
+    });
+    let mut tiles: Vec<TileReport> = Vec::new();
+    let mut known: Vec<(_, usize)> = Vec::new();
+    for at in order {
+        let own = &report.standpoints[at];
+        let own_posture = posture(own);
+        if let Some((_, at)) = known.iter().find(|(other, _)| *other == own_posture) {
+            tiles[*at].alike.push(own.tile.tile);
+            continue;
+        }
+        known.push((own_posture, tiles.len()));
+        let mut tile = own.tile.clone();
+        tile.remote = own
+            .root()
+            .and_then(|root| own.remote(root))
+            .and_then(|addr| evidence.remotes.get(&(tile.tile, addr)).cloned());
+        tile.requests = evidence.requests.get(&tile.tile).cloned().unwrap_or_default();
+        tiles.push(tile);
+    }
+    for tile in &mut tiles {
+        tile.alike.sort_by_key(|(x, y)| (*y, *x));
+    }
+    report.tiles = tiles;
+}

@@ -1,0 +1,120 @@
+//! Contract violations of a tile that is launched again and again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use observe::why::{Checks, CircularBuffer, Finding, Regions};
+use serde::Serialize;
+use sim_core::{CoreId, Cycle, Event, Observer, Stamp};
+use symbols::tile_names::TileNames;
+
+use crate::eye::Sink;
+use crate::names::LiveNames;
+
+/// Checks with the names and regions of the launch in force.
+#[derive(Clone, Debug)]
+pub struct LaunchChecks {
+    names: LiveNames,
+    checks: Checks<LiveNames>,
+    /// The tile as NoC commands name it.
+    own: u32,
+}
+
+impl LaunchChecks {
+    /// Checks of the tile at a translated coordinate. Ids in `suppressed` are not reported.
+    #[must_use]
+    pub fn new((x, y): (u8, u8), workers: Arc<[(u8, u8)]>, suppressed: Vec<String>) -> Self {
+        let names = LiveNames::new(workers);
+        let checks = Checks::of_launches(names.clone(), suppressed);
+        Self { names, checks, own: u32::from(y) << 6 | u32::from(x) }
+    }
+
+    /// What was found so far, oldest first; of a program that is done also what it has left behind.
+    #[must_use]
+    pub fn findings(&self) -> Vec<Finding> {
+        let mut checks = self.checks.clone();
+        checks.settle();
+        checks.findings().to_vec()
+    }
+}
+
+impl Observer for LaunchChecks {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        self.checks.event(stamp, event);
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        self.checks.observed_l1()
+    }
+}
+
+/// Circular buffers of the launch in force.
+#[must_use]
+pub fn circular(names: &TileNames) -> Vec<CircularBuffer> {
+    let buffers = names.launch().into_iter().flat_map(|launch| &launch.buffers);
+    let buffers = buffers.map(|buffer| CircularBuffer {
+        index: buffer.index as u8,
+        address: buffer.address,
+        size: buffer.bytes,
+        pages: buffer.pages,
+        page_bytes: buffer.page_bytes,
+    });
+    buffers.collect()
+}
+
+impl Sink for LaunchChecks {
+    fn launched(&mut self, _: Cycle, names: &Arc<TileNames>, _: bool) {
+        self.names.set(names);
+        self.checks.launched(Regions {
+            code: CoreId::ALL.into_iter().filter_map(|core| names.kernel_range(core)).collect(),
+            circular: circular(names),
+            own: vec![self.own],
+        });
+    }
+}
+
+/// A violation, and the tiles on which it was seen.
+#[derive(Clone, Debug, Serialize)]
+pub struct Warning {
+    /// What was seen, on the first of them.
+    pub finding: Finding,
+    /// The tiles, as the vendor's runtime counts workers.
+    pub tiles: Vec<(u8, u8)>,
+}
+
+/// The findings of several tiles, each once per place in the source.
+#[must_use]
+pub fn merge(findings: impl IntoIterator<Item = ((u8, u8), Vec<Finding>)>) -> Vec<Warning> {
+    let mut all: BTreeMap<(&'static str, String, String), Warning> = BTreeMap::new();
+    for (tile, list) in findings {
+        for finding in list {
+            let key = (finding.hazard.id, finding.agent.to_string(), finding.place.clone());
+            let warning = all.entry(key).or_insert_with(|| Warning { finding, tiles: Vec::new() });
+            if !warning.tiles.contains(&tile) {
+                warning.tiles.push(tile);
+            }
+        }
+    }
+    let mut list: Vec<_> = all.into_values().collect();
+    list.sort_by_key(|warning| warning.finding.cycle);
+    list
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let finding = &self.finding;
+        writeln!(f, "warning[{}]: {}", finding.hazard.id, finding.text)?;
+        write!(
+            f,
+            "  --> tile {}, {} at {}, cycle {}",
+            crate::show::list(&self.tiles),
+            finding.agent,
+            finding.place,
+            finding.cycle
+        )?;
+        if finding.count > 1 {
+            write!(f, ", {} times", finding.count)?;
+        }
+        writeln!(f)
+    }
+}

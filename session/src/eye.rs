@@ -1,0 +1,170 @@
+//! An observer of one tile whose names change with each launch.
+//!
+//! A launch is told by a go signal. Before the tile goes on its L1 is looked at: the launch message stands
+//! there and nobody has taken it up, so that the names are those of what runs then, however soon another
+//! launch follows. Without the vendor's firmware it is a core's leaving of reset that says so.
+
+use std::sync::Arc;
+
+use sim_core::observer::ParkedSpan;
+use sim_core::{CoreId, Cycle, Event, Jump, L1, Observer, Retire, Stamp};
+use symbols::catalog::Catalog;
+use symbols::tile_names::TileNames;
+
+use crate::go::Go;
+use crate::names::read_l1;
+
+/// An observer that is told of launches.
+pub trait Sink: Observer + Send + 'static {
+    /// Something was launched in that cycle; what runs from now on has those names. `runs` is false for a core
+    /// that has left reset without a launch.
+    fn launched(&mut self, cycle: Cycle, names: &Arc<TileNames>, is_launch: bool);
+}
+
+/// The observer.
+#[derive(Debug)]
+pub struct Eye<S> {
+    sink: S,
+    go: Go,
+    /// When something was launched that has not been looked at, and whether by a go signal.
+    due: Option<(Cycle, bool)>,
+    catalog: Arc<Catalog>,
+}
+
+impl<S: Sink> Eye<S> {
+    /// Watches for launches on behalf of `sink`.
+    #[must_use]
+    pub fn new(sink: S, catalog: Arc<Catalog>) -> Self {
+        Self { sink, go: Go::new(), due: None, catalog }
+    }
+
+    /// On whose behalf.
+    #[must_use]
+    pub const fn sink(&self) -> &S {
+        &self.sink
+    }
+}
+
+impl<S: Sink> Observer for Eye<S> {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        self.sink.event(stamp, event);
+        if self.go.is_given(event) {
+            self.due = Some((stamp.cycle, true));
+        } else if matches!(event, Event::Reset { asserted: false, .. }) {
+            self.due.get_or_insert((stamp.cycle, false));
+        }
+    }
+
+    fn wants_retires(&self, core: CoreId) -> bool {
+        self.sink.wants_retires(core)
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        self.sink.retire(core, retire);
+    }
+
+    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+        self.sink.retires(core, retires);
+    }
+
+    fn wants_jumps(&self, core: CoreId) -> bool {
+        self.sink.wants_jumps(core)
+    }
+
+    fn jumps(&mut self, core: CoreId, jumps: &[Jump]) {
+        self.sink.jumps(core, jumps);
+    }
+
+    fn parked(&mut self, core: CoreId, span: ParkedSpan) {
+        self.sink.parked(core, span);
+    }
+
+    fn wants_l1_reads(&self) -> bool {
+        self.sink.wants_l1_reads()
+    }
+
+    fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        self.sink.l1_read(stamp, addr, bytes);
+    }
+
+    fn wants_look(&self) -> bool {
+        self.due.is_some()
+    }
+
+    fn look(&mut self, l1: &L1) {
+        if let Some((cycle, is_launch)) = self.due.take() {
+            self.sink.launched(cycle, &read_l1(l1, &self.catalog), is_launch);
+        }
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        let mut ranges = self.sink.observed_l1();
+        ranges.push(self.go.range());
+        ranges
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_core::{AgentId, Width};
+
+    /// Notes which slot of the launch ring each launch was read from.
+    #[derive(Debug, Default)]
+    struct Slots(Vec<(u64, Option<u32>, bool)>);
+
+    impl Observer for Slots {}
+
+    impl Sink for Slots {
+        fn launched(&mut self, cycle: Cycle, names: &Arc<TileNames>, is_launch: bool) {
+            let slot = names.launched().map(|launched| launched.read_pointer);
+            self.0.push((cycle.0, slot, is_launch));
+        }
+    }
+
+    fn field(name: &str) -> u32 {
+        memory_map::mailbox::address(name).expect("the table has it")
+    }
+
+    /// L1 with the vendor's firmware, which reads its launches from that slot.
+    fn firmware(slot: u32) -> L1 {
+        let l1 = L1::new();
+        let area = memory_map::layout::AREAS.iter().find(|area| area.name == "brisc_firmware");
+        let entry = area.expect("the table has it").base;
+        // `jal x0, entry` at address 0 `[riscv-unprivileged: J-type]`.
+        let bits = (entry >> 20 & 1) << 31
+            | (entry >> 1 & 0x3FF) << 21
+            | (entry >> 11 & 1) << 20
+            | (entry >> 12 & 0xFF) << 12;
+        l1.write(0, bits | 0x6F, Width::Word);
+        l1.write(field("launch_msg_rd_ptr"), slot, Width::Word);
+        l1
+    }
+
+    fn stamp(cycle: u64) -> Stamp {
+        Stamp { cycle: Cycle(cycle), agent: AgentId::Host, pc: 0 }
+    }
+
+    #[test]
+    fn names_are_read_once_per_launch_from_what_stands_then() {
+        let catalog = Arc::new(Catalog::from_items([]));
+        let mut eye = Eye::new(Slots::default(), catalog);
+        let go = field("go_messages[0].signal") & !3;
+        let launch = Event::HostWrite { addr: go, value: 0x8000_0000, bytes: 4 };
+        let done = Event::L1Store { addr: go + 3, value: 0, width: Width::Byte };
+        let mut l1 = firmware(1);
+        for (cycle, slot) in [(100, 1), (101, 2)] {
+            assert!(!eye.wants_look());
+            eye.event(stamp(cycle), &launch);
+            eye.event(stamp(cycle), &done);
+            assert!(eye.wants_look());
+            l1 = if slot == 1 { l1 } else { firmware(slot) };
+            eye.look(&l1);
+        }
+        let released = Event::Reset { core: CoreId::Brisc, asserted: false, pc: 0 };
+        eye.event(stamp(200), &released);
+        eye.look(&L1::new());
+        let expected = [(100, Some(1), true), (101, Some(2), true), (200, None, false)];
+        assert_eq!(eye.sink().0, expected);
+    }
+}

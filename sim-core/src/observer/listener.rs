@@ -1,0 +1,241 @@
+//! Who listens: the trait, nobody, two at once, perhaps one.
+
+use super::{Event, ParkedSpan, Stamp};
+use crate::batch::{Jump, Retire};
+use crate::ids::CoreId;
+use crate::l1::L1;
+
+/// A consumer of the event stream.
+pub trait Observer {
+    /// Whether events are wanted at all. With `false` every call site disappears.
+    const ENABLED: bool = true;
+
+    /// Called once per event, in `(cycle, agent)` order.
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        let _ = (stamp, event);
+    }
+
+    /// Whether [`Observer::retire`] is wanted for this core. Asked once per run slice.
+    fn wants_retires(&self, core: CoreId) -> bool {
+        let _ = core;
+        false
+    }
+
+    /// Called once per executed instruction of a core that was asked for, in program order; not
+    /// ordered against the events of other agents within an epoch. A core that is parked in a
+    /// polling loop retires nothing.
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        let _ = (core, retire);
+    }
+
+    /// The same for all instructions of a run slice. Whoever looks only at few of them can pass the
+    /// others by here.
+    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+        for retire in retires {
+            self.retire(core, retire);
+        }
+    }
+
+    /// Whether [`Observer::jumps`] is wanted for this core. Asked once per tile.
+    fn wants_jumps(&self, core: CoreId) -> bool {
+        let _ = core;
+        false
+    }
+
+    /// Called with the jumps (`jal`, `jalr`; no branches) that a core has executed, in program order;
+    /// otherwise as [`Observer::retire`]. Costs far less: whoever only wants to know in which
+    /// function a core is asks for these.
+    fn jumps(&mut self, core: CoreId, jumps: &[Jump]) {
+        let _ = (core, jumps);
+    }
+
+    /// Called when a parked core is taken up again. Not an event: whether and when a core parks is
+    /// the simulator's business and changes nothing in the machine.
+    fn parked(&mut self, core: CoreId, span: ParkedSpan) {
+        let _ = (core, span);
+    }
+
+    /// Whether [`Observer::l1_read`] is wanted. Asked once per instruction that reads.
+    fn wants_l1_reads(&self) -> bool {
+        false
+    }
+
+    /// Called when an instruction of the coprocessor has read bytes of L1. Not an event, as loads of
+    /// cores are none.
+    fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        let _ = (stamp, addr, bytes);
+    }
+
+    /// Whether [`Observer::look`] is wanted. Asked once before each epoch.
+    fn wants_look(&self) -> bool {
+        false
+    }
+
+    /// Called before the tile goes on, with its L1 as all agents will find it: a launch that has just been
+    /// told of stands there, and nobody has taken it up.
+    fn look(&mut self, l1: &L1) {
+        let _ = l1;
+    }
+
+    /// L1 ranges `[start, end)` whose stores are wanted as [`Event::L1Store`].
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        Vec::new()
+    }
+}
+
+/// Listens to nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NullObserver;
+
+impl Observer for NullObserver {
+    const ENABLED: bool = false;
+}
+
+/// Two consumers of one stream.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    const ENABLED: bool = A::ENABLED || B::ENABLED;
+
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        self.0.event(stamp, event);
+        self.1.event(stamp, event);
+    }
+
+    fn wants_retires(&self, core: CoreId) -> bool {
+        self.0.wants_retires(core) || self.1.wants_retires(core)
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        if self.0.wants_retires(core) {
+            self.0.retire(core, retire);
+        }
+        if self.1.wants_retires(core) {
+            self.1.retire(core, retire);
+        }
+    }
+
+    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+        if self.0.wants_retires(core) {
+            self.0.retires(core, retires);
+        }
+        if self.1.wants_retires(core) {
+            self.1.retires(core, retires);
+        }
+    }
+
+    fn wants_jumps(&self, core: CoreId) -> bool {
+        self.0.wants_jumps(core) || self.1.wants_jumps(core)
+    }
+
+    fn jumps(&mut self, core: CoreId, jumps: &[Jump]) {
+        if self.0.wants_jumps(core) {
+            self.0.jumps(core, jumps);
+        }
+        if self.1.wants_jumps(core) {
+            self.1.jumps(core, jumps);
+        }
+    }
+
+    fn wants_l1_reads(&self) -> bool {
+        self.0.wants_l1_reads() || self.1.wants_l1_reads()
+    }
+
+    fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        if self.0.wants_l1_reads() {
+            self.0.l1_read(stamp, addr, bytes);
+        }
+        if self.1.wants_l1_reads() {
+            self.1.l1_read(stamp, addr, bytes);
+        }
+    }
+
+    fn wants_look(&self) -> bool {
+        self.0.wants_look() || self.1.wants_look()
+    }
+
+    fn look(&mut self, l1: &L1) {
+        if self.0.wants_look() {
+            self.0.look(l1);
+        }
+        if self.1.wants_look() {
+            self.1.look(l1);
+        }
+    }
+
+    fn parked(&mut self, core: CoreId, span: ParkedSpan) {
+        self.0.parked(core, span);
+        self.1.parked(core, span);
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        let mut ranges = self.0.observed_l1();
+        ranges.extend(self.1.observed_l1());
+        ranges
+    }
+}
+
+/// An optional consumer.
+impl<O: Observer> Observer for Option<O> {
+    const ENABLED: bool = O::ENABLED;
+
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        if let Some(inner) = self {
+            inner.event(stamp, event);
+        }
+    }
+
+    fn wants_retires(&self, core: CoreId) -> bool {
+        self.as_ref().is_some_and(|inner| inner.wants_retires(core))
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        if let Some(inner) = self {
+            inner.retire(core, retire);
+        }
+    }
+
+    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+        if let Some(inner) = self {
+            inner.retires(core, retires);
+        }
+    }
+
+    fn wants_jumps(&self, core: CoreId) -> bool {
+        self.as_ref().is_some_and(|inner| inner.wants_jumps(core))
+    }
+
+    fn jumps(&mut self, core: CoreId, jumps: &[Jump]) {
+        if let Some(inner) = self {
+            inner.jumps(core, jumps);
+        }
+    }
+
+    fn wants_l1_reads(&self) -> bool {
+        self.as_ref().is_some_and(Observer::wants_l1_reads)
+    }
+
+    fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        if let Some(inner) = self {
+            inner.l1_read(stamp, addr, bytes);
+        }
+    }
+
+    fn wants_look(&self) -> bool {
+        self.as_ref().is_some_and(Observer::wants_look)
+    }
+
+    fn look(&mut self, l1: &L1) {
+        if let Some(inner) = self {
+            inner.look(l1);
+        }
+    }
+
+    fn parked(&mut self, core: CoreId, span: ParkedSpan) {
+        if let Some(inner) = self {
+            inner.parked(core, span);
+        }
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        self.as_ref().map(Observer::observed_l1).unwrap_or_default()
+    }
+}

@@ -1,0 +1,121 @@
+//! A tile at a moment between two epochs, to go back to.
+//!
+//! Complete by construction: the tile is taken apart without `..`, and all state below it derives
+//! `Clone`, so that a new field is in the snapshot or does not compile. Not in it are who looks
+//! (the observer, what is kept of the host's writes) and who executes (the engine and the configuration): a snapshot may be restored
+//! into a tile with another observer or engine. It does not tell what the observer has seen.
+
+use std::sync::Arc;
+
+use devices::{DebugAccess, Mailboxes, Niu, Overlay, PcBufs, Pic, Tdma, TileControl};
+use riscv::Core;
+use sim_core::agent::SharedImage;
+use sim_core::engine::Slots;
+use sim_core::{CoreId, CoreSet, Cycle, GuestError, L1Image, Observer};
+use tensix::Coprocessor;
+
+use crate::ahead::Trials;
+use crate::fabric::Fabric;
+use crate::route::Asker;
+use crate::tensix_env::Deferred;
+use crate::tile::{Answer, Ebreak, PushWait, Since, Tile};
+
+/// A snapshot of the fields of a tile that are its state, how it is taken and put back.
+macro_rules! snapshot {
+    ($($field:ident: $type:ty,)*) => {
+        /// A tile at a moment between two epochs ([`Tile::snapshot`]). A copy costs next to nothing.
+        #[derive(Clone, Debug)]
+        pub struct TileSnapshot(Arc<State>);
+
+        #[derive(Clone, Debug)]
+        struct State {
+            shared: SharedImage,
+            $($field: $type,)*
+        }
+
+        impl<O: Observer> Tile<O> {
+            /// The tile as it is now, between two epochs. Pages of L1 that have not changed since
+            /// `like` are shared with it.
+            #[must_use]
+            pub fn snapshot(&self, like: Option<&TileSnapshot>) -> TileSnapshot {
+                let Self { config: _, engine: _, observer: _, kept: _, shared, $($field,)* } = self;
+                let none = L1Image::default();
+                TileSnapshot(Arc::new(State {
+                    shared: shared.image(like.map_or(&none, |like| like.0.shared.l1())),
+                    $($field: $field.clone(),)*
+                }))
+            }
+
+            fn put_back(&mut self, snapshot: &TileSnapshot) {
+                let Self { config: _, engine: _, observer: _, kept: _, shared, $($field,)* } = self;
+                shared.restore(&snapshot.0.shared);
+                $($field.clone_from(&snapshot.0.$field);)*
+            }
+        }
+    };
+}
+
+snapshot! {
+    cores: Slots<Core>,
+    now: Cycle,
+    quiet_since: Option<Cycle>,
+    mailboxes: Mailboxes,
+    pcbufs: PcBufs,
+    control: TileControl,
+    tdma: Tdma,
+    nius: [Niu; 2],
+    overlay: Overlay,
+    pic: Pic,
+    tensix: Coprocessor,
+    fabric: Fabric,
+    answers: [Option<Answer>; CoreId::COUNT],
+    core_waits: [Option<Since>; CoreId::COUNT],
+    push_waits: [Option<PushWait>; CoreId::COUNT],
+    device_change: bool,
+    devices_steady_since: Cycle,
+    retry_requests: bool,
+    tracked: u8,
+    tracked_config: u64,
+    credits_stale: bool,
+    watch_hit: bool,
+    host_watch: u64,
+    icache_invalidations: u8,
+    deferred: Deferred,
+    failed: CoreSet,
+    faults: Vec<GuestError>,
+    debug_queue: Vec<(Asker, DebugAccess)>,
+    halted: Option<CoreId>,
+    known_halts: CoreSet,
+    ebreaks: Vec<Ebreak>,
+    trials: Trials,
+}
+
+impl TileSnapshot {
+    /// When it was taken.
+    #[must_use]
+    pub fn now(&self) -> Cycle {
+        self.0.now
+    }
+
+    /// Bytes of L1 pages that it does not share with `other`.
+    #[must_use]
+    pub fn bytes_beyond(&self, other: Option<&Self>) -> usize {
+        let none = L1Image::default();
+        self.0.shared.l1().bytes_beyond(other.map_or(&none, |other| other.0.shared.l1()))
+    }
+}
+
+impl<O: Observer> Tile<O> {
+    /// Goes back, or forward, to where a snapshot was taken of this tile or of one with equal
+    /// [`crate::TileConfig`] but for engine and shortcuts. The observer is told nothing of it.
+    pub fn restore(&mut self, snapshot: &TileSnapshot) {
+        self.put_back(snapshot);
+        self.tensix.set_shortcuts(self.config.shortcuts);
+        for id in CoreId::ALL {
+            let core = &mut self.cores[id];
+            core.set_shortcuts(self.config.shortcuts);
+            core.set_trace(O::ENABLED && self.observer.wants_retires(id));
+            core.set_jump_log(O::ENABLED && self.observer.wants_jumps(id));
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What the tiles of a tape are recorded into: the log, JSON lines, a Perfetto trace, waves; all of it or the
+//! end of it. Each tile has its own names, which change with its launches.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use anyhow::Result;
+use observe::{ChipMap, JsonLines, Perfetto, Place, TextLog};
+use session::names::{LiveNames, title};
+use session::survey::{Survey, TileSeen};
+use session::watch::{Call, Listener, Map};
+use sim_core::{AgentId, Cycle, Observer as _};
+
+use super::sinks::{Out, WaveFile, create, screen};
+use super::views::Records;
+use super::{log, views::ViewArgs};
+use crate::interrupt::interrupted;
+
+/// A writer of several tiles.
+#[derive(Clone)]
+struct Shared(Rc<RefCell<Out>>);
+
+impl Shared {
+    fn new(out: Out) -> Self {
+        Self(Rc::new(RefCell::new(out)))
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.borrow_mut().write_all(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.borrow_mut().flush()
+    }
+}
+
+/// What one agent still does at the end: who, since when, in words.
+pub(super) type Open = (AgentId, Option<Cycle>, String);
+
+/// The recorders of one tile.
+struct TileSinks {
+    names: LiveNames,
+    log: Option<TextLog<Shared, LiveNames>>,
+    jsonl: Option<JsonLines<Shared, LiveNames>>,
+    perfetto: Option<Perfetto<Shared, LiveNames>>,
+}
+
+/// The recorders of all tiles.
+pub(super) struct TapeSinks {
+    tiles: Vec<TileSinks>,
+    /// The stream that all lines of JSON are of.
+    jsonl: Option<JsonLines<Shared, LiveNames>>,
+    waves: Option<WaveFile>,
+    ring: Option<(usize, VecDeque<(usize, Call)>)>,
+}
+
+impl TapeSinks {
+    /// The recorders that are asked for.
+    ///
+    /// # Errors
+    /// A file cannot be created; the log is to show what does not exist.
+    pub(super) fn open(views: &ViewArgs, survey: &Survey, chosen: &[TileSeen]) -> Result<Self> {
+        let Records { perfetto, jsonl, waves, last, no_functions, .. } = &views.records;
+        let names = || LiveNames::new(Arc::clone(&survey.workers));
+        let text = log::wanted(&views.records)?
+            .map(|wanted| (Shared::new(screen(views.forms.json)), wanted));
+        let trace = perfetto.as_deref().map(create).transpose()?.map(Shared::new);
+        let lines = jsonl.as_deref().map(create).transpose()?.map(Shared::new);
+        let head = lines.as_ref().map(|out| JsonLines::new(out.clone(), names()));
+        let map: Rc<dyn ChipMap> = Rc::new(Map::new(survey, chosen));
+        let sinks = |tile: &TileSeen| {
+            let names = names();
+            let place = || Place { number: tile.number, name: tile.name(), chip: Rc::clone(&map) };
+            let (x, y) = tile.worker;
+            TileSinks {
+                log: text.as_ref().map(|(out, wanted)| {
+                    let log = TextLog::new(out.clone(), names.clone(), *wanted);
+                    log.with_prefix(format!("{:<6}", format!("{x},{y}")))
+                }),
+                jsonl: head
+                    .as_ref()
+                    .zip(lines.as_ref())
+                    .map(|(head, out)| head.of_tile(out.clone(), names.clone(), tile.worker)),
+                perfetto: trace.as_ref().map(|out| {
+                    Perfetto::of_tile(out.clone(), names.clone(), !no_functions, place())
+                }),
+                names,
+            }
+        };
+        let scope = |tile: &TileSeen| format!("tile_{}_{}", tile.worker.0, tile.worker.1);
+        let scopes: Vec<String> = chosen.iter().map(scope).collect();
+        Ok(Self {
+            tiles: chosen.iter().map(sinks).collect(),
+            jsonl: head,
+            waves: waves.as_deref().map(|path| WaveFile::create(path, &scopes)).transpose()?,
+            ring: last.map(|room| (room.max(1), VecDeque::new())),
+        })
+    }
+
+    fn give(&mut self, at: usize, call: &Call) {
+        let Some(tile) = self.tiles.get_mut(at) else { return };
+        match call {
+            Call::Event(stamp, event) => {
+                if let Some(sink) = &mut tile.log {
+                    sink.event(*stamp, event);
+                }
+                if let Some(sink) = &mut tile.jsonl {
+                    sink.event(*stamp, event);
+                }
+                if let Some(sink) = &mut tile.perfetto {
+                    sink.event(*stamp, event);
+                }
+                if let Some(sink) = &mut self.waves {
+                    sink.waves.turn_to(at);
+                    sink.waves.event(*stamp, event);
+                }
+            }
+            Call::Jump(core, jump) => {
+                if let Some(sink) = &mut tile.perfetto {
+                    sink.jumps(*core, &[*jump]);
+                }
+            }
+            Call::Parked(core, span) => {
+                if let Some(sink) = &mut tile.perfetto {
+                    sink.parked(*core, *span);
+                }
+            }
+            Call::Launched(cycle, names, is_launch) => {
+                tile.names.set(names);
+                if let Some(sink) = tile.perfetto.as_mut().filter(|_| *is_launch) {
+                    sink.launched(*cycle, title(names).as_deref().unwrap_or("launch"));
+                }
+            }
+        }
+    }
+
+    /// Names of a tile as they stand.
+    pub(super) fn names(&self, at: usize) -> Option<&LiveNames> {
+        Some(&self.tiles.get(at)?.names)
+    }
+
+    /// Hands on what was kept back for the end: whoever asks for names afterwards has those of the end.
+    pub(super) fn settle(&mut self) {
+        if let Some((_, calls)) = self.ring.take() {
+            calls.into_iter().for_each(|(tile, call)| self.give(tile, &call));
+        }
+    }
+
+    /// Completes the files; `open` says what each agent of each tile still does at `now`.
+    ///
+    /// # Errors
+    /// Something could not be written.
+    pub(super) fn finish(mut self, now: Cycle, open: &[Vec<Open>], end: &str) -> Result<()> {
+        self.settle();
+        for (tile, open) in self.tiles.into_iter().zip(open) {
+            if let Some(log) = tile.log {
+                log.finish()?;
+            }
+            if let Some(perfetto) = tile.perfetto {
+                perfetto.finish(now, open, end)?;
+            }
+            // The lines of a tile end with the stream.
+            drop(tile.jsonl);
+        }
+        if let Some(jsonl) = self.jsonl {
+            jsonl.finish(end)?;
+        }
+        if let Some(waves) = self.waves {
+            waves.finish(now)?;
+        }
+        Ok(())
+    }
+}
+
+impl Listener for TapeSinks {
+    fn call(&mut self, tile: usize, call: &Call) -> Result<(), String> {
+        let Some((room, calls)) = &mut self.ring else {
+            self.give(tile, call);
+            return Ok(());
+        };
+        calls.push_back((tile, call.clone()));
+        // Names are not events: they hold until there are others.
+        let first = if calls.len() > *room { calls.pop_front() } else { None };
+        if let Some((tile, call @ Call::Launched(..))) = first
+            && let Call::Launched(_, names, _) = &call
+            && let Some(tile) = self.tiles.get_mut(tile)
+        {
+            tile.names.set(names);
+        }
+        Ok(())
+    }
+
+    fn goes_on(&self) -> bool {
+        !interrupted()
+    }
+}

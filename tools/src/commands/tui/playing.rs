@@ -1,0 +1,170 @@
+//! A tape played a few calls at a time, with a look at one of its tiles after the other.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use anyhow::Result;
+use observe::why::CircularBuffer;
+use observe::{DEFAULT_L1, describe};
+use session::eye::Sink;
+use session::host::TapePlay;
+use session::names::LiveNames;
+use session::survey::{Survey, TileSeen};
+use session::watch::{Course, Run};
+use sim_core::{Cycle, Event, Observer, Stamp};
+use symbols::tile_names::TileNames;
+
+use super::Model;
+use super::view::{View, view};
+use crate::commands::taped::Taped;
+
+/// Events kept for the screen, per tile.
+const KEPT: usize = 200;
+/// Calls of a host that lets no time pass, after which it is said how far it is.
+const CALLS: usize = 4096;
+
+/// The last handshakes of a tile, in words.
+#[derive(Debug)]
+pub(super) struct Handshakes {
+    names: LiveNames,
+    lines: VecDeque<String>,
+    count: u64,
+    buffers: Vec<CircularBuffer>,
+}
+
+impl Observer for Handshakes {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        if matches!(
+            event,
+            Event::Push { .. }
+                | Event::Issue { .. }
+                | Event::UnitDone { .. }
+                | Event::DeviceStore { .. }
+                | Event::WaitEnd { .. }
+        ) {
+            return;
+        }
+        if let Event::L1Store { addr, .. } = *event
+            && addr >= DEFAULT_L1.1
+        {
+            return;
+        }
+        let Some(line) = describe(stamp, event, &self.names) else { return };
+        self.count += 1;
+        if self.lines.len() == KEPT {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(format!("{:>8} {line}", stamp.cycle.0));
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        vec![DEFAULT_L1]
+    }
+}
+
+impl Sink for Handshakes {
+    fn launched(&mut self, _: Cycle, names: &Arc<TileNames>, _: bool) {
+        self.names.set(names);
+        self.buffers = session::checks::circular(names);
+    }
+}
+
+/// A tape under way.
+pub(super) struct Playing<'t> {
+    run: Run<TapePlay<'t>, Handshakes>,
+    tiles: &'t [TileSeen],
+    survey: &'t Survey,
+    /// The tile on the screen.
+    at: usize,
+    over: bool,
+}
+
+impl<'t> Playing<'t> {
+    /// A tape at the beginning of its session.
+    ///
+    /// # Errors
+    /// It cannot be read, or nothing runs on any tile.
+    pub(super) fn new(session: &'t Taped) -> Result<Self> {
+        let Taped { tape, catalog, looked, chosen } = session;
+        let survey = &looked.survey;
+        if chosen.is_empty() {
+            anyhow::bail!("nothing runs on any tile; --tiles all shows those that were touched");
+        }
+        let course = Course { survey, catalog, tiles: chosen, until: None };
+        let workers = Arc::clone(&survey.workers);
+        let sink = move |_: &TileSeen| Handshakes {
+            names: LiveNames::new(Arc::clone(&workers)),
+            lines: VecDeque::new(),
+            count: 0,
+            buffers: Vec::new(),
+        };
+        let mut run = Run::begin(tape, &course, sink);
+        let mut over = false;
+        while !over && !run.is_begun() {
+            over = !run.step()?;
+        }
+        Ok(Self { run, tiles: chosen, survey, at: 0, over })
+    }
+
+    fn count(&mut self) -> u64 {
+        let number = self.tiles[self.at].number;
+        self.run
+            .chip()
+            .inspect(number, |tile| tile.observer().as_ref().map_or(0, |eye| eye.sink().count))
+    }
+}
+
+impl Model for Playing<'_> {
+    fn picture(&mut self) -> View {
+        let number = self.tiles[self.at].number;
+        self.run.chip().inspect(number, |tile| match tile.observer() {
+            Some(eye) => view(tile, &eye.sink().names, &eye.sink().buffers),
+            None => view(tile, &observe::BuiltInNames, &[]),
+        })
+    }
+
+    fn status(&self) -> String {
+        let place =
+            format!("{} ({} of {})", self.tiles[self.at].name(), self.at + 1, self.tiles.len());
+        match self.over {
+            true => format!("{place}  {} at cycle {}", self.survey.verdict, self.survey.cycle),
+            false => place,
+        }
+    }
+
+    fn events(&mut self) -> Vec<String> {
+        let number = self.tiles[self.at].number;
+        self.run.chip().inspect(number, |tile| {
+            let lines = tile.observer().as_ref().map(|eye| eye.sink().lines.iter().cloned());
+            lines.into_iter().flatten().collect()
+        })
+    }
+
+    fn step(&self) -> u64 {
+        1
+    }
+
+    fn advance(&mut self, cycles: u64) -> Result<bool> {
+        let limit = self.run.chip().now().0.saturating_add(cycles);
+        for _ in 0..CALLS {
+            if self.over || self.run.chip().now().0 >= limit {
+                break;
+            }
+            self.over = !self.run.step()?;
+        }
+        Ok(!self.over)
+    }
+
+    fn advance_to_event(&mut self, cycles: u64) -> Result<bool> {
+        let before = self.count();
+        let limit = self.run.chip().now().0.saturating_add(cycles);
+        while !self.over && self.run.chip().now().0 < limit && self.count() == before {
+            self.over = !self.run.step()?;
+        }
+        Ok(self.count() != before)
+    }
+
+    fn turn(&mut self, by: isize) {
+        self.at = (self.at as isize + by).rem_euclid(self.tiles.len() as isize) as usize;
+    }
+}

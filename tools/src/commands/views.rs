@@ -1,0 +1,303 @@
+//! What can be asked of any session, in one argument group: forms of the explanation, recordings of what
+//! happened, and which tiles and cycles are looked at.
+//!
+//! A session is a plan, the tape or recording of a host program, or such a program itself, which is run and
+//! leaves its tape. [`Source`] says which. Every command with these views gives its own answer, and the files
+//! that are asked for besides.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::Args;
+use loader::plan::{ChipPlan, LaunchPlan, Plan};
+use session::selection::Selection;
+use sim_core::Cycle;
+
+use super::machine::{MachineArgs, OutputArgs};
+use super::run::Run;
+use super::why::{self, WhyOutput};
+use super::{live, taped};
+
+/// Everything that can be asked of a session.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ViewArgs {
+    /// The explanation.
+    #[command(flatten)]
+    pub forms: WhyOutput,
+    /// The recordings.
+    #[command(flatten)]
+    pub records: Records,
+    /// Where to look.
+    #[command(flatten)]
+    pub select: Select,
+}
+
+/// What is written down while a session runs.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Records {
+    /// Write a Perfetto trace, for <https://ui.perfetto.dev>; `-` is standard output; the report then
+    /// goes to standard error
+    ///
+    /// Of several tiles each is a process, with arrows for NoC reads, writes, atomics and multicasts from tile to
+    /// tile and back.
+    #[arg(long, value_name = "FILE", help_heading = "Views")]
+    pub perfetto: Option<PathBuf>,
+
+    /// Leave functions out of the Perfetto trace: it is smaller
+    #[arg(long, requires = "perfetto", help_heading = "Views")]
+    pub no_functions: bool,
+
+    /// Write every event as a line of JSON; `-` is standard output (keys: docs/events.md)
+    #[arg(long, value_name = "FILE", help_heading = "Views")]
+    pub jsonl: Option<PathBuf>,
+
+    /// Write waves of about 200 signals per tile in the FST format, for GTKWave or Surfer; `-` as above
+    #[arg(long, value_name = "FILE.fst", help_heading = "Views")]
+    pub waves: Option<PathBuf>,
+
+    /// Log what matches this filter, such as `semaphore`, `go,mailbox` or `tilescope::noc=debug`
+    ///
+    /// Topics: go, mailbox, semaphore, mutex, pcbuf, reset, noc, stream, wait, push, config, l1
+    /// and more (see docs/events.md). The log goes to standard output, with --json to standard
+    /// error.
+    #[arg(long, value_name = "FILTER", help_heading = "Views")]
+    pub log: Option<String>,
+
+    /// Log every handshake: go and done words, mailboxes, semaphores, mutexes, PCBufs, resets,
+    /// NoC transactions, waits
+    #[arg(long, conflicts_with = "log", help_heading = "Views")]
+    pub trace_handshakes: bool,
+
+    /// Record only the last N events (and executed jumps) of the session
+    #[arg(long, value_name = "N", help_heading = "Views")]
+    pub last: Option<usize>,
+
+    /// Record nothing before this cycle
+    #[arg(long, value_name = "CYCLE", help_heading = "Views")]
+    pub from: Option<u64>,
+
+    /// Record nothing after this cycle
+    #[arg(long, value_name = "CYCLE", help_heading = "Views")]
+    pub to: Option<u64>,
+}
+
+/// Of a tape: which tiles, with what names, on how many threads.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Select {
+    /// Tiles to look at: busy, all, or columns and rows such as 0,1 or 0-3,0-1 (several in quotes)
+    ///
+    /// Coordinates are those with which the vendor's runtime counts workers, from 0,0; NoC coordinates are shown
+    /// beside. Busy are the tiles that were launched, or run a program without the vendor's firmware.
+    #[arg(long, value_name = "TILES", help_heading = "Views")]
+    pub tiles: Option<Selection>,
+
+    /// Of a tape: directory with ELF files of its kernels, looked up by content; may be repeated
+    #[arg(long, value_name = "DIR", help_heading = "Views")]
+    pub elf: Vec<PathBuf>,
+
+    /// Of a tape: host threads that advance tiles; the result is the same
+    #[arg(long, value_name = "N", help_heading = "Views")]
+    pub threads: Option<usize>,
+}
+
+impl Records {
+    /// Whether anything is recorded.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.perfetto.is_some()
+            || self.jsonl.is_some()
+            || self.waves.is_some()
+            || self.log.is_some()
+            || self.trace_handshakes
+    }
+
+    /// Whether standard output takes a file that text behind it would spoil.
+    #[must_use]
+    pub fn takes_stdout(&self) -> bool {
+        [&self.perfetto, &self.waves].into_iter().flatten().any(|path| path.as_os_str() == "-")
+    }
+
+    /// Whether a cycle is to be recorded.
+    #[must_use]
+    pub fn has(&self, from: Cycle, to: Cycle) -> bool {
+        self.from.is_none_or(|first| to.0 >= first) && self.to.is_none_or(|last| from.0 <= last)
+    }
+
+    /// # Errors
+    /// The window is empty.
+    fn check(&self) -> Result<()> {
+        match (self.from, self.to) {
+            (Some(from), Some(to)) if from > to => {
+                bail!("--from {from} --to {to}: that is no time at all")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Select {
+    /// The tiles.
+    #[must_use]
+    pub fn tiles(&self) -> Selection {
+        self.tiles.clone().unwrap_or_default()
+    }
+
+    /// # Errors
+    /// Something is asked for that a plan does not have.
+    fn check_plan(&self, (x, y): (u8, u8)) -> Result<()> {
+        if let Some(tiles) = &self.tiles
+            && !tiles.has((x, y), true)
+        {
+            bail!("--tiles {tiles}: the plan has one tile, {x},{y}");
+        }
+        if !self.elf.is_empty() {
+            bail!("--elf is for tapes: a plan names its kernels");
+        }
+        if self.threads.is_some() {
+            bail!("--threads is for tapes; for a plan: --engine");
+        }
+        Ok(())
+    }
+}
+
+impl ViewArgs {
+    /// Whether a file in a form of the explanation is asked for.
+    #[must_use]
+    pub fn wants_forms(&self) -> bool {
+        let files = [&self.forms.html, &self.forms.sarif, &self.forms.dot];
+        files.into_iter().any(Option::is_some)
+    }
+
+    /// Whether standard output is one of the files.
+    #[must_use]
+    pub fn takes_stdout(&self) -> bool {
+        self.records.takes_stdout() || self.forms.takes_stdout()
+    }
+
+    /// The same without the forms of the explanation, or without the recordings.
+    #[must_use]
+    pub fn only_records(&self) -> Self {
+        Self { forms: WhyOutput { json: self.forms.json, ..WhyOutput::default() }, ..self.clone() }
+    }
+}
+
+/// Who acts as host.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// Nobody but the firmware's boot.
+    Boot,
+    /// A plan.
+    Plan(PathBuf),
+    /// A tape or a recording.
+    Tape(PathBuf),
+}
+
+impl Source {
+    /// What the arguments name; a program is run to its end now. Also looks whether the other arguments go with it.
+    ///
+    /// # Errors
+    /// One line: they do not, or the program leaves no tape.
+    pub fn of(
+        path: Option<&Path>,
+        program: &[OsString],
+        views: &ViewArgs,
+        machine: &MachineArgs,
+        out: &mut dyn Write,
+    ) -> Result<Self> {
+        views.records.check()?;
+        let source = match path {
+            _ if !program.is_empty() => Self::Tape(PathBuf::new()),
+            Some(path) if taped::is_tape(path) => Self::Tape(path.to_owned()),
+            Some(path) => Self::Plan(path.to_owned()),
+            None => Self::Boot,
+        };
+        match source {
+            Self::Tape(path) => {
+                if let Some(option) = machine.given() {
+                    bail!("{option} is for plans: a host program has chosen its own machine");
+                }
+                if program.is_empty() {
+                    return Ok(Self::Tape(path));
+                }
+                Ok(Self::Tape(live::tape_of(program, out)?))
+            }
+            other => {
+                views.select.check_plan(machine.logical)?;
+                Ok(other)
+            }
+        }
+    }
+
+    /// The launches of a plan; none of a boot.
+    ///
+    /// # Errors
+    /// The plan cannot be used.
+    pub fn launches(&self) -> Result<Vec<loader::plan::Launch>> {
+        match self {
+            Self::Plan(path) => Ok(LaunchPlan::read(path)?.launches),
+            Self::Boot | Self::Tape(_) => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The plan that the arguments name, if it is of several tiles.
+///
+/// # Errors
+/// The plan cannot be used.
+pub(super) fn chip_plan(path: Option<&Path>, program: &[OsString]) -> Result<Option<ChipPlan>> {
+    let Some(path) = path.filter(|path| program.is_empty() && !taped::is_tape(path)) else {
+        return Ok(None);
+    };
+    Ok(match Plan::read(path)? {
+        Plan::Chip(plan) => Some(plan),
+        Plan::Tile(_) => None,
+    })
+}
+
+/// Writes what is asked for of a plan besides a command's own answer: the explanation in files.
+///
+/// # Errors
+/// Host mistakes, each in one line.
+pub fn forms_of_plan(
+    source: &Source,
+    machine: &MachineArgs,
+    views: &ViewArgs,
+    out: &mut dyn Write,
+) -> Result<()> {
+    if views.wants_forms() {
+        let diagnosis = why::diagnosis(source, machine, &views.forms, out)?;
+        why::write_files(&diagnosis.explanation, &views.forms, out)?;
+    }
+    Ok(())
+}
+
+/// Writes what is asked for of a plan besides a command's own answer: what happened.
+///
+/// # Errors
+/// Host mistakes, each in one line.
+pub fn records_of_plan(
+    source: &Source,
+    machine: &MachineArgs,
+    views: &ViewArgs,
+    out: &mut dyn Write,
+) -> Result<()> {
+    if !views.records.any() {
+        return Ok(());
+    }
+    let output = OutputArgs { views: views.only_records(), ..OutputArgs::default() };
+    let launches = source.launches()?;
+    let mut run = Run::start(machine, &output, out)?;
+    if run.boot() {
+        'all: for launch in &launches {
+            for round in 0..launch.repeat {
+                if !run.launch(launch, round)? {
+                    break 'all;
+                }
+            }
+        }
+    }
+    run.finish_with(&output, &mut io::sink(), |_, _| Ok(()))?;
+    Ok(())
+}
