@@ -12,6 +12,7 @@ mod generated;
 mod links;
 mod map;
 mod metadata;
+mod places;
 mod ratchet;
 mod rules;
 mod strip;
@@ -45,6 +46,7 @@ const STEPS: &[Step] = &[
     Step { name: "no hash order, host clock or float in simulated crates", run: rules::order },
     Step { name: "instruction words are taken apart by the table", run: words::check },
     Step { name: "links between documents lead somewhere", run: links::check },
+    Step { name: "places that the architecture names are there", run: places::check },
     Step { name: "open questions and citations agree", run: unknowns::check },
     Step { name: "variables of the environment are documented", run: variables::check },
     Step { name: "code map as the modules say", run: map::check },
@@ -53,7 +55,7 @@ const STEPS: &[Step] = &[
 
 const USAGE: &str = "\
 usage: cargo xtask check      run every check
-       cargo xtask map        write the code map in ARCHITECTURE.md
+       cargo xtask map        write the code map, docs/generated/code-map.md
        cargo xtask unobserved DIR
                               look into the release builds in that folder: the library that hosts
                               load has nothing of what watches

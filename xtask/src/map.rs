@@ -1,4 +1,4 @@
-//! The code map of `ARCHITECTURE.md`: one line per module, taken from the module's own first
+//! The code map, `docs/generated/code-map.md`: one line per module, taken from the module's own first
 //! sentence, so that it cannot be about something else.
 
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use toml::Table;
 use crate::Findings;
 use crate::files::{TextFile, Tree};
 
-const FILE: &str = "ARCHITECTURE.md";
+const FILE: &str = "docs/generated/code-map.md";
 const BEGIN: &str = "<!-- code map, written by `cargo xtask map` -->\n";
 const END: &str = "<!-- end of the code map -->\n";
 
