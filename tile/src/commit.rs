@@ -2,13 +2,13 @@
 //! interleaved with the coprocessor and the NoC.
 
 use sim_core::{
-    AgentId, Context, CoreId, CoreSet, Cycle, Event, Observer, Request, Shortcut, Stamp, Store,
+    AgentId, Context, CoreId, CoreSet, Cycle, Event, Observer, Shortcut, Stamp, Store, WaitReason,
     Width,
 };
 
 use riscv::Status;
 
-use crate::tile::{PushWait, Tile};
+use crate::tile::{CoreWait, PushWait, Served, Tile};
 use crate::watchers::is_pure_load;
 
 /// Posted stores of the five cores while they are being applied.
@@ -442,19 +442,17 @@ impl<O: Observer> Tile<O> {
             return false;
         }
         match self.serve(id, &request, cycle, end) {
-            Ok(Some(answer)) => {
+            Ok(Served::Done(answer)) => {
                 // A steady answer is a look at something that stays as it is.
                 self.device_change |= !answer.steady;
                 self.answers[id.index()] = Some(answer);
-                if let Some((reason, since)) = self.core_waits[id.index()].take() {
-                    self.emit(cycle, AgentId::Core(id), request.pc, || Event::WaitEnd {
-                        reason,
-                        since,
-                    });
+                if let Some(wait) = self.core_waits[id.index()].take() {
+                    let (agent, CoreWait { told: reason, since, .. }) = (AgentId::Core(id), wait);
+                    self.emit(cycle, agent, request.pc, || Event::WaitEnd { reason, since });
                 }
                 return !answer.steady;
             }
-            Ok(None) => self.note_wait(id, &request, cycle),
+            Ok(Served::Wait(reason)) => self.note_wait(id, request.pc, reason, cycle),
             Err(fault) => {
                 let at = Context {
                     cycle: request.cycle,
@@ -469,12 +467,13 @@ impl<O: Observer> Tile<O> {
         false
     }
 
-    fn note_wait(&mut self, id: CoreId, request: &Request, cycle: Cycle) {
-        if self.core_waits[id.index()].is_none()
-            && let Some(reason) = self.wait_reason(id, request)
-        {
-            self.core_waits[id.index()] = Some((reason, cycle));
-            self.emit(cycle, AgentId::Core(id), request.pc, || Event::WaitBegin { reason });
+    /// Remembers why the request of a core is unanswered, and tells observers the first time.
+    pub(crate) fn note_wait(&mut self, id: CoreId, pc: u32, reason: WaitReason, cycle: Cycle) {
+        if let Some(wait) = &mut self.core_waits[id.index()] {
+            wait.reason = reason;
+        } else {
+            self.core_waits[id.index()] = Some(CoreWait { told: reason, reason, since: cycle });
+            self.emit(cycle, AgentId::Core(id), pc, || Event::WaitBegin { reason });
         }
     }
 

@@ -12,7 +12,7 @@ use sim_core::{AgentId, Category, Context, CoreId, Event, Observer, RequestKind,
 use riscv::{Status, Watchpoint};
 
 use crate::route::{Asker, fault, view};
-use crate::tile::Tile;
+use crate::tile::{Served, Tile};
 
 /// The register whose top bit starts an access to a debug register.
 pub const DEBUG_CONTROL: u32 = memory_map::reg::tile_control::RISC_DBG_CNTL_0;
@@ -238,8 +238,11 @@ impl<O: Observer> Tile<O> {
             return Err(fault(Category::NonContractual, "debug-push", message));
         }
         match self.serve(id, &request, self.now, self.now) {
-            Ok(answer) => {
-                self.answers[id.index()] = answer;
+            Ok(served) => {
+                match served {
+                    Served::Done(answer) => self.answers[id.index()] = Some(answer),
+                    Served::Wait(reason) => self.note_wait(id, request.pc, reason, self.now),
+                }
                 self.finish_access(id);
                 Ok(())
             }

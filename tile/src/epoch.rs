@@ -7,7 +7,7 @@ use sim_core::{
 
 use crate::quiesce::Quiescence;
 use crate::schedule::{Schedule, goes_on};
-use crate::tile::Tile;
+use crate::tile::{Served, Tile};
 
 /// Where the tile's own control registers begin.
 const TILE_CONTROL: u32 = tile_control::WALL_CLOCK_L - tile_control::WALL_CLOCK_L_OFFSET;
@@ -272,7 +272,8 @@ impl<O: Observer> Tile<O> {
             return false;
         }
         // What blocks or is a mistake changes nothing and is for the commit.
-        let Ok(Some(answer)) = self.serve(id, &request, request.cycle, end) else { return false };
+        let served = self.serve(id, &request, request.cycle, end);
+        let Ok(Served::Done(answer)) = served else { return false };
         if !answer.steady {
             self.devices_steady_since = end;
         }

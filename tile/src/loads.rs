@@ -10,7 +10,7 @@ use crate::route::{
     Asker, fault, local_ram, mailbox_peer, pcbuf_thread, push_target, ttsync_reason, unmapped,
     unseen, view,
 };
-use crate::tile::{Answer, Tile};
+use crate::tile::{Answer, Served, Tile};
 
 impl<O: Observer> Tile<O> {
     /// A load by a core; some block.
@@ -20,20 +20,21 @@ impl<O: Observer> Tile<O> {
         id: CoreId,
         addr: u32,
         width: Width,
-    ) -> Result<Option<Answer>, DeviceFault> {
+    ) -> Result<Served, DeviceFault> {
         let hit =
             lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "load from", addr))?;
         let (cycle, agent, pc) = (asker.cycle, asker.agent, asker.pc);
-        let popped = |value| Ok(Some(Answer { value, steady: false }));
-        if self.waits_for_instructions(id, hit, false) || self.waits_for_tile(hit) {
-            return Ok(None);
+        let popped = |value| Ok(Served::Done(Answer { value, steady: false }));
+        let held = self.waits_for_instructions(id, hit, false);
+        if let Some(reason) = held.or_else(|| self.waits_for_tile(hit)) {
+            return Ok(Served::Wait(reason));
         }
         match (hit.target, id.thread()) {
             (Target::Mailbox, _) => {
                 let from = mailbox_peer(addr);
                 if addr & 4 != 0 {
                     let value = self.mailboxes.status(from, id);
-                    return Ok(Some(Answer { value, steady: true }));
+                    return Ok(Served::Done(Answer { value, steady: true }));
                 }
                 match self.mailboxes.pop(from, id)? {
                     Some((value, depth)) => {
@@ -45,7 +46,7 @@ impl<O: Observer> Tile<O> {
                         });
                         popped(value)
                     }
-                    None => Ok(None),
+                    None => Ok(Served::Wait(WaitReason::MailboxEmpty { from, to: id })),
                 }
             }
             (Target::PcBufOwn, Some(thread)) => match self.pcbufs.pop(thread) {
@@ -54,7 +55,7 @@ impl<O: Observer> Tile<O> {
                     popped(value)
                 }
                 PcBufRead::Override(value) => popped(value),
-                PcBufRead::Wait => Ok(None),
+                PcBufRead::Wait => Ok(Served::Wait(WaitReason::PcBufEmpty { thread })),
             },
             (Target::TtSync, Some(thread)) => {
                 let done = self.pcbufs.releases_ttsync(thread)
@@ -63,10 +64,10 @@ impl<O: Observer> Tile<O> {
                     } else {
                         !self.tensix.mop_busy(thread)
                     };
-                if !done {
-                    return Ok(None);
-                }
                 let reason = ttsync_reason(hit.offset, thread);
+                if !done {
+                    return Ok(Served::Wait(reason));
+                }
                 self.emit(cycle, agent, pc, || Event::SyncDone { thread, reason });
                 // The value is undefined [isa-bh: TensixTile/BabyRISCV/ManualTTSync.md].
                 popped(0)
@@ -75,14 +76,14 @@ impl<O: Observer> Tile<O> {
                 let thread = pcbuf_thread(hit.target);
                 let reader_blocked = self.reads_pcbuf(thread);
                 let idle = self.tensix.thread_idle(thread);
-                if !self.pcbufs.drained(thread, reader_blocked, idle) {
-                    return Ok(None);
-                }
                 let reason = WaitReason::PcBufDrain { thread };
+                if !self.pcbufs.drained(thread, reader_blocked, idle) {
+                    return Ok(Served::Wait(reason));
+                }
                 self.emit(cycle, agent, pc, || Event::SyncDone { thread, reason });
                 popped(0)
             }
-            _ => self.load_as(asker, addr, width).map(Some),
+            _ => self.load_as(asker, addr, width).map(Served::Done),
         }
     }
 

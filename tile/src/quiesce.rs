@@ -13,7 +13,7 @@ use sim_core::{AgentId, CoreId, Cycle, Observer, ThreadId, WaitReason};
 
 use crate::epoch::HostWait;
 use crate::route::view;
-use crate::tile::{Ebreak, Tile};
+use crate::tile::{CoreWait, Ebreak, Tile};
 
 /// What a quiescent machine means.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -191,9 +191,8 @@ impl<O: Observer> Tile<O> {
         match core.status() {
             Status::Waiting => {
                 let request = core.batch.request.as_ref()?;
-                let reason = self.wait_reason(id, request)?;
-                let since = self.core_waits[id.index()].map(|(_, since)| since);
-                Some(wait(reason, since.or(Some(request.cycle)), request.pc))
+                let CoreWait { reason, since, .. } = self.core_waits[id.index()]?;
+                Some(wait(reason, Some(since), request.pc))
             }
             Status::PushBlocked(window) => {
                 let since = self.push_waits[id.index()].map(|wait| wait.since);

@@ -9,7 +9,7 @@ use sim_core::{
 };
 use tensix::Origin;
 
-use crate::tile::{Answer, Tile};
+use crate::tile::{Answer, Served, Tile};
 
 /// CSR numbers the commit phase answers `[isa-bh: TensixTile/BabyRISCV/CSRs.md]`.
 const TT_CFG_QSTATUS: u32 = 0xBC0;
@@ -290,14 +290,14 @@ impl<O: Observer> Tile<O> {
         });
     }
 
-    /// Tries to answer a request of a core. `Ok(None)`: it has to wait.
+    /// Tries to answer a request of a core.
     pub(crate) fn serve(
         &mut self,
         id: CoreId,
         request: &Request,
         cycle: Cycle,
         end: Cycle,
-    ) -> Result<Option<Answer>, DeviceFault> {
+    ) -> Result<Served, DeviceFault> {
         let asker = Asker {
             view: view(id),
             agent: AgentId::Core(id),
@@ -307,9 +307,9 @@ impl<O: Observer> Tile<O> {
             end,
         };
         match request.kind {
-            RequestKind::StatusCsr => self.status_csr(id, request.addr).map(Some),
+            RequestKind::StatusCsr => self.status_csr(id, request.addr).map(Served::Done),
             RequestKind::Amo { op, operand } => {
-                self.atomic(asker, request.addr, op, operand).map(Some)
+                self.atomic(asker, request.addr, op, operand).map(Served::Done)
             }
             RequestKind::Load => self.load_for_core(asker, id, request.addr, request.width),
             RequestKind::Store { value } => {
@@ -358,21 +358,21 @@ impl<O: Observer> Tile<O> {
         addr: u32,
         value: u32,
         width: Width,
-    ) -> Result<Option<Answer>, DeviceFault> {
-        const DONE: Option<Answer> = Some(Answer { value: 0, steady: false });
+    ) -> Result<Served, DeviceFault> {
+        const DONE: Served = Served::Done(Answer { value: 0, steady: false });
         let hit = lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "store to", addr))?;
         let (cycle, agent, pc) = (asker.cycle, asker.agent, asker.pc);
         if width != Width::Word {
             return Err(narrow("store to", addr, width));
         }
-        if self.waits_for_instructions(id, hit, true) {
-            return Ok(None);
+        if let Some(reason) = self.waits_for_instructions(id, hit, true) {
+            return Ok(Served::Wait(reason));
         }
         match hit.target {
             Target::Mailbox => {
                 let to = mailbox_peer(addr);
                 if !self.mailboxes.can_push(id, to)? {
-                    return Ok(None);
+                    return Ok(Served::Wait(WaitReason::MailboxFull { from: id, to }));
                 }
                 let depth = self.mailboxes.push(id, to, value)?;
                 self.emit(cycle, agent, pc, || Event::MailboxPush { from: id, to, value, depth });
@@ -380,7 +380,7 @@ impl<O: Observer> Tile<O> {
             Target::PcBufT0 | Target::PcBufT1 | Target::PcBufT2 => {
                 let thread = pcbuf_thread(hit.target);
                 if !self.pcbufs.can_push(thread) {
-                    return Ok(None);
+                    return Ok(Served::Wait(WaitReason::PcBufFull { thread }));
                 }
                 let depth = self.pcbufs.push(thread, value)?;
                 self.emit(cycle, agent, pc, || Event::PcBufPush { thread, value, depth });
@@ -388,43 +388,11 @@ impl<O: Observer> Tile<O> {
             Target::TdmaRisc
                 if devices::Tdma::is_command(hit.offset) && self.tensix.tdma_queue_is_full() =>
             {
-                return Ok(None);
+                return Ok(Served::Wait(WaitReason::TdmaQueueFull));
             }
             _ => self.store_as(asker, addr, value, width)?,
         }
         Ok(DONE)
-    }
-
-    /// Why an unanswered request is unanswered.
-    pub(crate) fn wait_reason(&self, id: CoreId, request: &Request) -> Option<WaitReason> {
-        let hit = lookup(view(id), request.addr)?;
-        let store = matches!(request.kind, RequestKind::Store { .. });
-        if let Some(thread) = id.thread()
-            && self.waits_for_instructions(id, hit, store)
-        {
-            return Some(WaitReason::CoprocessorBusy { thread });
-        }
-        Some(match (hit.target, id.thread()) {
-            (Target::Mailbox, _) if store => {
-                WaitReason::MailboxFull { from: id, to: mailbox_peer(request.addr) }
-            }
-            (Target::Mailbox, _) => {
-                WaitReason::MailboxEmpty { from: mailbox_peer(request.addr), to: id }
-            }
-            (Target::TdmaRisc, _) if store => WaitReason::TdmaQueueFull,
-            (Target::TdmaRisc, _) => WaitReason::PackerMetadata,
-            (Target::PcBufOwn, Some(thread)) => WaitReason::PcBufEmpty { thread },
-            (Target::TtSync, Some(thread)) => ttsync_reason(hit.offset, thread),
-            (Target::PcBufT0 | Target::PcBufT1 | Target::PcBufT2, _) => {
-                let thread = pcbuf_thread(hit.target);
-                if store {
-                    WaitReason::PcBufFull { thread }
-                } else {
-                    WaitReason::PcBufDrain { thread }
-                }
-            }
-            _ => return None,
-        })
     }
 
     /// What a core waits for that cannot push through `window`.

@@ -18,7 +18,7 @@ use crate::ahead::Trials;
 use crate::fabric::Fabric;
 use crate::route::Asker;
 use crate::tensix_env::Deferred;
-use crate::tile::{Answer, Ebreak, PushWait, Since, Tile};
+use crate::tile::{Answer, CoreWait, Ebreak, PushWait, Tile};
 
 /// A snapshot of the fields of a tile that are its state, how it is taken and put back.
 macro_rules! snapshot {
@@ -69,7 +69,7 @@ snapshot! {
     tensix: Coprocessor,
     fabric: Fabric,
     answers: [Option<Answer>; CoreId::COUNT],
-    core_waits: [Option<Since>; CoreId::COUNT],
+    core_waits: [Option<CoreWait>; CoreId::COUNT],
     push_waits: [Option<PushWait>; CoreId::COUNT],
     device_change: bool,
     devices_steady_since: Cycle,

@@ -7,7 +7,7 @@
 use devices::DeviceFault;
 use devices::tdma::Metadata;
 use memory_map::{Hit, Target};
-use sim_core::{CoreId, Observer};
+use sim_core::{CoreId, Observer, WaitReason};
 use tensix::TrackedAccess;
 
 use crate::route::Asker;
@@ -65,24 +65,31 @@ impl<O: Observer> Tile<O> {
     }
 
     /// Whether a load finds the metadata FIFO empty that it shows the front of.
-    pub(crate) fn waits_for_tile(&self, hit: Hit) -> bool {
-        hit.target == Target::TdmaRisc
+    pub(crate) fn waits_for_tile(&self, hit: Hit) -> Option<WaitReason> {
+        let waits = hit.target == Target::TdmaRisc
             && matches!(devices::Tdma::metadata(hit.offset & !3), Some((packer, Metadata::Peek))
-                if self.tensix.peek_metadata(packer).is_none())
+                if self.tensix.peek_metadata(packer).is_none());
+        waits.then_some(WaitReason::PackerMetadata)
     }
 
     /// Whether Auto TTSync holds an access of a core back.
-    pub(crate) fn waits_for_instructions(&self, id: CoreId, hit: Hit, store: bool) -> bool {
+    pub(crate) fn waits_for_instructions(
+        &self,
+        id: CoreId,
+        hit: Hit,
+        store: bool,
+    ) -> Option<WaitReason> {
         if self.tracked == 0 {
-            return false;
+            return None;
         }
-        let Some(thread) = id.thread() else { return false };
+        let thread = id.thread()?;
         let access = match hit.target {
             Target::GprOwn => TrackedAccess::Gprs,
             Target::TdmaRisc => TrackedAccess::TdmaRisc,
             Target::TensixCfg => TrackedAccess::Config(hit.offset / 4),
-            _ => return false,
+            _ => return None,
         };
-        self.tensix.holds_access(thread, access, store)
+        let waits = self.tensix.holds_access(thread, access, store);
+        waits.then_some(WaitReason::CoprocessorBusy { thread })
     }
 }

@@ -26,8 +26,25 @@ pub(crate) struct Answer {
     pub(crate) steady: bool,
 }
 
-/// A wait and when it began.
-pub(crate) type Since = (WaitReason, Cycle);
+/// What a device says to a request of a core. Who has to wait is told for what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Served {
+    /// The access is done.
+    Done(Answer),
+    /// It is not, and is to be tried again when a device has changed.
+    Wait(WaitReason),
+}
+
+/// A request that a device has left unanswered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CoreWait {
+    /// The reason of the first refusal, which observers are told of at both ends.
+    pub(crate) told: WaitReason,
+    /// The reason of the last refusal.
+    pub(crate) reason: WaitReason,
+    /// When the first refusal was.
+    pub(crate) since: Cycle,
+}
 
 /// A core has executed `ebreak` or `ecall` and stands behind it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,7 +91,7 @@ pub struct Tile<O: Observer = NullObserver> {
     /// Answers found in this commit.
     pub(crate) answers: [Option<Answer>; CoreId::COUNT],
     /// Blocked requests that have been announced.
-    pub(crate) core_waits: [Option<Since>; CoreId::COUNT],
+    pub(crate) core_waits: [Option<CoreWait>; CoreId::COUNT],
     /// Pushes into full FIFOs that have been announced.
     pub(crate) push_waits: [Option<PushWait>; CoreId::COUNT],
     /// Something changed in the current cycle that could answer a blocked request.

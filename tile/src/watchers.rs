@@ -10,7 +10,7 @@ use riscv::WatchedLoad;
 use sim_core::{CoreId, Cycle, Observer, Request, RequestKind, Shortcut};
 
 use crate::route::view;
-use crate::tile::Tile;
+use crate::tile::{Served, Tile};
 
 /// Whether a request only looks at a device, which shows the same to the next who asks.
 pub(crate) fn is_pure_load(id: CoreId, request: &Request) -> bool {
@@ -69,7 +69,7 @@ impl<O: Observer> Tile<O> {
             return false;
         }
         match self.serve(id, &request, start, end) {
-            Ok(Some(answer)) => answer.steady && answer.value & width.mask() == value,
+            Ok(Served::Done(answer)) => answer.steady && answer.value & width.mask() == value,
             _ => false,
         }
     }
