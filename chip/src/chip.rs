@@ -308,16 +308,30 @@ impl<O: Observer + Send + 'static> Chip<O> {
 
     /// A hash of everything that determines the future.
     pub fn state_hash(&mut self) -> u64 {
+        // Configuration, grid and timing define the machine; reports are what was said; a debugger that
+        // was seen changes what is said.
+        let Self {
+            config: _,
+            grid: _,
+            field,
+            pci,
+            endpoints,
+            post,
+            timing: _,
+            now,
+            reports: _,
+            debugged: _,
+            attended: _,
+        } = self;
         let mut hasher = StateHasher::default();
-        hasher.u64(self.now.0);
-        let now = self.now;
-        self.field.for_each(now, |number, tile| {
+        hasher.u64(now.0);
+        field.for_each(*now, |number, tile| {
             hasher.u32(u32::from(number));
             hasher.u64(tile.state_hash());
         });
-        self.pci.hash_state(&mut hasher);
-        self.endpoints.hash_state(&mut hasher);
-        self.post.hash_state(&mut hasher);
+        pci.hash_state(&mut hasher);
+        endpoints.hash_state(&mut hasher);
+        post.hash_state(&mut hasher);
         hasher.finish()
     }
 }

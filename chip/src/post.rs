@@ -54,13 +54,16 @@ impl Post {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.u64(self.letters.len() as u64);
-        for (&(cycle, source, ticket), letter) in &self.letters {
+        let Self { letters } = self;
+        hasher.u64(letters.len() as u64);
+        for (&(cycle, source, ticket), letter) in letters {
+            // The endpoint follows from the packet; sender and ticket are in the key.
+            let Letter { source: _, ticket: _, endpoint: _, packet, data } = letter;
             hasher.u64(cycle.0);
             hasher.u32(u32::from(source));
             hasher.u64(ticket);
-            letter.packet.hash_state(hasher);
-            hasher.bytes(&letter.data);
+            packet.hash_state(hasher);
+            hasher.bytes(data);
         }
     }
 }

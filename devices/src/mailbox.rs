@@ -130,7 +130,8 @@ impl Mailboxes {
 
     /// Adds the contents to a state hash.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
-        for fifo in self.fifos.iter().flatten() {
+        let Self { fifos } = self;
+        for fifo in fifos.iter().flatten() {
             hasher.u8(depth(fifo));
             fifo.iter().for_each(|&value| hasher.u32(value));
         }

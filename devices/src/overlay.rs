@@ -355,9 +355,10 @@ impl Overlay {
 
     /// Adds the registers to a state hash.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
-        for stream in &self.streams {
-            hasher.words(&stream.plain);
-            hasher.words(&stream.space);
+        let Self { streams } = self;
+        for Stream { plain, space } in streams {
+            hasher.words(plain);
+            hasher.words(space);
         }
     }
 }

@@ -135,8 +135,9 @@ impl PcBufs {
 
     /// Adds the contents to a state hash.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.u32(self.overrides);
-        for fifo in &self.fifos {
+        let Self { fifos, overrides } = self;
+        hasher.u32(*overrides);
+        for fifo in fifos {
             hasher.u64(fifo.len() as u64);
             fifo.iter().for_each(|&value| hasher.u32(value));
         }

@@ -102,7 +102,8 @@ impl Pic {
 
     /// Adds the registers to a state hash.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.words(&self.words);
+        let Self { words } = self;
+        hasher.words(words);
     }
 }
 

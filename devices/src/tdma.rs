@@ -195,10 +195,18 @@ impl Tdma {
 
     /// Adds the registers to a state hash.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.words(&self.parameters);
-        hasher.words(&self.mover_base);
-        hasher.words(&[self.unpack_register_base, self.pack_register_base, self.hysteresis]);
-        hasher.words(&self.scalers);
+        let Self {
+            parameters,
+            mover_base,
+            unpack_register_base,
+            pack_register_base,
+            hysteresis,
+            scalers,
+        } = self;
+        hasher.words(parameters);
+        hasher.words(mover_base);
+        hasher.words(&[*unpack_register_base, *pack_register_base, *hysteresis]);
+        hasher.words(scalers);
     }
 }
 

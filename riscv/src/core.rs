@@ -451,7 +451,42 @@ impl Core {
     /// Feeds the architectural state into a hash. The core must not be parked, or the hash
     /// depends on parking.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.u8(match self.status {
+        let Self {
+            x,
+            pc,
+            instructions,
+            status,
+            local,
+            f,
+            csr,
+            debug: _,
+            // What defines the machine.
+            id: _,
+            config: _,
+            // Where the core's clock stands follows from the tile's; a request under way follows from the
+            // instruction at the pc.
+            cycle: _,
+            pending: _,
+            batch: _,
+            // For reports.
+            reset_cycle: _,
+            reset_instructions: _,
+            // What the tile tells the core, or the core keeps of this epoch for the tile.
+            stored_words: _,
+            stored_blocks: _,
+            push_credit: _,
+            orders_stores: _,
+            // What follows from memory, and memories of shortcuts.
+            icache: _,
+            prober: _,
+            undo: _,
+            clock_era: _,
+            // Who listens.
+            trace: _,
+            logs_jumps: _,
+            always_careful: _,
+        } = self;
+        hasher.u8(match status {
             Status::Reset => 0,
             Status::Running | Status::Parked(_) => 1,
             Status::Waiting => 2,
@@ -459,12 +494,12 @@ impl Core {
             Status::Halted => 4,
             Status::Faulted => 5,
         });
-        hasher.words(&self.x[..32]);
-        hasher.words(&self.f);
-        hasher.u32(self.pc);
-        hasher.u64(self.instructions);
-        self.csr.hash_state(hasher);
-        hasher.words(&self.local);
+        hasher.words(&x[..32]);
+        hasher.words(f);
+        hasher.u32(*pc);
+        hasher.u64(*instructions);
+        csr.hash_state(hasher);
+        hasher.words(local);
         self.hash_debugger(hasher);
     }
 }

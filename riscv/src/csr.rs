@@ -123,10 +123,11 @@ impl CsrFile {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.words(&self.stored);
-        hasher.u32(self.vlenb);
-        hasher.u64(self.cycle_offset);
-        hasher.u64(self.instret_offset);
+        let Self { stored, vlenb, cycle_offset, instret_offset } = self;
+        hasher.words(stored);
+        hasher.u32(*vlenb);
+        hasher.u64(*cycle_offset);
+        hasher.u64(*instret_offset);
     }
 }
 

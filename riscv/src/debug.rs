@@ -336,11 +336,21 @@ impl Core {
 
     /// Feeds what lasts longer than an instruction into a hash.
     pub(crate) fn hash_debugger(&self, hasher: &mut sim_core::StateHasher) {
-        let debug = &self.debug;
-        // The breakpoints are in the debug registers, which the tile hashes.
-        hasher.words(&[debug.reasons, debug.reasons_at_answer, debug.steps]);
-        hasher.u8(u8::from(debug.halt_requested)
-            | u8::from(debug.stepping) << 1
-            | u8::from(debug.past_watchpoint) << 2);
+        // The breakpoints are in the debug registers, which the tile hashes, and so is an answer.
+        let Debug {
+            watchpoints: _,
+            armed: _,
+            halt_requested,
+            stepping,
+            steps,
+            reasons,
+            reasons_at_answer,
+            past_watchpoint,
+            result: _,
+        } = &self.debug;
+        hasher.words(&[*reasons, *reasons_at_answer, *steps]);
+        hasher.u8(u8::from(*halt_requested)
+            | u8::from(*stepping) << 1
+            | u8::from(*past_watchpoint) << 2);
     }
 }

@@ -219,8 +219,9 @@ impl L1 {
 
     /// Feeds the whole content into a hash.
     pub fn hash_state(&self, hasher: &mut crate::hash::StateHasher) {
+        let Self { words } = self;
         let mut buffer = [0u8; 4096];
-        for page in self.words.chunks(1024) {
+        for page in words.chunks(1024) {
             for (slot, word) in buffer.chunks_exact_mut(4).zip(page) {
                 slot.copy_from_slice(&word.load(Relaxed).to_le_bytes());
             }

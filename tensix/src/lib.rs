@@ -47,6 +47,7 @@ mod env;
 mod error;
 mod frontend;
 mod gate;
+mod hash;
 mod mistakes;
 mod playback;
 mod queue;

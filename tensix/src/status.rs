@@ -1,11 +1,11 @@
 //! What can be asked about the coprocessor: idleness, status words, waits, the state hash.
 
-use sim_core::{CoreId, StateHasher, ThreadId};
+use sim_core::{CoreId, ThreadId};
 
 use crate::coprocessor::Coprocessor;
 use crate::frontend::replay::Mode;
 use crate::frontend::{Frontend, MopState};
-use crate::gate::{Latch, ThreadWait};
+use crate::gate::ThreadWait;
 use crate::queue::Queued;
 use isa::op::{Opcode, Unit};
 use isa::operands::Replay;
@@ -120,106 +120,5 @@ impl Coprocessor {
                 held: None,
             })
         })
-    }
-
-    /// Adds everything that determines the future.
-    pub fn hash_state(&self, hasher: &mut StateHasher) {
-        for frontend in &self.threads {
-            hash_frontend(frontend, hasher);
-        }
-        hasher.u8(self.stopped);
-        self.hash_backend(hasher);
-    }
-
-    fn hash_backend(&self, hasher: &mut StateHasher) {
-        let backend = &self.backend;
-        for semaphore in backend.sync.semaphores {
-            hasher.bytes(&[semaphore.value, semaphore.max]);
-        }
-        for mutex in backend.sync.mutexes {
-            hasher.bytes(&[mutex.holder.map_or(3, |holder| holder as u8), mutex.last]);
-        }
-        for words in &backend.config.states {
-            hasher.words(words);
-        }
-        for words in &backend.config.threads {
-            words.iter().for_each(|&word| hasher.u32(u32::from(word)));
-        }
-        for gprs in &backend.scalar.gprs {
-            hasher.words(gprs);
-        }
-        hasher.bytes(&backend.scalar.outstanding);
-        if let Some(blocking) = &backend.scalar.blocking {
-            hasher.u64(blocking.issued.now.0);
-            hasher.words(&[blocking.issued.word, blocking.issued.thread as u32]);
-            hasher.words(&blocking.store.cells);
-        }
-        backend.mover.hash_state(hasher);
-        backend.matrix.dst.hash_state(hasher);
-        for banks in &backend.src {
-            banks.hash_state(hasher);
-        }
-        backend.unpackers.hash_state(hasher);
-        for adcs in &backend.adcs {
-            adcs.hash_state(hasher);
-        }
-        hasher.u8(backend.matrix.last_src_a_row);
-        for rwc in &backend.matrix.rwcs {
-            hasher.bytes(&rwc.dst.to_le_bytes());
-            hasher.bytes(&rwc.dst_cr.to_le_bytes());
-            hasher.bytes(&[rwc.src_a, rwc.src_a_cr, rwc.src_b, rwc.src_b_cr, rwc.fidelity]);
-            hasher.bytes(&[rwc.bias, rwc.bias_cr]);
-        }
-        backend.packer.hash_state(hasher);
-        backend.vector.hash_state(hasher);
-        for class in backend.declarations.0.iter().flatten() {
-            hasher.bytes(&class.to_le_bytes());
-        }
-        hasher.u32(backend.held);
-        hasher.bytes(&backend.last_served);
-        for entry in &backend.in_flight {
-            hasher.u64(entry.done.0);
-            hasher.u32(entry.issued.word);
-            hasher.u8(entry.issued.thread as u8);
-        }
-        if backend.timed {
-            for free in backend.unit_free.iter().chain(&backend.thread_free) {
-                hasher.u64(free.0);
-            }
-            backend.pipelines.hash_state(hasher);
-        }
-    }
-}
-
-fn hash_frontend(frontend: &Frontend, hasher: &mut StateHasher) {
-    hash_queue(frontend.first.iter(), hasher);
-    hash_queue(frontend.second.iter(), hasher);
-    hash_queue(frontend.third.iter(), hasher);
-    hasher.words(&frontend.mop_config);
-    hasher.words(&[frontend.mask_high, frontend.tracked]);
-    hasher.words(&frontend.replay.buffer);
-    hasher.words(&frontend.replay.mode_words());
-    hasher.words(&frontend.mop.state_words());
-    hash_latch(frontend.gate.latch.as_ref(), hasher);
-}
-
-fn hash_queue<'a>(entries: impl Iterator<Item = &'a Queued>, hasher: &mut StateHasher) {
-    let mut count = 0;
-    for entry in entries {
-        hasher.words(&[entry.word(), entry.pc(), entry.mop()]);
-        hasher.bytes(&[entry.core() as u8, entry.replay()]);
-        count += 1;
-    }
-    hasher.u32(count);
-}
-
-fn hash_latch(latch: Option<&Latch>, hasher: &mut StateHasher) {
-    hasher.bool(latch.is_some());
-    if let Some(latch) = latch {
-        hasher.words(&[latch.word, u32::from(latch.block)]);
-        // A stream wait's target was fixed when it was latched.
-        if let crate::gate::Condition::Stream { target, .. } = latch.condition {
-            hasher.u32(target);
-        }
     }
 }

@@ -126,10 +126,13 @@ impl Fabric {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        self.in_flight.hash_state(hasher);
-        hasher.u64(self.sink.total());
-        hasher.u64(self.inbox.len() as u64);
-        for (&(cycle, source, sequence), message) in &self.inbox {
+        // Departures are taken before anybody looks; who is there is a matter of configuration; issuers
+        // are for diagnoses.
+        let Self { in_flight, sink, inbox, outbox: _, networked: _, issuers: _ } = self;
+        in_flight.hash_state(hasher);
+        hasher.u64(sink.total());
+        hasher.u64(inbox.len() as u64);
+        for (&(cycle, source, sequence), message) in inbox {
             hasher.u64(cycle.0);
             hasher.u32(u32::from(source));
             hasher.u64(sequence);

@@ -283,12 +283,7 @@ impl<O: Observer> Tile<O> {
     pub fn state_hash(&mut self) -> u64 {
         self.wake_all();
         let mut hasher = StateHasher::default();
-        hasher.u64(self.now.0);
-        self.shared.l1.hash_state(&mut hasher);
-        for (_, core) in self.cores.iter() {
-            core.hash_state(&mut hasher);
-        }
-        self.hash_devices(&mut hasher);
+        self.hash_parts(&mut hasher, true);
         hasher.finish()
     }
 
@@ -325,17 +320,69 @@ impl<O: Observer> Tile<O> {
     }
 
     fn hash_devices(&self, hasher: &mut StateHasher) {
-        self.mailboxes.hash_state(hasher);
-        self.pcbufs.hash_state(hasher);
-        self.control.hash_state(hasher);
-        self.tdma.hash_state(hasher);
-        for niu in &self.nius {
-            niu.hash_state(hasher);
+        self.hash_parts(hasher, false);
+    }
+
+    /// Adds the state, or the devices' part of it.
+    fn hash_parts(&self, hasher: &mut StateHasher, whole: bool) {
+        let Self {
+            shared,
+            cores,
+            now,
+            mailboxes,
+            pcbufs,
+            control,
+            tdma,
+            nius,
+            overlay,
+            pic,
+            tensix,
+            fabric,
+            // What defines the machine, and who drives and watches it.
+            config: _,
+            engine: _,
+            observer: _,
+            // When something was seen or changed last, found again or for who asks.
+            quiet_since: _,
+            devices_steady_since: _,
+            core_waits: _,
+            push_waits: _,
+            // What follows from the devices: what cores were told of them.
+            tracked: _,
+            tracked_config: _,
+            credits_stale: _,
+            device_change: _,
+            retry_requests: _,
+            watch_hit: _,
+            host_watch: _,
+            // What is empty between epochs.
+            answers: _,
+            icache_invalidations: _,
+            deferred: _,
+            debug_queue: _,
+            trials: _,
+            // What was said, or is to be.
+            failed: _,
+            faults: _,
+            halted: _,
+            known_halts: _,
+            ebreaks: _,
+            kept: _,
+        } = self;
+        if whole {
+            hasher.u64(now.0);
+            shared.l1.hash_state(hasher);
+            cores.iter().for_each(|(_, core)| core.hash_state(hasher));
         }
-        self.overlay.hash_state(hasher);
-        self.pic.hash_state(hasher);
-        self.tensix.hash_state(hasher);
-        self.fabric.hash_state(hasher);
+        mailboxes.hash_state(hasher);
+        pcbufs.hash_state(hasher);
+        control.hash_state(hasher);
+        tdma.hash_state(hasher);
+        nius.iter().for_each(|niu| niu.hash_state(hasher));
+        overlay.hash_state(hasher);
+        pic.hash_state(hasher);
+        tensix.hash_state(hasher);
+        fabric.hash_state(hasher);
     }
 
     /// Tells the lone runner which words are watched: by parked cores, and by the host.

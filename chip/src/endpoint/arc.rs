@@ -182,8 +182,9 @@ impl Arc {
     }
 
     pub(super) fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.bytes(&self.csm.bytes);
-        hasher.bytes(&self.reset_unit.bytes);
+        let Self { csm, reset_unit } = self;
+        hasher.bytes(&csm.bytes);
+        hasher.bytes(&reset_unit.bytes);
     }
 }
 

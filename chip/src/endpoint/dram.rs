@@ -51,7 +51,8 @@ impl Dram {
     }
 
     pub(super) fn hash_state(&self, hasher: &mut StateHasher) {
-        for (&number, page) in &self.pages {
+        let Self { pages } = self;
+        for (&number, page) in pages {
             hasher.u32(number);
             hasher.bytes(page);
         }

@@ -123,11 +123,12 @@ impl Eth {
     }
 
     pub(super) fn hash_state(&self, hasher: &mut StateHasher) {
-        if let Some(l1) = &self.l1 {
+        let Self { l1, registers, heartbeat } = self;
+        if let Some(l1) = l1 {
             hasher.bytes(&l1.bytes);
         }
-        hasher.words(&self.registers);
-        hasher.u32(self.heartbeat);
+        hasher.words(registers);
+        hasher.u32(*heartbeat);
     }
 }
 

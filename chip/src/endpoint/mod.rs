@@ -131,9 +131,10 @@ impl Endpoints {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        self.dram.iter().for_each(|dram| dram.hash_state(hasher));
-        self.eth.iter().for_each(|eth| eth.hash_state(hasher));
-        self.arc.hash_state(hasher);
-        self.pcie.hash_state(hasher);
+        let Self { dram, eth, arc, pcie } = self;
+        dram.iter().for_each(|dram| dram.hash_state(hasher));
+        eth.iter().for_each(|eth| eth.hash_state(hasher));
+        arc.hash_state(hasher);
+        pcie.hash_state(hasher);
     }
 }

@@ -73,9 +73,11 @@ impl ConfigSpace {
     }
 
     pub(super) fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.u32(self.command);
-        hasher.u32(self.cache_line);
-        self.bars.iter().for_each(|bar| hasher.u64(bar.base));
+        let Self { command, cache_line, bars } = self;
+        hasher.u32(*command);
+        hasher.u32(*cache_line);
+        // Sizes are fixed.
+        bars.iter().for_each(|&Bar { base, size: _ }| hasher.u64(base));
     }
 }
 

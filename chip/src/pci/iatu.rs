@@ -62,7 +62,8 @@ impl Iatu {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        for (&offset, &value) in &self.words {
+        let Self { words } = self;
+        for (&offset, &value) in words {
             hasher.u32(offset);
             hasher.u32(value);
         }

@@ -211,7 +211,8 @@ impl Pci {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        self.config.hash_state(hasher);
-        self.tlbs.hash_state(hasher);
+        let Self { config, tlbs } = self;
+        config.hash_state(hasher);
+        tlbs.hash_state(hasher);
     }
 }

@@ -241,20 +241,23 @@ impl Fabric {
 
     /// Adds everything in flight to a state hash.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.u64(self.queue.len() as u64);
-        for (&(cycle, sequence), entry) in &self.queue {
+        // The timing defines the machine. How many were launched only names them, in order.
+        let Self { timing: _, queue, unanswered, launched: _, link_free } = self;
+        hasher.u64(queue.len() as u64);
+        for (&(cycle, sequence), entry) in queue {
+            let InFlight { packet, stage, sequence: _, payload } = entry;
             hasher.u64(cycle.0);
             hasher.u64(sequence);
-            hasher.u8(entry.stage as u8);
-            entry.packet.hash_state(hasher);
-            hasher.u64(entry.payload.len() as u64);
-            hasher.bytes(&entry.payload);
+            hasher.u8(*stage as u8);
+            packet.hash_state(hasher);
+            hasher.u64(payload.len() as u64);
+            hasher.bytes(payload);
         }
-        hasher.u64(self.unanswered.len() as u64);
-        for (&sequence, entry) in &self.unanswered {
+        hasher.u64(unanswered.len() as u64);
+        for (&sequence, entry) in unanswered {
             hasher.u64(sequence);
             entry.packet.hash_state(hasher);
         }
-        self.link_free.iter().for_each(|cycle| hasher.u64(cycle.0));
+        link_free.iter().for_each(|cycle| hasher.u64(cycle.0));
     }
 }

@@ -189,7 +189,8 @@ impl Counters {
     }
 
     pub(super) fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.words(&self.values);
-        hasher.u32(u32::from(self.reached_zero));
+        let Self { values, reached_zero } = self;
+        hasher.words(values);
+        hasher.u32(u32::from(*reached_zero));
     }
 }

@@ -334,14 +334,16 @@ impl Niu {
 
     /// Adds the registers and counters to a state hash.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
-        for (registers, &busy) in self.initiators.iter().zip(&self.busy) {
+        // What a unit is called never changes.
+        let Self { identity: _, initiators, busy, config, counters, ecc_control, linked_to } = self;
+        for (registers, &busy) in initiators.iter().zip(busy) {
             hasher.words(&registers.words());
             hasher.bool(busy);
         }
-        hasher.words(&self.config);
-        hasher.u32(self.ecc_control);
-        self.counters.hash_state(hasher);
-        match self.linked_to {
+        hasher.words(config);
+        hasher.u32(*ecc_control);
+        counters.hash_state(hasher);
+        match *linked_to {
             None => hasher.u8(0),
             Some(Target::Unicast { tile, .. }) => {
                 hasher.u8(1);

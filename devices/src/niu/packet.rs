@@ -274,14 +274,15 @@ impl NocPacket {
 
     /// Adds the request to a state hash.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.bytes(&[self.noc, self.initiator, self.transaction, self.hops.0, self.hops.1]);
-        hasher.bool(self.nonposted);
-        hasher.bool(self.more);
-        hasher.u32(self.control);
+        let Self { noc, initiator, transaction, nonposted, control, hops, kind, more } = *self;
+        hasher.bytes(&[noc, initiator, transaction, hops.0, hops.1]);
+        hasher.bool(nonposted);
+        hasher.bool(more);
+        hasher.u32(control);
         hasher.u32(self.coordinate());
         hasher.u64(self.address());
         hasher.u32(self.bytes());
-        match self.kind {
+        match kind {
             PacketKind::Read { destination, .. } => hasher.u64(destination),
             PacketKind::Write { source, shape, header_copy, .. } => {
                 hasher.u64(source);

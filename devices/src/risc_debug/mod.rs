@@ -264,10 +264,11 @@ impl RiscDebug {
 
     /// Adds the registers to a state hash.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.words(&[self.control, self.data, self.result, u32::from(self.valid)]);
-        for registers in &self.cores {
-            hasher.words(&registers.low);
-            hasher.words(&registers.watched);
+        let Self { control, data, result, valid, cores } = self;
+        hasher.words(&[*control, *data, *result, u32::from(*valid)]);
+        for Registers { low, watched } in cores {
+            hasher.words(low);
+            hasher.words(watched);
         }
     }
 }

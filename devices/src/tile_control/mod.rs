@@ -404,9 +404,10 @@ impl TileControl {
 
     /// Adds the registers to a state hash.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.words(&self.words[..]);
-        hasher.u32(self.clock_high);
-        self.debug.hash_state(hasher);
+        let Self { words, clock_high, debug } = self;
+        hasher.words(&words[..]);
+        hasher.u32(*clock_high);
+        debug.hash_state(hasher);
     }
 }
 

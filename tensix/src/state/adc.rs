@@ -103,9 +103,10 @@ impl ThreadAdcs {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        for channel in self.0.iter().flatten() {
-            for counter in [channel.x, channel.y, channel.z, channel.w] {
-                hasher.words(&[counter.value, counter.cr]);
+        let Self(sets) = self;
+        for &Channel { x, y, z, w } in sets.iter().flatten() {
+            for Counter { value, cr } in [x, y, z, w] {
+                hasher.words(&[value, cr]);
             }
         }
     }

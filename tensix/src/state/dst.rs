@@ -163,12 +163,13 @@ impl Dst {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        for row in self.cells.iter() {
+        let Self { cells, valid } = self;
+        for row in cells.iter() {
             for &cell in row {
                 hasher.bytes(&cell.to_le_bytes());
             }
         }
-        self.valid.iter().for_each(|&word| hasher.u64(word));
+        valid.iter().for_each(|&word| hasher.u64(word));
     }
 }
 

@@ -86,11 +86,12 @@ impl SrcBanks {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        for row in self.cells.iter().flatten() {
+        let Self { cells, implied_format, owned_by_matrix, unpacker_bank, matrix_bank } = self;
+        for row in cells.iter().flatten() {
             hasher.words(row);
         }
-        hasher.bytes(&self.implied_format);
-        for flag in self.owned_by_matrix.into_iter().chain([self.unpacker_bank, self.matrix_bank]) {
+        hasher.bytes(implied_format);
+        for &flag in owned_by_matrix.iter().chain([unpacker_bank, matrix_bank]) {
             hasher.bool(flag);
         }
     }

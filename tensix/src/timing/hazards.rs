@@ -144,15 +144,29 @@ impl Pipelines {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        for (block, free) in self.dst {
+        // Which block is next only decides where a memory of the oldest lies. The cost is for the
+        // instruction that executes.
+        let Self {
+            dst,
+            next_block: _,
+            after_move,
+            lregs,
+            swap,
+            fetches,
+            filled,
+            atincget,
+            last,
+            cost: _,
+        } = self;
+        for &(block, free) in dst {
             hasher.u8(block);
             hasher.u64(free.0);
         }
-        hasher.u8(self.after_move.0 as u8);
-        hasher.u32(self.lregs.0);
-        let cycles = [self.after_move.1, self.lregs.1, self.swap, self.atincget, self.last];
-        let fetches = self.fetches.map(|fetch| fetch.end);
-        for cycle in cycles.iter().chain(self.filled.as_flattened()).chain(&fetches) {
+        hasher.u8(after_move.0 as u8);
+        hasher.u32(lregs.0);
+        let cycles = [after_move.1, lregs.1, *swap, *atincget, *last];
+        let fetches = fetches.map(|fetch| fetch.end);
+        for cycle in cycles.iter().chain(filled.as_flattened()).chain(&fetches) {
             hasher.u64(cycle.0);
         }
     }

@@ -127,10 +127,13 @@ impl CommandQueue {
     }
 
     pub(super) fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.u8(self.credits);
-        for Queued { command, .. } in self.entries.iter().flatten() {
-            hasher.words(&[command.word, command.base]);
-            hasher.words(&command.parameters);
+        let Self { entries, credits } = self;
+        hasher.u8(*credits);
+        // Who wrote a command and when is for diagnoses.
+        for Queued { command, at: _ } in entries.iter().flatten() {
+            let TdmaCommand { word, parameters, base } = command;
+            hasher.words(&[*word, *base]);
+            hasher.words(parameters);
         }
     }
 }

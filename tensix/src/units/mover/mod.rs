@@ -114,8 +114,9 @@ impl Mover {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.u64(self.free.0);
-        self.queue.hash_state(hasher);
+        let Self { free, queue } = self;
+        hasher.u64(free.0);
+        queue.hash_state(hasher);
     }
 }
 

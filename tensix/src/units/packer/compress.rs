@@ -141,12 +141,14 @@ impl Compressor {
 
     /// Words that determine the future.
     pub(crate) fn state_words(&self, mut word: impl FnMut(u32)) {
-        self.group.datums.iter().flatten().for_each(|&datum| word(datum));
-        for runs in self.group.counts().chunks_exact(4) {
+        let Self { group, kept, rows, in_row, elided, all_zero } = self;
+        let Group { datums, count, runs: _ } = group;
+        datums.iter().flatten().for_each(|&datum| word(datum));
+        for runs in group.counts().chunks_exact(4) {
             word(u32::from_le_bytes([runs[0], runs[1], runs[2], runs[3]]));
         }
-        word(u32::from(self.group.count) | u32::from(self.kept) << 16);
-        word(self.rows);
-        word(u32::from(self.in_row) | u32::from(self.elided) << 1 | u32::from(self.all_zero) << 2);
+        word(u32::from(*count) | u32::from(*kept) << 16);
+        word(*rows);
+        word(u32::from(*in_row) | u32::from(*elided) << 1 | u32::from(*all_zero) << 2);
     }
 }

@@ -47,9 +47,10 @@ impl MetadataFifo {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.u8(self.len);
-        for tile in &self.tiles {
-            hasher.words(&[u32::from(tile.size), tile.zero_flags]);
+        let Self { tiles, len } = self;
+        hasher.u8(*len);
+        for &Tile { size, zero_flags } in tiles {
+            hasher.words(&[u32::from(size), zero_flags]);
         }
     }
 }

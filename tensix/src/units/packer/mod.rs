@@ -62,7 +62,7 @@ use dither::Dither;
 use early::Row;
 use input::Interfaces;
 use metadata::MetadataFifo;
-use output::Streams;
+use output::{Stream, Streams};
 use pipeline::Pass;
 use plain::{Plan, PlanKey, counters_of};
 use position::TilePosition;
@@ -331,26 +331,44 @@ impl Packer {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        let Streams { row_starts, exponents, data } = &self.streams;
-        for stream in [row_starts, exponents, data] {
-            hasher.u32(stream.address);
-            hasher.bytes(&stream.buffer[..usize::from(stream.buffered) & 15]);
-            hasher.bytes(&[stream.buffered, u8::from(stream.needs_address)]);
+        // A switch, a memory of what follows from the configuration, and a count for who asks at once.
+        let Self {
+            streams: Streams { row_starts, exponents, data },
+            position: TilePosition { inner, outer },
+            histogram: Histogram { bins, max },
+            compressor,
+            block,
+            blocked,
+            datums,
+            context,
+            planes,
+            register_value,
+            tile: TileReport { size, last_size, last_thread, accumulated, all_zero, dest_offset },
+            metadata,
+            dither: Dither(generators),
+            piecemeal: _,
+            plan: _,
+            written_blocks: _,
+        } = self;
+        for Stream { address, buffer, buffered, needs_address } in [row_starts, exponents, data] {
+            hasher.u32(*address);
+            // What lies behind the bytes that wait is of earlier tiles.
+            hasher.bytes(&buffer[..usize::from(*buffered) & 15]);
+            hasher.bytes(&[*buffered, u8::from(*needs_address)]);
         }
-        hasher.bytes(&[self.position.inner, self.position.outer]);
-        hasher.bytes(&self.histogram.bins);
-        hasher.bytes(&[self.histogram.max, self.blocked, self.context, self.planes]);
-        self.compressor.state_words(|word| hasher.u32(word));
-        hasher.words(&self.block);
-        hasher.words(&[self.datums, self.register_value]);
-        hasher.words(&self.dither.0);
-        let tile = &self.tile;
-        hasher.words(&[tile.size, tile.all_zero]);
-        for size in tile.accumulated.into_iter().chain([tile.last_size, tile.dest_offset]) {
+        hasher.bytes(&[*inner, *outer]);
+        hasher.bytes(bins);
+        hasher.bytes(&[*max, *blocked, *context, *planes]);
+        compressor.state_words(|word| hasher.u32(word));
+        hasher.words(block);
+        hasher.words(&[*datums, *register_value]);
+        hasher.words(generators);
+        hasher.words(&[*size, *all_zero]);
+        for size in accumulated.iter().chain([last_size, dest_offset]) {
             hasher.bytes(&size.to_le_bytes());
         }
-        hasher.u8(tile.last_thread);
-        self.metadata.hash_state(hasher);
+        hasher.u8(*last_thread);
+        metadata.hash_state(hasher);
     }
 }
 

@@ -97,11 +97,14 @@ impl Unpackers {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        for unpacker in &self.units {
-            hasher.bytes(&unpacker.context_counter);
-            hasher.bytes(&unpacker.src_row);
-            hasher.u32(unpacker.register_accumulator);
-            hasher.u8(unpacker.held_format);
+        // A switch and a memory of what follows from the configuration.
+        let Self { units, piecemeal: _, plans: _ } = self;
+        for unpacker in units {
+            let Unpacker { context_counter, src_row, register_accumulator, held_format } = unpacker;
+            hasher.bytes(context_counter);
+            hasher.bytes(src_row);
+            hasher.u32(*register_accumulator);
+            hasher.u8(*held_format);
         }
     }
 

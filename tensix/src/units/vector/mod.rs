@@ -203,16 +203,30 @@ impl VectorUnit {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        self.lregs.iter().for_each(|lreg| hasher.words(lreg));
-        self.predicate.hash_state(hasher);
-        hasher.words(&self.lane_config);
-        for entry in self.load_macro.iter() {
-            hasher.words(&entry.templates);
-            hasher.words(&entry.sequences);
-            hasher.u32(u32::from(entry.misc));
+        // The sets say what the lane configuration says; accesses are told to whoever listens; the last
+        // is a switch.
+        let Self {
+            lregs,
+            predicate,
+            lane_config,
+            sets: _,
+            load_macro,
+            prng,
+            stack_pointers,
+            schedule,
+            accesses: _,
+            by_operands: _,
+        } = self;
+        lregs.iter().for_each(|lreg| hasher.words(lreg));
+        predicate.hash_state(hasher);
+        hasher.words(lane_config);
+        for LoadMacro { templates, sequences, misc } in load_macro.iter() {
+            hasher.words(templates);
+            hasher.words(sequences);
+            hasher.u32(u32::from(*misc));
         }
-        hasher.words(&self.prng);
-        self.stack_pointers.iter().for_each(|&pointer| hasher.u32(u32::from(pointer)));
-        self.schedule.hash_state(hasher);
+        hasher.words(prng);
+        stack_pointers.iter().for_each(|&pointer| hasher.u32(u32::from(pointer)));
+        schedule.hash_state(hasher);
     }
 }

@@ -154,10 +154,10 @@ impl Predicate {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut sim_core::StateHasher) {
-        hasher.words(&[self.flags, self.used]);
-        for level in &self.stack {
-            let lanes = level.present;
-            hasher.words(&[lanes, level.flags & lanes, level.used & lanes]);
+        let Self { flags, used, stack } = self;
+        hasher.words(&[*flags, *used]);
+        for &Level { present, flags, used } in stack {
+            hasher.words(&[present, flags & present, used & present]);
         }
     }
 }

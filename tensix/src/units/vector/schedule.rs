@@ -119,19 +119,30 @@ impl Schedule {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        hasher.u32(self.entries.len() as u32);
-        for entry in &self.entries {
-            let operands = &entry.operands;
-            hasher.words(&[entry.opcode as u32, operands.word, entry.lanes, entry.address]);
-            hasher.bytes(&[operands.vd, operands.va, operands.vb, operands.vc]);
-            hasher.bytes(&[entry.sub_unit as u8, entry.delay, entry.issued.thread as u8]);
-            hasher.bool(entry.counts_instructions);
+        // The others are of the cycle that is being executed.
+        let Self { entries, deferred, before: _, executing: _, snapshot: _, issued_at: _ } = self;
+        hasher.u32(entries.len() as u32);
+        for entry in entries {
+            let Entry {
+                opcode,
+                operands: Operands { word, vd, va, vb, vc, scheduled: _ },
+                lanes,
+                sub_unit,
+                delay,
+                counts_instructions,
+                address,
+                issued,
+            } = entry;
+            hasher.words(&[*opcode as u32, *word, *lanes, *address]);
+            hasher.bytes(&[*vd, *va, *vb, *vc]);
+            hasher.bytes(&[*sub_unit as u8, *delay, issued.thread as u8]);
+            hasher.bool(*counts_instructions);
         }
-        hasher.u32(self.deferred.len() as u32);
-        for deferred in &self.deferred {
-            hasher.u8(deferred.vd);
-            hasher.u32(deferred.set);
-            hasher.words(&deferred.value);
+        hasher.u32(deferred.len() as u32);
+        for Deferred { vd, set, value } in deferred {
+            hasher.u8(*vd);
+            hasher.u32(*set);
+            hasher.words(value);
         }
     }
 }
