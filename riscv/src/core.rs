@@ -2,7 +2,7 @@
 
 use sim_core::{
     Agent, Batch, Category, Context, CoreId, Cycle, EpochLength, GuestError, Retire, Shared,
-    Shortcut, Shortcuts, StateHasher, WaitReason, Width,
+    Shortcut, Shortcuts, WaitReason, Width,
 };
 
 use crate::ahead::{Undo, block_bit};
@@ -122,8 +122,8 @@ pub struct Core {
     pub(crate) debug: Debugger,
     /// To take back what was done on trial.
     pub(crate) undo: Box<Undo>,
-    reset_cycle: u64,
-    reset_instructions: u64,
+    pub(crate) reset_cycle: u64,
+    pub(crate) reset_instructions: u64,
     /// What the core hands over at the end of its run phase.
     pub batch: Batch,
 }
@@ -446,61 +446,6 @@ impl Core {
 
     pub(crate) fn instructions_since_reset(&self) -> u64 {
         self.instructions - self.reset_instructions
-    }
-
-    /// Feeds the architectural state into a hash. The core must not be parked, or the hash
-    /// depends on parking.
-    pub fn hash_state(&self, hasher: &mut StateHasher) {
-        let Self {
-            x,
-            pc,
-            instructions,
-            status,
-            local,
-            f,
-            csr,
-            debug: _,
-            // What defines the machine.
-            id: _,
-            config: _,
-            // Where the core's clock stands follows from the tile's; a request under way follows from the
-            // instruction at the pc.
-            cycle: _,
-            pending: _,
-            batch: _,
-            // For reports.
-            reset_cycle: _,
-            reset_instructions: _,
-            // What the tile tells the core, or the core keeps of this epoch for the tile.
-            stored_words: _,
-            stored_blocks: _,
-            push_credit: _,
-            orders_stores: _,
-            // What follows from memory, and memories of shortcuts.
-            icache: _,
-            prober: _,
-            undo: _,
-            clock_era: _,
-            // Who listens.
-            trace: _,
-            logs_jumps: _,
-            always_careful: _,
-        } = self;
-        hasher.u8(match status {
-            Status::Reset => 0,
-            Status::Running | Status::Parked(_) => 1,
-            Status::Waiting => 2,
-            Status::PushBlocked(_) => 3,
-            Status::Halted => 4,
-            Status::Faulted => 5,
-        });
-        hasher.words(&x[..32]);
-        hasher.words(f);
-        hasher.u32(*pc);
-        hasher.u64(*instructions);
-        csr.hash_state(hasher);
-        hasher.words(local);
-        self.hash_debugger(hasher);
     }
 }
 

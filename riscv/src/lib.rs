@@ -30,6 +30,7 @@ pub mod decode;
 mod dispatch;
 pub mod exec;
 mod fast;
+mod hash;
 mod icache;
 mod look;
 pub mod op;

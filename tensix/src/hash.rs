@@ -14,7 +14,7 @@ use crate::ttsync::Declarations;
 use crate::units::config::ConfigUnit;
 use crate::units::matrix::MatrixUnit;
 use crate::units::scalar::ScalarUnit;
-use crate::units::scalar::blocking::Blocking;
+use crate::units::scalar::blocking::{Blocking, SrcStore};
 use crate::units::sync::{Mutex, SyncUnit};
 
 impl Coprocessor {
@@ -111,11 +111,13 @@ fn hash_scalar(unit: &ScalarUnit, hasher: &mut StateHasher) {
         hasher.words(gprs);
     }
     hasher.bytes(outstanding);
-    // The instruction and where it stores follow from the word.
+    // The instruction follows from the word; when it tries again, from when it was issued.
     if let Some(Blocking { issued, opcode: _, store, tried: _ }) = blocking {
+        let SrcStore { operand, row, column, cells } = store;
         hasher.u64(issued.now.0);
         hasher.words(&[issued.word, issued.thread as u32]);
-        hasher.words(&store.cells);
+        hasher.words(cells);
+        hasher.bytes(&[*operand, row.unwrap_or(u8::MAX), *column]);
     }
 }
 

@@ -53,7 +53,7 @@ impl Speed {
 pub(crate) struct Fetch {
     /// First cycle after it.
     pub(crate) end: Cycle,
-    wanted: Speed,
+    pub(super) wanted: Speed,
 }
 
 impl Fetch {

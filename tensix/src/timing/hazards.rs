@@ -165,10 +165,12 @@ impl Pipelines {
         hasher.u8(after_move.0 as u8);
         hasher.u32(lregs.0);
         let cycles = [after_move.1, lregs.1, *swap, *atincget, *last];
+        let wanted = fetches.map(|fetch| fetch.wanted);
         let fetches = fetches.map(|fetch| fetch.end);
         for cycle in cycles.iter().chain(filled.as_flattened()).chain(&fetches) {
             hasher.u64(cycle.0);
         }
+        wanted.iter().for_each(|&speed| hasher.u8(speed as u8));
     }
 }
 
