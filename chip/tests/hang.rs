@@ -247,6 +247,61 @@ fn pulse_of_a_loop_that_only_stores_to_its_word_stays_the_same() {
     assert_eq!(pulses(&polls, &awaited), None, "it waits");
 }
 
+/// BRISC writes to the other tile and waits for the acknowledgement, over and over; registers as firmware
+/// programs them `[isa-bh: NoC/MemoryMap.md]`. With `cut` it does so once, and waits for one too many.
+fn writes(chip: &mut Chip, to: (u32, u32), bytes: u32, cut: bool) {
+    const NIU: u32 = 0xFFB2_0000;
+    let (own, other) = (FIRST.0.0 | FIRST.0.1 << 6, to.0 | to.1 << 6);
+    // A non-posted write of initiator 0.
+    let setup =
+        [(0x00, WORD), (0x08, own), (0x0C, WORD), (0x14, other), (0x20, bytes), (0x1C, 0x12)];
+    let mut words = li(5, NIU).to_vec();
+    for (register, value) in setup {
+        words.extend(li(8, value));
+        words.push(sw(8, 5, register));
+    }
+    words.extend(li(9, WORD - 4));
+    words.push(addi(8, 0, 1));
+    let head = words.len();
+    // NIU_MST_WR_ACK_RECEIVED before and after.
+    words.extend([lw(14, 5, 0x204), sw(8, 5, 0x40), lw(15, 5, 0x204), beq(15, 14, -4)]);
+    if cut {
+        words.extend([lw(14, 5, 0x204), beq(15, 14, -4)]);
+    }
+    words.extend([addi(11, 11, 1), sw(11, 9, 0)]);
+    let back = -4 * (words.len() - head) as i32;
+    words.push(j(back));
+    start(chip, FIRST.0, &words);
+}
+
+#[test]
+fn core_that_waits_for_a_write_under_way_is_no_hang_whoever_looks_when() {
+    for bytes in [4, 1024, 16_384] {
+        let mut chip = chip();
+        writes(&mut chip, SECOND.0, bytes, false);
+        let count = HostPoll { tile: FIRST.1, addr: WORD - 4, bytes: 4 };
+        for clocks in 0..400 {
+            chip.clock(1 + clocks % 13);
+            for stance in [Stance::Free, Stance::Waits, Stance::Polls] {
+                let hang = chip.hang(stance, &[count], &Witness::default());
+                assert!(hang.is_none(), "{bytes} bytes, {stance:?} at {}: {hang:?}", chip.now());
+            }
+        }
+        let mut rounds = [0; 4];
+        chip.tile_read(FIRST.0.0, FIRST.0.1, u64::from(WORD - 4), &mut rounds).unwrap();
+        assert!(u32::from_le_bytes(rounds) > 3, "it works");
+    }
+}
+
+#[test]
+fn core_that_waits_for_one_acknowledgement_too_many_hangs_when_the_last_has_come() {
+    let mut chip = chip();
+    writes(&mut chip, SECOND.0, 1024, true);
+    let count = HostPoll { tile: FIRST.1, addr: WORD - 4, bytes: 4 };
+    let polls = &found(&mut chip, &[count])[2];
+    assert_eq!(polls.as_ref().map(|hang| hang.verdict), Some(Verdict::HostWait));
+}
+
 #[test]
 fn looking_for_a_hang_changes_nothing() {
     let hash = |look: bool| {

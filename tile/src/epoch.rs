@@ -130,6 +130,13 @@ impl<O: Observer> Tile<O> {
         self.fabric.unanswered().next().is_some()
     }
 
+    /// Whether a packet is under way that will change something here: an own request in any of its
+    /// stages, its acknowledgement, or what others have sent.
+    #[must_use]
+    pub fn has_packets(&self) -> bool {
+        self.fabric.next_due().is_some() || self.awaits_answers()
+    }
+
     /// Lets time pass up to `limit` although nothing moves.
     pub fn pass_time(&mut self, limit: Cycle) {
         if !self.is_active() {

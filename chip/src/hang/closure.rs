@@ -62,7 +62,7 @@ impl<'a> Closure<'a> {
     fn can_act(&self, at: usize, ender: Ender, senders: &[bool]) -> bool {
         match ender {
             Ender::Here(agent) => self.is_live(at, agent),
-            Ender::Answer => self.scenes[at].sends,
+            Ender::Packet => self.scenes[at].awaits,
             Ender::Elsewhere => senders.iter().zip(self.scenes).enumerate().any(|(other, pair)| {
                 // A dispatcher sends launches when the host has it do so, and nothing that a kernel of
                 // somebody else waits for.

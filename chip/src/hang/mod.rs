@@ -9,7 +9,7 @@
 //! * a semaphore of the launch in force: cores of this tile and of others, never the host;
 //! * a counter of a circular buffer: the cores of the tile, never the host;
 //! * another word of L1: cores of this tile and of others, and the host;
-//! * a counter of a NoC interface: requests under way.
+//! * a counter of a NoC interface: packets under way.
 //!
 //! What the host may do is a [`Stance`]. A device at rest between two operations, a dispatcher that
 //! waits for commands and a persistent kernel are no hang: a verdict names at least one core that is
@@ -167,8 +167,8 @@ struct Scene {
     moves: bool,
     /// Cores that wait by the clock: they go on later.
     clocked: [bool; CoreId::COUNT],
-    /// Its own requests on a NoC are not all answered.
-    sends: bool,
+    /// Packets of its own or of others are on their way to it.
+    awaits: bool,
     /// L1 addresses of the semaphores of the launch in force.
     semaphores: std::ops::Range<u32>,
     /// Core is held in reset, has made a mistake, or waits by the clock over and over and does nothing: by
@@ -183,8 +183,8 @@ enum Ender {
     Here(AgentId),
     /// A core of any other tile.
     Elsewhere,
-    /// A request of the tile's own that is under way.
-    Answer,
+    /// A packet that is under way to the tile.
+    Packet,
     /// The host, by a launch or a command.
     Launch,
     /// The host, by writing a word.
@@ -223,7 +223,7 @@ impl Scene {
             waits: tile.waits(),
             moves: tile.is_moving(),
             clocked: CoreId::ALL.map(|core| tile.waits_by_clock(core)),
-            sends: tile.awaits_answers(),
+            awaits: tile.has_packets(),
             semaphores,
             dead: CoreId::ALL.map(|core| tile.is_dead(core) || idle && tile.waits_by_clock(core)),
         }
@@ -255,7 +255,7 @@ impl Scene {
 
     fn agent(&self, agent: AgentId) -> Vec<Ender> {
         match agent {
-            AgentId::Noc(_) => vec![Ender::Answer],
+            AgentId::Noc(_) => vec![Ender::Packet],
             AgentId::Host => vec![Ender::Write, Ender::Elsewhere],
             other => vec![Ender::Here(other)],
         }
@@ -270,7 +270,7 @@ impl Scene {
             return enders;
         }
         enders.push(Ender::Elsewhere);
-        enders.push(Ender::Answer);
+        enders.push(Ender::Packet);
         if self.semaphores.contains(&addr) {
             return enders;
         }
