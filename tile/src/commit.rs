@@ -324,7 +324,8 @@ impl<O: Observer> Tile<O> {
         acting
     }
 
-    /// The first cycle, `soonest` or later, in which anybody but the coprocessor does something.
+    /// The first cycle, `soonest` or later, in which anybody but the coprocessor does something: a core, a
+    /// packet.
     fn next_deed(
         &self,
         acting: CoreSet,
@@ -333,10 +334,10 @@ impl<O: Observer> Tile<O> {
         soonest: Cycle,
         end: Cycle,
     ) -> Cycle {
-        if self.fabric.is_due_before(end) || !self.takes(Shortcut::BusySpans) {
+        if !self.takes(Shortcut::BusySpans) {
             return soonest;
         }
-        let mut deed = end;
+        let mut deed = self.fabric.next_due().map_or(end, |due| due.min(end));
         for id in acting.iter() {
             if let Some(store) = posted[id.index()].get(next[id.index()]) {
                 deed = deed.min(store.cycle);
