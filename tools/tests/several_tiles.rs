@@ -127,7 +127,7 @@ fn page_and_graph_show_who_has_to_do_with_it() {
     };
     let cells = |page: &str, class: &str| page.matches(&format!("<td class={class} ")).count();
     let (page, dot) = forms("hazards/D2-rectangle-one-short");
-    assert_eq!((cells(&page, "cause"), cells(&page, "sent"), cells(&page, "done")), (1, 1, 0));
+    assert_eq!((cells(&page, "cause"), cells(&page, "sent"), cells(&page, "done")), (1, 1, 2));
     assert!(page.contains("DEADLOCK[D2]: multicast-misses-tile</h1>"), "{page}");
     assert!(page.contains("likely meant for it, and went elsewhere:"), "{page}");
     assert!(!dot.contains("has sent it elsewhere"), "it is stuck itself: {dot}");
