@@ -16,7 +16,7 @@ use crate::field::Field;
 use crate::grid::{Grid, Other, Place, TensixTile};
 use crate::pci::{NocPort as _, Pci};
 use crate::post::Post;
-use crate::report::Reports;
+use crate::report::{Mistake, Reports};
 
 /// Cycles that all tiles may advance before they look at each other's messages. The nearest tile
 /// is one hop away: 5 + 9 + 5 cycles after the last flit has left `[isa-bh: NoC/README.md]`, and a
@@ -249,8 +249,13 @@ impl<O: Observer + Send + 'static> Chip<O> {
         })
     }
 
-    /// Guest mistakes since last asked.
+    /// Guest mistakes since last asked, in words.
     pub fn take_reports(&mut self) -> Vec<String> {
+        self.take_mistakes().iter().map(ToString::to_string).collect()
+    }
+
+    /// The same, each with its place, for who has names for it.
+    pub fn take_mistakes(&mut self) -> Vec<Mistake> {
         self.reports.take()
     }
 

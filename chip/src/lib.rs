@@ -26,4 +26,5 @@ pub use endpoint::HostMemory;
 pub use error::HostError;
 pub use grid::{Grid, Harvest, Other, Place, Product, TensixTile};
 pub use hang::{Hang, HostPoll, HungTile, Moving, Pulse, Role, Stance, Witness};
+pub use report::Mistake;
 pub use snapshot::ChipSnapshot;

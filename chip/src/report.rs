@@ -1,8 +1,10 @@
 //! What went wrong in the machine, in words, for whoever asks next.
 
+use std::fmt::{self, Display, Formatter};
+
 use devices::DeviceFault;
 use devices::niu::{Coordinate, NocPacket};
-use sim_core::{Cycle, GuestError};
+use sim_core::{AgentId, CoreId, Cycle, GuestError};
 use tile::Ebreak;
 
 use crate::grid::{Other, TensixTile};
@@ -10,36 +12,68 @@ use crate::grid::{Other, TensixTile};
 /// Most reports that are kept; a guest that errs in a loop must not fill the memory.
 const KEPT: usize = 1000;
 
+/// Something that a guest did wrong, in words and in its place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mistake {
+    /// What it was, with tile, agent, pc and cycle.
+    pub text: String,
+    /// What the host could do about it, if anything.
+    pub hint: Option<String>,
+    /// Number of the tile, as [`crate::Grid::tensix`] counts.
+    pub tile: u16,
+    /// The core and the instruction, if it was one of a core: of a Tensix instruction, the one that pushed it.
+    pub at: Option<(CoreId, u32)>,
+}
+
+impl Display for Mistake {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "; {hint}"))
+    }
+}
+
 /// Guest mistakes, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reports {
-    lines: Vec<String>,
+    mistakes: Vec<Mistake>,
     notes: Vec<String>,
     dropped: u64,
 }
 
 impl Reports {
-    pub(crate) fn add(&mut self, line: String) {
-        if self.lines.len() < KEPT {
-            self.lines.push(line);
+    fn add(&mut self, mistake: Mistake) {
+        if self.mistakes.len() < KEPT {
+            self.mistakes.push(mistake);
         } else {
             self.dropped += 1;
         }
     }
 
-    /// A mistake in the tile at those coordinates.
-    pub(crate) fn guest(&mut self, tile: TensixTile, error: &GuestError) {
-        let hint = match tensix::Check::by_id(error.id) {
-            Ok(check) => {
-                format!("; TILESCOPE_WARN={} goes on with: {}", error.id, check.row().lowered)
-            }
-            Err(_) => String::new(),
+    /// A mistake in a tile.
+    pub(crate) fn guest(&mut self, (number, tile): (u16, TensixTile), error: &GuestError) {
+        let check = tensix::Check::by_id(error.id).ok();
+        let core = match error.at.agent {
+            AgentId::Core(core) => Some(core),
+            AgentId::Thread(thread) => Some(thread.core()),
+            AgentId::Unit(_) | AgentId::Noc(_) | AgentId::Host => None,
         };
-        self.add(format!("{tile}: {error}{hint}"));
+        self.add(Mistake {
+            text: format!("{tile}: {error}"),
+            hint: check.map(|check| {
+                format!("TILESCOPE_WARN={} goes on with: {}", error.id, check.row().lowered)
+            }),
+            tile: number,
+            at: core.zip(error.at.pc),
+        });
     }
 
     /// A core that has come to an `ebreak`; `attended`: the host is a debugger, which may have placed it.
-    pub(crate) fn ebreak(&mut self, tile: TensixTile, ebreak: Ebreak, attended: bool) {
+    pub(crate) fn ebreak(
+        &mut self,
+        (number, tile): (u16, TensixTile),
+        ebreak: Ebreak,
+        attended: bool,
+    ) {
         let Ebreak { core, pc, cycle } = ebreak;
         let what = if attended {
             "a debugger is at work and can let it go on"
@@ -47,13 +81,14 @@ impl Reports {
             "no debugger has been seen, so it stays there: a failed assertion of the kernel \
              (LLK_ASSERT, ASSERT) or a trap of the compiler"
         };
-        let line = format!(
-            "{tile}: [ebreak]: {core} has stopped at ebreak or ecall, pc {pc:#x}, cycle {cycle}: {what}"
+        let text = format!(
+            "{tile}: [ebreak]: {core} has stopped at ebreak or ecall, pc {pc:#x}, cycle {cycle}"
         );
         if !attended {
-            self.add(line);
+            let (hint, at) = (Some(what.to_owned()), Some((core, pc)));
+            self.add(Mistake { text, hint, tile: number, at });
         } else if self.notes.len() < KEPT {
-            self.notes.push(line);
+            self.notes.push(format!("{text}: {what}"));
         }
     }
 
@@ -65,47 +100,50 @@ impl Reports {
     /// A request to a coordinate where nothing is.
     pub(crate) fn nowhere(
         &mut self,
-        tile: TensixTile,
+        (number, tile): (u16, TensixTile),
         cycle: Cycle,
         packet: &NocPacket,
         at: Coordinate,
     ) {
-        self.add(format!(
+        let text = format!(
             "{tile}: UndefinedBehavior [noc-no-such-tile]: NoC {} request for address {:#x} \
              of NoC ({}, {}), where no tile is (cycle {cycle})",
             packet.noc,
             packet.address(),
             at.x,
             at.y
-        ));
+        );
+        self.add(Mistake { text, hint: None, tile: number, at: None });
     }
 
     /// A request that an endpoint refused.
     pub(crate) fn endpoint(
         &mut self,
-        tile: TensixTile,
+        (number, tile): (u16, TensixTile),
         cycle: Cycle,
         endpoint: Other,
         packet: &NocPacket,
         fault: &DeviceFault,
     ) {
         let at = Coordinate::from_bits(packet.coordinate());
-        self.add(format!(
+        let text = format!(
             "{tile}: {fault} (NoC {} request for address {:#x} of {endpoint} [NoC ({}, {})], cycle {cycle})",
             packet.noc,
             packet.address(),
             at.x,
             at.y
-        ));
+        );
+        self.add(Mistake { text, hint: None, tile: number, at: None });
     }
 
-    /// Takes all reports.
-    pub(crate) fn take(&mut self) -> Vec<String> {
-        let mut lines = std::mem::take(&mut self.lines);
+    /// Takes all mistakes.
+    pub(crate) fn take(&mut self) -> Vec<Mistake> {
+        let mut mistakes = std::mem::take(&mut self.mistakes);
         if self.dropped != 0 {
-            lines.push(format!("{} more reports were dropped", self.dropped));
+            let text = format!("{} more reports were dropped", self.dropped);
+            mistakes.push(Mistake { text, hint: None, tile: 0, at: None });
             self.dropped = 0;
         }
-        lines
+        mistakes
     }
 }

@@ -55,10 +55,10 @@ impl<O: Observer + Send + 'static> Chip<O> {
         self.field.collect(|number, tile, errors| {
             departures.extend(tile.take_departures().map(|departure| (number, departure)));
             for error in errors.drain(..) {
-                reports.guest(grid.tile(number), &error);
+                reports.guest((number, grid.tile(number)), &error);
             }
             for ebreak in tile.take_ebreaks() {
-                reports.ebreak(grid.tile(number), ebreak, *attended);
+                reports.ebreak((number, grid.tile(number)), ebreak, *attended);
             }
         });
         let anything_sent = !departures.is_empty();
@@ -92,7 +92,9 @@ impl<O: Observer + Send + 'static> Chip<O> {
                         let letter = Letter { source, ticket: sequence, endpoint, packet, data };
                         self.post.send(arrives, letter);
                     }
-                    None => self.reports.nowhere(self.grid.tile(source), cycle, &packet, at),
+                    None => {
+                        self.reports.nowhere((source, self.grid.tile(source)), cycle, &packet, at)
+                    }
                 }
             }
             (Receivers::Many(places), Message::Request { packet, data }) => {
@@ -122,7 +124,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             let Letter { source, ticket, endpoint, packet, mut data } = letter;
             let mut port = EndpointPort(self.endpoints.get_mut(endpoint));
             if let Err(fault) = devices::fabric::carry_out(&packet, &mut data, &mut port) {
-                let tile = self.grid.tile(source);
+                let tile = (source, self.grid.tile(source));
                 self.reports.endpoint(tile, cycle, endpoint, &packet, &fault);
                 if packet.needs_foreign_data() && data.is_empty() {
                     // The core that waits for it must not wait for ever.

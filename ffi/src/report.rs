@@ -10,6 +10,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 
+use session::mistakes::Told;
 use session::{Progress, Report};
 
 use crate::bell::Bell;
@@ -73,6 +74,10 @@ pub(crate) struct Reporter {
     seen: BTreeSet<String>,
     repeated: u64,
     hinted: bool,
+    /// Mistakes of guests, oldest first.
+    errors: Vec<String>,
+    /// The last hang.
+    report: Option<Box<Report>>,
     /// To the `tilescope run` that started this process.
     pub(crate) bell: Bell,
 }
@@ -87,6 +92,8 @@ impl Reporter {
             seen: BTreeSet::new(),
             repeated: 0,
             hinted: false,
+            errors: Vec::new(),
+            report: None,
             bell: Bell::none(),
         }
     }
@@ -127,23 +134,35 @@ impl Reporter {
             text += &format!("the tape: {}", tape.display());
         }
         say_plainly(text.trim_end());
-        if let Some(path) = &self.file {
-            let extension = path.extension().and_then(|extension| extension.to_str());
-            let written = match extension {
-                Some("json") => std::fs::write(path, report.json()),
-                Some("sarif") => std::fs::write(path, report.sarif()),
-                Some("html" | "htm") => std::fs::write(path, report.html()),
-                _ => append(path, text.trim_end()),
-            };
-            if let Err(error) = written {
-                say_plainly(&format!("tilescope: cannot write {}: {error}", path.display()));
-            }
+        self.report = Some(Box::new(report.clone()));
+        if !self.write_whole()
+            && let Some(path) = &self.file
+            && let Err(error) = append(path, text.trim_end())
+        {
+            say_plainly(&format!("tilescope: cannot write {}: {error}", path.display()));
         }
         match self.on_hang {
             OnHang::Continue => self.hint_hang(),
             OnHang::Exit => end_process(DEADLOCK),
             OnHang::Wait => stop_process(),
         }
+    }
+
+    /// Writes a report that is no text, with all that is known until now; whether the file is one.
+    fn write_whole(&self) -> bool {
+        let Some(path) = &self.file else { return false };
+        let told = Told { errors: &self.errors, report: self.report.as_deref() };
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let written = match extension {
+            Some("json") => std::fs::write(path, told.json()),
+            Some("sarif") => std::fs::write(path, told.sarif()),
+            Some("html" | "htm") => std::fs::write(path, told.html()),
+            _ => return false,
+        };
+        if let Err(error) = written {
+            say_plainly(&format!("tilescope: cannot write {}: {error}", path.display()));
+        }
+        true
     }
 
     /// Says that cores go round in loops while the host waits; `TILESCOPE_REPORT` gets it if it is text.
@@ -176,6 +195,8 @@ impl Reporter {
         } else {
             if culprit == Culprit::Guest {
                 self.bell.errs(text);
+                self.errors.push(text.to_owned());
+                self.write_whole();
             }
             self.line(&format!("tilescope: {}: {text}", culprit.name()));
             if self.seen.len() + 1 == REMEMBERED {
@@ -217,7 +238,7 @@ impl Reporter {
     fn line(&self, text: &str) {
         say_plainly(text);
         let Some(path) = &self.file else { return };
-        // A report in another form than text is of hangs alone.
+        // A report in another form than text is of hangs and of mistakes of guests, which are written as a whole.
         let whole = ["json", "sarif", "html", "htm"];
         let is_whole = |extension: &str| whole.contains(&extension);
         if path.extension().and_then(|extension| extension.to_str()).is_some_and(is_whole) {

@@ -10,8 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chip::{Chip, ChipConfig, HostError};
-use session::TileView;
 use session::names::read_names;
+use session::{TileView, mistakes};
 use symbols::catalog::{Catalog, Places};
 use tape::Call;
 
@@ -445,8 +445,8 @@ fn with_desk<T: Clone>(
         for note in chip.take_notes() {
             reporter.note(&note);
         }
-        for report in chip.take_reports() {
-            reporter.say(Culprit::Guest, &report);
+        for mistake in mistakes::take(chip, || Box::new(Catalog::gather(&places()))) {
+            reporter.say(Culprit::Guest, &mistake);
         }
         result.unwrap_or_else(|refusal| {
             let text = match refusal {

@@ -142,7 +142,8 @@ impl Taping {
             && running.pattern == pattern
             && (running.pid == process::id() && running.writer.take_up().is_ok())
         {
-            return None;
+            let made = running.writer.make_room();
+            return made.err().map(|error| running.complain(&error));
         }
         // Who names another file from session to session, as a runner of tests does, gets one for each.
         let before = self.flush();
@@ -266,6 +267,10 @@ impl Running {
 
     fn complaint(&mut self) -> Option<String> {
         let error = self.writer.error()?;
-        Some(format!("the tape {} ends here: {error}", self.writer.path().display()))
+        Some(self.complain(&error))
+    }
+
+    fn complain(&self, error: &io::Error) -> String {
+        format!("the tape {} ends here: {error}", self.writer.path().display())
     }
 }

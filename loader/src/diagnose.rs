@@ -4,14 +4,15 @@
 //! then; the second, which is the same cycle by cycle, keeps the books on them.
 
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use observe::Ledger;
 use observe::why::{
-    Accesses, Arguments, Checks, End, Explanation, Finding, Loops, Regions, Scene, Stack,
-    WrongResult, casts, explain, layout,
+    Accesses, Arguments, Checks, End, Explanation, Finding, Loops, Polled, Regions, Running, Scene,
+    Stack, WrongResult, casts, explain, layout,
 };
-use sim_core::{GuestError, NullObserver, Observer};
-use tile::{AgentWait, Stop, TileConfig, Verdict};
+use observe::{Ledger, Names as _};
+use sim_core::{AgentId, CoreId, GuestError, NullObserver, Observer};
+use tile::{AgentWait, Stop, Tile, TileConfig, Verdict};
 
 use crate::firmware::{BootOptions, FirmwareSet, ZERO_UNTIL};
 use crate::names::LoadedNames;
@@ -29,6 +30,8 @@ pub struct Setup {
     pub max_cycles: u64,
     /// Ids of checks that are not reported.
     pub suppressed: Vec<String>,
+    /// Stops it when it is set.
+    pub stop: Option<&'static AtomicBool>,
 }
 
 impl Default for Setup {
@@ -38,7 +41,14 @@ impl Default for Setup {
             logical: (0, 0),
             max_cycles: 10_000_000,
             suppressed: Vec::new(),
+            stop: None,
         }
+    }
+}
+
+impl Setup {
+    fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::SeqCst))
     }
 }
 
@@ -51,6 +61,8 @@ pub struct Diagnosis {
     pub wrong: bool,
     /// Cycle of the end.
     pub cycles: u64,
+    /// It was stopped: nothing is explained, everybody is where the explanation says.
+    pub interrupted: bool,
 }
 
 /// How a run of all stages ended.
@@ -210,12 +222,16 @@ pub fn diagnose_watched(
     setup: &Setup,
     watch: &mut dyn FnMut(&Launch, u32),
 ) -> Result<Diagnosis, SessionError> {
-    let Setup { config, logical, max_cycles, suppressed } = setup;
+    let Setup { config, logical, max_cycles, suppressed, stop } = setup;
     let (config, max_cycles) = (*config, *max_cycles);
     let names = Rc::new(LoadedNames::new(set));
     let options = BootOptions { logical: *logical, ..BootOptions::default() };
     let mut first = Session::stage(config, set, &options, NullObserver)?;
+    stop.into_iter().for_each(|stop| first.stop_at(stop));
     let words = polled(&run_stages(&mut first, launches, &names, max_cycles, watch)?.waits);
+    if setup.is_stopped() {
+        return Ok(stopped(&first.tile, &names));
+    }
     drop(first);
 
     let places = regions(launches, config.coordinates);
@@ -229,7 +245,11 @@ pub fn diagnose_watched(
     directed.retain(|finding| !suppressed.iter().any(|id| id == finding.hazard.id));
     let observer = ((Ledger::new(words), checks), (accesses, Loops::default()));
     let mut session = Session::stage(config, set, &options, observer)?;
+    stop.into_iter().for_each(|stop| session.stop_at(stop));
     let end = run_stages(&mut session, launches, &names, max_cycles, watch)?;
+    if setup.is_stopped() {
+        return Ok(stopped(&session.tile, &names));
+    }
     if matches!(end.end, End::Done | End::WrongResult) {
         // What the kernels pushed last may still be on its way.
         session.settle(HOST_REACTION_CYCLES);
@@ -262,5 +282,37 @@ pub fn diagnose_watched(
         circular: &buffers,
     };
     let explanation = explain(&scene, end.fault.as_deref());
-    Ok(Diagnosis { explanation, wrong: end.wrong.is_some(), cycles: end.found })
+    let (wrong, cycles) = (end.wrong.is_some(), end.found);
+    Ok(Diagnosis { explanation, wrong, cycles, interrupted: false })
+}
+
+/// Where everybody stands, from what the tile itself shows.
+fn stopped<O: Observer>(tile: &Tile<O>, names: &Rc<LoadedNames>) -> Diagnosis {
+    let (waits, cycles) = (tile.waits(), tile.now().0);
+    let (ledger, polled) = (Ledger::new(Vec::new()), Polled::default());
+    let scene = Scene {
+        end: End::NoProgress,
+        wrong: None,
+        found: cycles,
+        closed: None,
+        waits: &waits,
+        ledger: &ledger,
+        findings: &[],
+        machine: tile,
+        loops: &Loops::default(),
+        polled: &polled,
+        names: &**names,
+        circular: &[],
+    };
+    let mut explanation = explain(&scene, None);
+    let waits = |core| waits.iter().any(|wait| wait.agent == AgentId::Core(core));
+    let running = CoreId::ALL.into_iter().filter(|&core| !waits(core) && !tile.is_dead(core));
+    explanation.running = running
+        .map(|core| {
+            let pc = tile.core(core).pc();
+            let (agent, code) = (AgentId::Core(core), names.code(core, pc));
+            Running { agent, text: "runs".to_owned(), pc, code }
+        })
+        .collect();
+    Diagnosis { explanation, wrong: false, cycles, interrupted: true }
 }

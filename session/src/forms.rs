@@ -1,10 +1,11 @@
 //! The report in the forms that programs and browsers read.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::report::{Report, TileReport};
+use crate::report::{Report, Sender, TileReport};
 use crate::show::place;
 
 impl Report {
@@ -51,6 +52,8 @@ impl Report {
             others.extend(&remote.silent);
             others.sort_unstable();
             others.dedup();
+            // Tiles that are alike are one box, and one arrow to itself says what holds among them.
+            let mut drawn = BTreeSet::new();
             for other in others.into_iter().filter(|other| *other != tile.tile) {
                 let own = |one: &&TileReport| one.tile == other || one.alike.contains(&other);
                 let to = match self.tiles.iter().find(own) {
@@ -61,13 +64,19 @@ impl Report {
                     }
                 };
                 let word = dot_text(&remote.word);
-                let _ = writeln!(text, "  {from} -> {to} [style=dashed, label=\"{word}\"];");
+                if drawn.insert(to.clone()) {
+                    let _ = writeln!(text, "  {from} -> {to} [style=dashed, label=\"{word}\"];");
+                }
             }
         }
         outside.sort_unstable();
         outside.dedup();
         for (x, y) in outside {
-            let _ = writeln!(text, "  t{x}_{y} [label=\"tile ({x}, {y}), not stuck\"];");
+            let (what, colour) = match self.sent_astray((x, y)) {
+                Some(_) => ("has sent it elsewhere", ", color=red, fontcolor=red"),
+                None => ("not stuck", ""),
+            };
+            let _ = writeln!(text, "  t{x}_{y} [label=\"tile ({x}, {y}), {what}\"{colour}];");
         }
         text.push_str("}\n");
         text
@@ -96,14 +105,18 @@ impl Report {
     /// A page of its own: the grid with who is in what state, and for each tile why.
     #[must_use]
     pub fn html(&self) -> String {
+        let class = self.cause.hazard;
+        let class = class.map(|hazard| format!("[{}]: {}", hazard.id, hazard.name));
         let mut page = String::from(HEAD);
         let _ = write!(
             page,
-            "<h1>{}: {}</h1><p>found at cycle {}; {}</p>{LEGEND}{}",
+            "<h1>{}{}</h1><p class=lead>{}</p><p>found at cycle {}; {}</p>{}{}",
             self.verdict,
+            escape(&class.unwrap_or_default()),
             escape(&self.cause.headline),
             self.found,
             escape(&self.host),
+            self.legend(),
             self.map()
         );
         page.push_str(SCRIPT);
@@ -121,8 +134,13 @@ impl Report {
                 place(tile),
                 escape(&tile.explanation.headline),
                 facts(tile),
-                escape(&tile.explanation.to_string())
+                escape(told(tile).trim())
             );
+        }
+        // The first tile says it of what it has found by itself.
+        let own = self.tiles.first().and_then(|tile| tile.explanation.hazard);
+        if let Some(hazard) = self.cause.hazard.filter(|_| own.is_none()) {
+            let _ = write!(page, "<p class=help>help: {}</p>", escape(hazard.next));
         }
         page.push_str("</body></html>\n");
         page
@@ -132,6 +150,8 @@ impl Report {
     fn map(&self) -> String {
         let all = self.tiles.iter().flat_map(|tile| tile.alike.iter().chain([&tile.tile]));
         let all = all.chain(&self.bystanders).copied();
+        let all = all.chain(self.astray().map(|(sender, _)| sender.tile));
+        let all = all.chain(self.returned().map(|sender| sender.tile));
         let (columns, rows) = all.fold((0, 0), |(x, y), at| (x.max(at.0), y.max(at.1)));
         let mut text = String::from("<table class=map><tr><th></th>");
         for x in 0..=columns {
@@ -147,17 +167,68 @@ impl Report {
         text
     }
 
+    /// Who has sent elsewhere what a tile waits for, and that tile.
+    fn astray(&self) -> impl Iterator<Item = (&Sender, (u8, u8))> {
+        self.tiles.iter().flat_map(|tile| {
+            let senders = tile.remote.iter().flat_map(|remote| &remote.elsewhere);
+            senders.map(|sender| (sender, tile.tile))
+        })
+    }
+
+    fn sent_astray(&self, at: (u8, u8)) -> Option<(&Sender, (u8, u8))> {
+        self.astray().find(|(sender, _)| sender.tile == at)
+    }
+
+    /// Tiles that have written what others wait for more of, and whose kernel has returned.
+    fn returned(&self) -> impl Iterator<Item = &Sender> {
+        let remotes = self.tiles.iter().filter_map(|tile| tile.remote.as_ref());
+        remotes.flat_map(|remote| &remote.arrived).filter(|sender| sender.finished)
+    }
+
+    /// What the colours of the map say, of those that are in it.
+    fn legend(&self) -> String {
+        let mut text = String::from(
+            "<p class=legend>workers as the runtime counts them, columns and rows: \
+             <span class=cause>waits first</span> ",
+        );
+        let sent = self.astray().next().is_some();
+        for (class, name, is_there) in [
+            ("sent", "has sent it elsewhere", sent),
+            ("done", "has returned", self.returned().next().is_some()),
+            (
+                "stuck",
+                "stuck",
+                self.tiles.len() > 1 || !self.tiles.iter().all(|tile| tile.alike.is_empty()),
+            ),
+            ("busy", "not stuck", !self.bystanders.is_empty()),
+        ] {
+            if is_there {
+                let _ = write!(text, "<span class={class}>{name}</span> ");
+            }
+        }
+        text.push_str("<span>at rest</span>; click a tile for why</p>");
+        text
+    }
+
     fn cell(&self, at: (u8, u8)) -> String {
         let own = |tile: &&TileReport| tile.tile == at || tile.alike.contains(&at);
         match self.tiles.iter().enumerate().find(|(_, tile)| own(tile)) {
             Some((index, tile)) => {
-                let class = if index == 0 { "cause" } else { "stuck" };
+                let class = if index == 0 && tile.tile == at { "cause" } else { "stuck" };
                 let title = escape(&tile.explanation.headline);
                 let (x, y) = tile.tile;
+                let class = if self.sent_astray(at).is_some() { "sent" } else { class };
                 format!(
                     "<td class={class} title=\"{title}\"><a href=\"#t{x}-{y}\">{}</a></td>",
                     tile.explanation.hazard.map_or("!", |hazard| hazard.id)
                 )
+            }
+            None if let Some((sender, (x, y))) = self.sent_astray(at) => {
+                let title = escape(&sender.to_string());
+                format!("<td class=sent title=\"{title}\"><a href=\"#t{x}-{y}\">&#8599;</a></td>")
+            }
+            None if let Some(sender) = self.returned().find(|sender| sender.tile == at) => {
+                format!("<td class=done title=\"{}\"></td>", escape(&sender.to_string()))
             }
             None if self.bystanders.contains(&at) => {
                 "<td class=busy title=\"within a kernel or serving others, not stuck\"></td>"
@@ -175,6 +246,19 @@ fn node((x, y): (u8, u8), at: usize) -> String {
 
 fn dot_text(text: &str) -> String {
     text.replace('\\', "/").replace('"', "'")
+}
+
+/// What is said of a tile: who wrote what it waits for, why it does not move, its last requests.
+fn told(tile: &TileReport) -> String {
+    let remote = tile.remote.as_ref().map(|remote| format!("{remote}\n")).unwrap_or_default();
+    let mut text = format!("{remote}{}", tile.explanation);
+    if !tile.requests.is_empty() {
+        text.push_str("its last requests on that NoC:\n");
+    }
+    for request in &tile.requests {
+        let _ = writeln!(text, "  {request}");
+    }
+    text
 }
 
 fn facts(tile: &TileReport) -> String {
@@ -201,26 +285,33 @@ fn mark(log: &mut Value, tile: &str) {
     }
 }
 
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
-
-/// What the colours of the map say.
-const LEGEND: &str = "<p class=legend>workers as the runtime counts them, columns and rows: \
-<span class=cause>the cause</span> <span class=stuck>stuck</span> <span class=busy>not stuck</span> \
-at rest; click a tile for why</p>";
 
 /// A link to a tile opens what is said of it.
 const SCRIPT: &str = "<script>addEventListener('hashchange',()=>{\
 const t=document.getElementById(location.hash.slice(1));if(t)t.open=true})</script>";
 
-const HEAD: &str = "<!doctype html><html lang=en><head><meta charset=utf-8>\
+/// How a page begins.
+pub(crate) const HEAD: &str = "<!doctype html><html lang=en><head><meta charset=utf-8>\
+<meta name=viewport content=\"width=device-width,initial-scale=1\">\
 <title>tilescope: why the chip hangs</title><style>\
-body{font:14px/1.4 system-ui,sans-serif;margin:2em;max-width:72em}\
-pre{background:#f6f6f6;padding:1em;overflow-x:auto}\
-.map td{width:2.2em;height:1.8em;text-align:center;border:1px solid #ccc;font-size:11px}\
-.map th{font-weight:normal;color:#888;font-size:11px}\
-.cause{background:#c62828}.cause a{color:#fff}.stuck{background:#ffcc80}.busy{background:#c8e6c9}\
-.legend span{padding:0 .5em;border:1px solid #ccc}.legend .cause{color:#fff}.map a{display:block;color:inherit;text-decoration:none}\
-summary{cursor:pointer;font-weight:600;margin-top:.6em}\
+:root{color-scheme:light dark;--back:#fff;--text:#1a1a1a;--pre:#f6f6f6;--line:#bbb;--dim:#666;\
+--stuck:#ffcc80;--busy:#c8e6c9;--sent:#d1b3e6;--done:#dcdcdc}\
+@media(prefers-color-scheme:dark){:root{--back:#15181c;--text:#e4e6e8;--pre:#1f2429;--line:#4a5158;\
+--dim:#9aa2aa;--stuck:#7a4b00;--busy:#1e4d2b;--sent:#553371;--done:#3c4248}}\
+body{font:14px/1.45 system-ui,sans-serif;margin:2em auto;padding:0 1.2em;max-width:76em;\
+background:var(--back);color:var(--text)}\
+h1{font-size:1.5em;margin:0 0 .4em}.lead{font-size:1.15em;overflow-wrap:anywhere}\
+pre{background:var(--pre);padding:1em;overflow-x:auto;font-size:13px}\
+.map{display:block;overflow-x:auto;border-spacing:2px;margin:1em 0}\
+.map td{min-width:2.4em;height:2em;text-align:center;border:1px solid var(--line);font-size:11px;padding:0}\
+.map th{font-weight:normal;color:var(--dim);font-size:11px}\
+.map a{display:block;line-height:2.4em;color:inherit;text-decoration:none}\
+.stuck{background:var(--stuck)}.busy{background:var(--busy)}.sent{background:var(--sent)}.done{background:var(--done)}\
+.cause{background:#c62828;color:#fff}\
+.legend span{padding:0 .5em;border:1px solid var(--line);white-space:nowrap}\
+.legend{line-height:1.9}summary{cursor:pointer;font-weight:600;margin-top:.6em;overflow-wrap:anywhere}\
+@media(max-width:40em){body{margin:1em 0}pre{font-size:12px;padding:.7em}}\
 </style></head><body>\n";

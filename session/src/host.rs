@@ -14,6 +14,8 @@ use sim_core::Observer;
 use symbols::catalog::{Catalog, Item, ItemKind, Places};
 use tape::{AttachmentKind, Tape};
 
+use crate::positions::Positions;
+
 /// Why a session goes no further.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
@@ -23,6 +25,9 @@ pub enum SessionError {
     /// A host of another kind has a reason of its own, in one line.
     #[error("{0}")]
     Host(String),
+    /// Somebody had enough: where everybody stood then.
+    #[error("interrupted; {0}")]
+    Stopped(Box<Positions>),
 }
 
 /// A host that can be played again and again, the same each time.

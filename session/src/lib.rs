@@ -3,7 +3,9 @@
 //! * [`host`] is who makes the calls, and [`second`] asks why a session hangs.
 //! * [`survey`] finds out what a session is, and [`watch`] plays it again with eyes on chosen tiles.
 //! * [`report()`] turns a [`chip::Hang`] into one explanation over many tiles.
+//! * [`heed`] stops a host between two calls.
 //! * [`positions()`] is where everybody stands, hang or not.
+//! * [`mistakes`] names the place of what a kernel did wrong.
 //! * [`names`] is what files say of a tile: names of code, buffers, semaphores.
 //! * [`pack`] puts into a tape what explains it on another machine.
 //! * [`books`] is what a watched tile has kept; an unwatched one has none and is explained from its state.
@@ -18,8 +20,10 @@ pub mod checks;
 pub mod eye;
 mod forms;
 mod go;
+pub mod heed;
 pub mod host;
 pub mod lens;
+pub mod mistakes;
 pub mod names;
 pub mod pack;
 pub mod plan;

@@ -6,12 +6,12 @@ use std::fmt;
 
 use chip::{Chip, HungTile, Role};
 use observe::CodeName;
-use observe::why::{End, Held, Link, Scene, explain};
+use observe::why::{End, Explanation, Held, Link, Running, Scene, explain};
 use serde::Serialize;
-use sim_core::{AgentId, CoreId};
+use sim_core::{AgentId, CoreId, Observer};
 use tile::{AgentWait, Tile};
 
-use crate::books::{Blank, Kept};
+use crate::books::{Blank, Books, Kept};
 use crate::report::{TileView, role};
 use crate::show::{list, tile_name};
 
@@ -81,9 +81,61 @@ pub struct Positions {
     pub resting: usize,
 }
 
+impl Positions {
+    /// Where everybody stands on a lone tile, as an explanation of it has it.
+    #[must_use]
+    pub fn of_tile(tile: (u8, u8), noc: (u8, u8), stands: &Explanation) -> Self {
+        let runs = |running: &Running| Position {
+            who: running.agent.to_string(),
+            does: running.text.clone(),
+            since: None,
+            pc: Some(running.pc),
+            code: running.code.clone(),
+            instruction: None,
+            held: None,
+            idle: false,
+        };
+        let waits = stands.waits.iter().map(|link| {
+            // BRISC waits there for the others.
+            let idle = link.agent != AgentId::Core(CoreId::Brisc) && link.text.contains(SYNC);
+            Position { idle, ..waiting(link) }
+        });
+        let positions: Vec<Position> = stands.running.iter().map(runs).chain(waits).collect();
+        let tile = TilePositions {
+            tile,
+            noc,
+            role: "launched by the host",
+            operation: None,
+            kernels: Vec::new(),
+            positions,
+            alike: Vec::new(),
+        };
+        Self { cycle: stands.found, tiles: vec![tile], resting: 0 }
+    }
+}
+
+/// Words in which the cores of the vendor's firmware are told to start a kernel `[spec: boot-and-sync 1.5]`.
+const SYNC: &str = "subordinate_sync.";
+
 /// Looks where everybody stands. `view` says what is known of a tile.
 pub fn positions<O: Kept + Send + 'static>(
     chip: &mut Chip<O>,
+    view: impl FnMut(&Tile<O>, &HungTile) -> TileView,
+) -> Positions {
+    of_chip(chip, |tile| tile.observer().books(), view)
+}
+
+/// The same of a chip whose observers keep no books.
+pub(crate) fn standing<O: Observer + Send + 'static>(
+    chip: &mut Chip<O>,
+    view: impl FnMut(&Tile<O>, &HungTile) -> TileView,
+) -> Positions {
+    of_chip(chip, |_| None, view)
+}
+
+fn of_chip<O: Observer + Send + 'static>(
+    chip: &mut Chip<O>,
+    books: impl Fn(&Tile<O>) -> Option<Books<'_>>,
     mut view: impl FnMut(&Tile<O>, &HungTile) -> TileView,
 ) -> Positions {
     let standing = chip.standing();
@@ -93,7 +145,8 @@ pub fn positions<O: Kept + Send + 'static>(
             all.resting += 1;
             continue;
         }
-        let tile = chip.inspect(seen.number, |tile| tile_positions(tile, seen, view(tile, seen)));
+        let tile = chip
+            .inspect(seen.number, |tile| tile_positions(tile, seen, view(tile, seen), books(tile)));
         if !tile.positions.is_empty() {
             all.add(tile);
         }
@@ -116,9 +169,14 @@ impl Positions {
     }
 }
 
-fn tile_positions<O: Kept>(tile: &Tile<O>, seen: &HungTile, view: TileView) -> TilePositions {
+fn tile_positions<O: Observer>(
+    tile: &Tile<O>,
+    seen: &HungTile,
+    view: TileView,
+    books: Option<Books<'_>>,
+) -> TilePositions {
     let blank = Blank::new();
-    let books = tile.observer().books().unwrap_or_else(|| blank.books());
+    let books = books.unwrap_or_else(|| blank.books());
     let scene = Scene {
         end: End::NoProgress,
         found: tile.now().0,
@@ -163,7 +221,7 @@ fn tile_positions<O: Kept>(tile: &Tile<O>, seen: &HungTile, view: TileView) -> T
 fn is_idle(core: CoreId, waits: &[AgentWait]) -> bool {
     let is_sync = |addr| {
         let place = memory_map::mailbox::place(addr);
-        place.is_some_and(|place| place.name.starts_with("subordinate_sync."))
+        place.is_some_and(|place| place.name.starts_with(SYNC))
     };
     let wait = waits.iter().find(|wait| wait.agent == AgentId::Core(core));
     core != CoreId::Brisc
@@ -187,7 +245,7 @@ fn waiting(link: &Link) -> Position {
 }
 
 /// A core that does not wait.
-fn at<O: Kept>(tile: &Tile<O>, view: &TileView, core: CoreId, does: &str) -> Position {
+fn at<O: Observer>(tile: &Tile<O>, view: &TileView, core: CoreId, does: &str) -> Position {
     let pc = tile.core(core).pc();
     Position {
         who: core.name().to_owned(),

@@ -216,7 +216,8 @@ fn host<O: Observer + Send + 'static>(chip: &mut Chip<O>, hang: &Hang) -> String
     }
     let mut words: Vec<_> = hang.polls.iter().take(3).map(|poll| polled(chip, poll)).collect();
     if hang.polls.len() > words.len() {
-        words.push(format!("{} words more", hang.polls.len() - words.len()));
+        let more = hang.polls.len() - words.len();
+        words.push(format!("{more} {} more", if more == 1 { "word" } else { "words" }));
     }
     format!("the host polls {}", words.join(", "))
 }

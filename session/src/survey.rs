@@ -16,12 +16,15 @@ use symbols::tile_names::TileNames;
 
 use crate::eye::{Eye, Sink};
 use crate::host::{Host, SessionError, Stage};
+use crate::mistakes;
 use crate::names::title;
 use crate::second::{Answer, Found, first_run};
 use crate::selection::Selection;
 
 /// Different launches of a tile that are remembered by name.
 const TITLES: usize = 16;
+/// Mistakes that are remembered.
+const ERRORS: usize = 1000;
 
 /// A tile of a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -168,7 +171,7 @@ fn ended<O: Observer + Send + 'static>(
     };
     let tiles = standing.tiles.iter().map(tile).collect();
     book.clear();
-    Ended { index, call, cycle: chip.now().0, tiles, errors: chip.take_reports() }
+    Ended { index, call, cycle: chip.now().0, tiles, errors: Vec::new() }
 }
 
 /// Numbers of tiles by their coordinates.
@@ -228,15 +231,25 @@ pub fn look<H: Host>(
         }
     };
     let mut stage = Stage::new(host.play(), make);
-    let (mut opened, mut sessions) = (0_usize, Vec::new());
-    let (found, answer) = first_run(&mut stage, |chip, played| match played.what {
-        What::Init => opened += 1,
-        What::Exit => sessions.push(ended(chip, &book, opened.saturating_sub(1), played.index)),
-        _ => {}
+    let (mut opened, mut sessions, mut errors) = (0_usize, Vec::new(), Vec::new());
+    let (found, answer) = first_run(&mut stage, |chip, played| {
+        // At once: the next launch has other names.
+        errors.extend(mistakes::take(chip, || Arc::clone(catalog)));
+        errors.truncate(ERRORS);
+        match played.what {
+            What::Init => opened += 1,
+            What::Exit => {
+                let mut session = ended(chip, &book, opened.saturating_sub(1), played.index);
+                session.errors = std::mem::take(&mut errors);
+                sessions.push(session);
+            }
+            _ => {}
+        }
     })?;
     if stage.is_open() || sessions.is_empty() {
         let index = opened.saturating_sub(1);
-        sessions.push(ended(&mut stage.chip, &book, index, answer.calls.saturating_sub(1)));
+        let call = answer.calls.saturating_sub(1);
+        sessions.push(Ended { errors, ..ended(&mut stage.chip, &book, index, call) });
     }
     let at = if found.is_some() {
         sessions.len() - 1

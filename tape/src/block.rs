@@ -55,10 +55,12 @@ pub(crate) enum Kind {
     Attachment,
     /// Nothing: all that was to be attached is there.
     Explained,
+    /// How many sessions were dropped from here, so that the next ones have room.
+    Dropped,
 }
 
 impl Kind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Header,
         Self::Blobs,
         Self::Calls,
@@ -67,6 +69,7 @@ impl Kind {
         Self::Part,
         Self::Attachment,
         Self::Explained,
+        Self::Dropped,
     ];
 }
 

@@ -152,6 +152,7 @@ pub(crate) struct BlockTape {
     forks: Vec<u32>,
     attachments: Vec<Entry>,
     is_explained: bool,
+    dropped: u64,
     ending: Ending,
 }
 
@@ -193,6 +194,15 @@ impl Tape {
         match &self.kind {
             TapeKind::Blocks(tape) => &tape.forks,
             TapeKind::Old { .. } => &[],
+        }
+    }
+
+    /// Sessions before the first one here, which were dropped because room was bounded.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        match &self.kind {
+            TapeKind::Blocks(tape) => tape.dropped,
+            TapeKind::Old { .. } => 0,
         }
     }
 
@@ -342,6 +352,7 @@ impl BlockTape {
             forks: Vec::new(),
             attachments: Vec::new(),
             is_explained: of(Kind::Explained).next().is_some(),
+            dropped: 0,
             ending,
         };
         let damaged = |Damage(what)| TapeError::Damaged { path: path.to_owned(), what };
@@ -355,6 +366,10 @@ impl BlockTape {
                 Kind::Fork => {
                     tape.load(path, place, &mut raw)?;
                     tape.forks.push(Cursor::new(&raw).small().map_err(damaged)?);
+                }
+                Kind::Dropped => {
+                    tape.load(path, place, &mut raw)?;
+                    tape.dropped = Cursor::new(&raw).get().map_err(damaged)?;
                 }
                 Kind::Part => parts.push(*place),
                 Kind::Attachment => {

@@ -115,7 +115,7 @@ proptest! {
     #[test]
     fn any_payload_of_any_block_is_an_error_or_calls(
         payloads in prop::collection::vec(
-            (prop::sample::select(vec![Kind::Header, Kind::Blobs, Kind::Calls, Kind::Calls, Kind::Fork, Kind::Part, Kind::Attachment]),
+            (prop::sample::select(vec![Kind::Header, Kind::Blobs, Kind::Calls, Kind::Calls, Kind::Fork, Kind::Dropped, Kind::Part, Kind::Attachment]),
              prop::collection::vec(prop_oneof![any::<u8>(), 0_u8..32], 0..60)), 1..5),
     ) {
         let folder = tempfile::tempdir().unwrap();

@@ -22,7 +22,8 @@ const COPIED_BYTES: usize = 1 << 20;
 /// How to write.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Options {
-    /// Size beyond which the tape does not grow; calls that come after are not recorded.
+    /// Size beyond which the tape does not grow; of the session that is under way then, calls that come after
+    /// are not recorded. [`TapeWriter::make_room`] drops sessions that are over for it.
     pub limit_bytes: Option<u64>,
 }
 
@@ -33,6 +34,8 @@ pub struct TapeWriter {
     path: PathBuf,
     /// The process whose tape it is.
     pid: u32,
+    /// The header ends here.
+    headed: u64,
     /// Whole blocks end here.
     written: u64,
     limit: u64,
@@ -45,6 +48,11 @@ pub struct TapeWriter {
     held: Option<u64>,
     /// A session is open.
     open: bool,
+    /// Sessions that were begun since the tape, or what is left of it, began; and those that were dropped.
+    sessions: u64,
+    dropped: u64,
+    /// The process that made the header is another one.
+    forked: bool,
     /// Numbers of the pieces of a payload.
     pieces: Vec<u8>,
     block: Vec<u8>,
@@ -89,6 +97,7 @@ impl TapeWriter {
             file,
             path: path.to_owned(),
             pid: process::id(),
+            headed: 0,
             written: MAGIC.len() as u64,
             limit: u64::MAX,
             ended: false,
@@ -97,11 +106,15 @@ impl TapeWriter {
             blobs: Blobs::new(),
             held: None,
             open: false,
+            sessions: 0,
+            dropped: 0,
+            forked: false,
             pieces: Vec::new(),
             block: Vec::new(),
             sealer: Sealer::new(),
         };
         writer.write(Kind::Header, &header.encode())?;
+        writer.headed = writer.written;
         writer.limit = options.limit_bytes.unwrap_or(u64::MAX);
         Ok(writer)
     }
@@ -135,7 +148,10 @@ impl TapeWriter {
     #[inline]
     fn push(&mut self, call: &Call<'_>) {
         match *call {
-            Call::Init => self.open = true,
+            Call::Init => {
+                self.open = true;
+                self.sessions += 1;
+            }
             Call::Exit => self.open = false,
             _ => {}
         }
@@ -276,6 +292,49 @@ impl TapeWriter {
         Ok(())
     }
 
+    /// Before a new session: if more than half of the room is used, or none is left, drops all sessions before,
+    /// so that what is newest is on the tape. A session begins with a fresh chip: without those before it is
+    /// played to the same state.
+    ///
+    /// A session alone is never cut at its beginning. Whoever is killed here leaves a whole tape.
+    ///
+    /// # Errors
+    /// The file cannot be written; nothing more is.
+    pub fn make_room(&mut self) -> io::Result<()> {
+        let is_used = self.ended || self.written - self.headed > (self.limit - self.headed) / 2;
+        if self.limit == u64::MAX || self.open || self.sessions == 0 || !is_used {
+            return Ok(());
+        }
+        let made = self.drop_sessions();
+        if made.is_err() {
+            self.ended = true;
+        }
+        made
+    }
+
+    fn drop_sessions(&mut self) -> io::Result<()> {
+        self.folder = Folder::new();
+        self.blobs = Blobs::new();
+        self.held = None;
+        (self.ended, self.error) = (false, None);
+        self.file.set_len(self.headed)?;
+        self.written = self.headed;
+        self.dropped += std::mem::take(&mut self.sessions);
+        let mut number = Vec::new();
+        put(&mut number, self.dropped);
+        self.write(Kind::Dropped, &number)?;
+        if self.forked {
+            self.write_pid()?;
+        }
+        Ok(())
+    }
+
+    fn write_pid(&mut self) -> io::Result<()> {
+        let mut pid = Vec::new();
+        put(&mut pid, self.pid.into());
+        self.write(Kind::Fork, &pid)
+    }
+
     #[cfg(test)]
     pub(crate) fn pretend_other_process(&mut self) {
         self.pid ^= 1;
@@ -315,6 +374,7 @@ impl TapeWriter {
             file,
             path: path.to_owned(),
             pid: process::id(),
+            headed: self.headed,
             written: self.written,
             limit: self.limit,
             ended: self.ended,
@@ -323,14 +383,15 @@ impl TapeWriter {
             blobs: self.blobs.clone(),
             held: self.held,
             open: self.open,
+            sessions: self.sessions,
+            dropped: self.dropped,
+            forked: true,
             pieces: Vec::new(),
             block: Vec::new(),
             sealer: Sealer::new(),
         };
         if !child.ended {
-            let mut pid = Vec::new();
-            put(&mut pid, child.pid.into());
-            child.write(Kind::Fork, &pid)?;
+            child.write_pid()?;
         }
         Ok(child)
     }

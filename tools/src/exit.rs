@@ -18,7 +18,7 @@ pub enum Exit {
     Host,
     /// A deadlock was proved.
     Deadlock,
-    /// A limit was reached without the awaited event.
+    /// A limit was reached without the awaited event, or the user stopped it.
     NoProgress,
     /// The run ended, but memory does not hold what was expected, or a replay read something else.
     WrongResult,
@@ -65,5 +65,6 @@ Exit status:
   1  guest error: firmware or a kernel did what the hardware forbids (diagnosed)
   2  host error: arguments, files, ELF images, plan, download
   3  deadlock, proved
-  4  no progress: a limit was reached first
-  5  wrong result: an [[launch.expect]] block does not hold, or a replayed read differs";
+  4  no progress: a limit was reached first, or Ctrl-C stopped it, which says where everybody stood
+  5  wrong result: an [[launch.expect]] block does not hold, or a replayed read differs
+130  Ctrl-C a second time, which ends it at once";

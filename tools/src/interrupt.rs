@@ -1,15 +1,28 @@
-//! Ctrl-C and its like while a tile runs: the run stops, says how far it came, and completes its
-//! files.
+//! Ctrl-C and its like while a tile runs: the run stops, says how far it came and where everybody stands, and
+//! completes its files. A second one ends the program at once.
 
+use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use session::{Positions, SessionError};
+
+use crate::output::{print_plainly, say};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on SIGINT, SIGTERM and SIGHUP set the flag that is returned, and nothing else.
+/// Exit status of a program that Ctrl-C has ended, as shells count [man: bash(1)].
+const ENDED: i32 = 128 + 2;
+
+/// From now on SIGINT, SIGTERM and SIGHUP set the flag that is returned; the second one ends the program.
 #[must_use]
 pub fn heed_interrupts() -> &'static AtomicBool {
     // With another handler in place, that one decides.
-    let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            say("ended at once; files that were being written may lack their end");
+            process::exit(ENDED);
+        }
+    });
     &INTERRUPTED
 }
 
@@ -17,4 +30,22 @@ pub fn heed_interrupts() -> &'static AtomicBool {
 #[must_use]
 pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
+}
+
+/// If an error is that the user asked to stop: says on standard error where everybody stood.
+#[must_use]
+pub fn told(error: &anyhow::Error) -> bool {
+    let stands = error.downcast_ref().and_then(|error: &SessionError| match error {
+        SessionError::Stopped(stands) => Some(&**stands),
+        _ => None,
+    });
+    if let Some(stands) = stands {
+        tell(stands);
+    }
+    stands.is_some()
+}
+
+fn tell(stands: &Positions) {
+    say(&format!("interrupted; {}", stands.to_string().trim_end()));
+    print_plainly("nothing was proved: it may still have been at work");
 }

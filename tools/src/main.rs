@@ -10,7 +10,7 @@ use tools::commands::{
     regs, replay, serve, shell, sim, stalls, state, tui, who, why,
 };
 use tools::exit::Exit;
-use tools::output;
+use tools::{interrupt, output};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -21,6 +21,7 @@ fn main() -> ExitCode {
     let (_, _) = out.into_parts();
     match result.and_then(|exit| exit.whatever_became_of(flushed)) {
         Ok(exit) => exit.into(),
+        Err(error) if interrupt::told(&error) => Exit::NoProgress.into(),
         Err(error) => {
             output::print_error(&error);
             Exit::Host.into()

@@ -402,6 +402,22 @@ fn report_of_a_tape_is_the_sum_of_its_tiles() {
 }
 
 #[test]
+fn report_of_a_plan_has_a_window_too() {
+    let plan = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../firmware-tests/programs/kernels/five-core/case.toml");
+    let plan = plan.display().to_string();
+    let report = |options: &[&str]| {
+        let value = json(&[&["report", &plan, "--embedded", "--json"], options].concat(), 0);
+        let brisc = value["agents"].as_array().expect("agents")[0]["cycles"].as_u64();
+        (value["cycles"].as_u64().expect("a number"), brisc.expect("a number"))
+    };
+    let (end, _) = report(&[]);
+    assert_eq!(report(&["--from", &(end - 1000).to_string()]), (end, 1000));
+    assert_eq!(report(&["--to", "4000"]), (4000, 4000));
+    assert_eq!(report(&["--from", "3000", "--to", "4000"]), (4000, 1000));
+}
+
+#[test]
 fn state_of_a_tape_shows_chosen_tiles() {
     let dir = tempfile::tempdir().expect("a folder");
     let tape = good(dir.path());
@@ -450,14 +466,13 @@ fn what_makes_no_sense_is_one_line() {
         (&["why", &tape, "--epoch", "4"][..], "--epoch is for plans"),
         (&["report", &tape, "--embedded"], "--embedded is for plans"),
         (&["launch", &tape, "--check"], "--check and --only are for plans"),
-        (&["launch", &tape, "--dump", "0:4"], "--dump is for plans"),
+        (&["launch", &tape, "--instructions", "i.log"], "--instructions is for plans"),
         (&["state", &tape, "--after-launch", "1"], "--after-launch is for plans"),
         (&["why", &tape, "--tiles", "9,9"], "--tiles 9,9: the session has done nothing there"),
         (&["why", &tape, "--from", "9", "--to", "3"], "that is no time at all"),
         (&["why", &plan, "--embedded", "--tiles", "3,1"], "the plan has one tile, 0,0"),
         (&["why", &plan, "--embedded", "--elf", "."], "--elf is for tapes"),
         (&["why", &plan, "--embedded", "--threads", "2"], "--threads is for tapes"),
-        (&["report", &plan, "--embedded", "--from", "5"], "are for tapes"),
         (&["tui", &tape, "--json"], "--json is not for tui"),
         (&["run", "--no-tape", "--perfetto", "p", "--", "true"], "--no-tape"),
         (&["run", "--json", "--", "true"], "--json is not for run"),

@@ -150,6 +150,96 @@ fn program_steps_runs_to_an_event_and_to_the_deadlock() {
     assert!(status.success(), "{status:?}");
 }
 
+/// A recording of two tiles of one program each: 0,0 counts, 1,0 polls a word that nobody writes, and so does
+/// the host.
+fn recording(dir: &Path) -> String {
+    use hostlib::abi::{BAR0, WINDOW_REGISTERS};
+    use hostlib::recording::{Op, Record, write_magic, write_record};
+    use isa::asm::{addi, branch, j, li, lw, sw};
+
+    /// SOFT_RESET_0, and its value with only BRISC released `[isa-bh: TensixTile/SoftReset.md]`.
+    const SOFT_RESET_0: u64 = 0xFFB1_21B0;
+    const BRISC: u32 = 0x4_7000;
+    const WORD: u64 = 0x4_0000;
+    let mut file = Vec::new();
+    write_magic(&mut file).expect("memory");
+    let mut put = |op, a0, a1, bytes: &[u8]| {
+        write_record(&mut file, &Record { op, a0, a1, bytes }).expect("memory");
+    };
+    put(Op::Init, 0, 0, &[]);
+    let mut counts = li(5, 0x3_0000).to_vec();
+    counts.extend([addi(6, 6, 1), sw(6, 5, 0), j(-8)]);
+    let mut polls = li(5, WORD as u32).to_vec();
+    polls.extend([lw(6, 5, 0), branch(0, 6, 0, -4)]);
+    for (x, words) in [(1_u64, counts), (2, polls)] {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        put(Op::TileWrite, 0, x | 2 << 32, &bytes);
+        put(Op::TileWrite, SOFT_RESET_0, x | 2 << 32, &BRISC.to_le_bytes());
+    }
+    let register = u128::from(WORD >> 21) | 2 << 43 | 2 << 49;
+    for (word, bytes) in (0..).zip(register.to_le_bytes()[..12].chunks(4)) {
+        put(Op::MemWrite, WINDOW_REGISTERS + 4 * word, 0, bytes);
+    }
+    for _ in 0..40 {
+        put(Op::MemRead, BAR0 + WORD, 0, &[0; 4]);
+        put(Op::Clock, 1, 0, &[]);
+    }
+    let path = dir.join("two.rec");
+    std::fs::write(&path, file).expect("written");
+    path.display().to_string()
+}
+
+#[test]
+fn tape_is_stepped_through_and_its_tiles_are_walked() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut run = OnTerminal::start(&["tui", &recording(dir.path())]);
+    let first = run.wait_for(|text| text.contains("(1 of 2)"), "first picture");
+    assert!(first.contains("tile 0,0 (NoC 1-2)") && cycle(&first) == Some(0), "{first}");
+    run.press("?");
+    let help = run.wait_for(|text| text.contains("any key leaves it"), "help");
+    assert!(
+        help.contains("the next tile") && help.contains("wait gates  Tensix threads"),
+        "{help}"
+    );
+    run.press("x");
+    run.wait_for(|text| !text.contains("any key leaves it"), "picture without help");
+    run.press("\t");
+    run.wait_for(
+        |text| text.contains("tile 1,0 (NoC 2-2)") && text.contains("(2 of 2)"),
+        "other tile",
+    );
+    // Calls of the host until time has passed: the poll is parked then.
+    run.press("n");
+    let later = run.wait_for(|text| cycle(text).is_some_and(|cycle| cycle >= 100), "later");
+    assert!(later.contains("parked") && later.contains("polls "), "{later}");
+    run.press("\x1b[D");
+    let back = run.wait_for(|text| text.contains("(1 of 2)"), "first tile again");
+    assert!(back.contains("running") && cycle(&back) == cycle(&later), "{back}");
+    // Round the list, backwards.
+    run.press("\x1b[Z");
+    run.wait_for(|text| text.contains("(2 of 2)"), "last tile");
+    run.press("c");
+    run.wait_for(|text| text.contains(" at cycle "), "the end");
+    run.press("q");
+    let status = run.child.wait().expect("it ends");
+    assert!(status.success(), "{status:?}");
+}
+
+#[test]
+fn plan_of_several_tiles_is_walked_to_its_deadlock() {
+    let plan = hazard("D1-increment-astray").join("case.toml");
+    let mut run = OnTerminal::start(&["tui", "--embedded", &plan.display().to_string()]);
+    run.wait_for(|text| text.contains("tile 0,0") && text.contains("(1 of "), "first picture");
+    run.press("c");
+    run.wait_for(|text| text.contains("DEADLOCK at cycle "), "deadlock");
+    run.press("?");
+    run.wait_for(|text| text.contains("any key leaves it"), "help");
+    // It leaves both.
+    run.press("q");
+    let status = run.child.wait().expect("it ends");
+    assert!(status.success(), "{status:?}");
+}
+
 /// A kernel of one `ret`, launched a million and a half times.
 #[test]
 fn repeated_launch_shows_how_far_it_is_on_a_terminal_only() {

@@ -121,6 +121,20 @@ fn polls(library: &DynamicLibrary, times: u64) {
     }
 }
 
+/// Writes blocks of 16 KiB that no compression makes smaller.
+fn writes(library: &DynamicLibrary, mut seed: u64, blocks: u64) {
+    for block in 0..blocks {
+        let bytes: Vec<u8> = (0..16 << 10)
+            .map(|_| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (seed >> 56) as u8
+            })
+            .collect();
+        library.tile_write(1, ROW, (block % 64) << 14, &bytes);
+        library.clock(1);
+    }
+}
+
 /// Not a test of its own: the host programs.
 #[test]
 fn acts() {
@@ -192,17 +206,16 @@ fn acts() {
         "hangs in clocks" => loop {
             library.clock(1);
         },
-        "writes" => {
-            let mut seed = 1_u64;
-            for round in 0..400_u64 {
-                let bytes: Vec<u8> = (0..16 << 10)
-                    .map(|_| {
-                        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                        (seed >> 56) as u8
-                    })
-                    .collect();
-                library.tile_write(1, ROW, (round % 64) << 14, &bytes);
-                library.clock(1);
+        "writes" => writes(&library, 1, 400),
+        "sessions that fill" => {
+            for session in 0..6 {
+                if session > 0 {
+                    library.exit();
+                    library.init();
+                }
+                writes(&library, session, 6 + 3 * session);
+                start(&library);
+                say(&finish(&library, session as u32));
             }
         }
         "sessions" => {

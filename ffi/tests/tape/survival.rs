@@ -147,6 +147,25 @@ fn device_opened_again_goes_on_with_its_tape_and_another_library_has_another() {
     assert_eq!(cycles, [780 * 64, 1560 * 64]);
 }
 
+/// Under a limit the newest sessions are on the tape, and end as they do on a tape with all of them.
+#[test]
+fn sessions_that_are_over_make_room_for_new_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, all) = (folder.path().join("a.tape"), folder.path().join("all.tape"));
+    let mut unbounded = command("sessions that fill", folder.path());
+    good(&unbounded.env("TILESCOPE_TAPE", &all).output().unwrap());
+    let mut bounded = command("sessions that fill", folder.path());
+    good(&bounded.env("TILESCOPE_TAPE_BYTES", "600000").output().unwrap());
+    assert!(size(&all) > 1_200_000 && size(&path) <= 600_000, "{} {}", size(&all), size(&path));
+    let (all, tape) = (played(&all, 1), Tape::open(&path).unwrap());
+    let kept = played(&path, 1);
+    assert_eq!((all.len(), tape.ending()), (6, Ending::Whole));
+    assert!(kept.len() < 6 && tape.dropped() == 6 - kept.len() as u64, "{}", kept.len());
+    for (one, other) in all[6 - kept.len()..].iter().zip(&kept) {
+        assert_eq!((one.cycle, one.hash), (other.cycle, other.hash));
+    }
+}
+
 #[test]
 fn tape_cut_anywhere_is_a_shorter_tape() {
     let folder = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@
 //! it reads.
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chip::{ChipConfig, Grid};
 use loader::firmware::{BankTables, BootImage, BootOptions, FirmwareError, FirmwareSet, identify};
@@ -102,7 +102,8 @@ pub struct PlanHost {
     plan: ChipPlan,
     /// What goes to which tile before it is released.
     pub(super) boot: Vec<(Worker, (u8, u8), BootImage)>,
-    images: Vec<Image>,
+    /// The firmware, by the names of files that say of which core each is.
+    firmware: Vec<(String, Image)>,
     config: ChipConfig,
     pub(super) max_cycles: u64,
     pub(super) outcome: RefCell<Outcome>,
@@ -127,14 +128,26 @@ impl PlanHost {
             let options = BootOptions { logical: worker, tables: Some(tables.clone()) };
             boot.push((worker, noc, BootImage::stage(set, &options)?));
         }
-        let images = set.images().map(|(_, image)| image.clone()).collect();
-        Ok(Self { plan, boot, images, config, max_cycles, outcome: RefCell::default() })
+        let firmware = set.images().map(|(core, image)| {
+            let file = format!("{}.elf", core.name().to_lowercase());
+            let is_told = Path::new(&image.name).file_name() == Some(file.as_ref());
+            let name = if is_told { image.name.clone() } else { format!("firmware/{file}") };
+            (name, image.clone())
+        });
+        let firmware = firmware.collect();
+        Ok(Self { plan, boot, firmware, config, max_cycles, outcome: RefCell::default() })
     }
 
     /// The plan.
     #[must_use]
     pub const fn plan(&self) -> &ChipPlan {
         &self.plan
+    }
+
+    /// How many stages the last time through has ended; the boot is the first.
+    #[must_use]
+    pub fn ended(&self) -> usize {
+        self.outcome.borrow().stages.iter().filter(|stage| stage.ended.is_some()).count()
     }
 
     /// How far the last time through has come.
@@ -165,11 +178,13 @@ impl Host for PlanHost {
     fn catalog(&self, _elf: &[PathBuf]) -> Catalog {
         let tiles = self.plan.launches.iter().flat_map(|launch| &launch.tiles);
         let kernels = tiles.flat_map(|tile| &tile.launch.kernels).map(|kernel| &*kernel.image);
+        let kernels = kernels.map(|image| (&image.name, image));
+        let firmware = self.firmware.iter().map(|(name, image)| (name, image));
         let mut items: Vec<Item> = Vec::new();
-        for image in kernels.chain(&self.images) {
+        for (path, image) in kernels.chain(firmware) {
             let Some(file) = &image.file else { continue };
-            if items.iter().all(|item| item.path != image.name) {
-                let (path, bytes) = (image.name.clone(), file.clone());
+            if items.iter().all(|item| item.path != *path) {
+                let (path, bytes) = (path.clone(), file.clone());
                 items.push(Item { kind: ItemKind::Elf, path, bytes });
             }
         }

@@ -7,13 +7,15 @@ use std::sync::Arc;
 
 use chip::Chip;
 use sim_core::NullObserver;
+use symbols::catalog::Catalog;
 
-use crate::host::{Host as _, SessionError, Stage as HostStage};
+use crate::checks::Warning;
+use crate::host::{Host, SessionError, Stage as HostStage};
 use crate::names::read_names;
 use crate::positions::{Positions, positions};
 use crate::report::{Report, TileView};
 use crate::second::{self, Question};
-use crate::survey::look;
+use crate::survey::{Looked, look};
 
 pub use host::{Mismatch, Outcome, PlanHost, Seen, Stage};
 
@@ -59,6 +61,20 @@ pub struct Answer {
     pub positions: Option<Positions>,
     /// Cycle of the chip at the end, or at the hang.
     pub cycle: u64,
+    /// Contract violations; of the tile with the cause they are in the report.
+    pub warnings: Vec<Warning>,
+}
+
+/// How a plan ended that was played once, with that outcome.
+#[must_use]
+pub fn end(outcome: &Outcome, looked: &Looked) -> End {
+    match looked.found {
+        _ if !outcome.faults.is_empty() => End::GuestError,
+        Some(_) => End::Deadlock,
+        None if !outcome.is_done => End::NoProgress,
+        None if outcome.wrong.is_empty() => End::Done,
+        None => End::WrongResult,
+    }
 }
 
 /// Carries out a plan and explains how it ends.
@@ -70,23 +86,35 @@ pub fn why(host: &PlanHost, question: &Question) -> Result<Answer, SessionError>
     let looked = look(host, &catalog, question.threads)?;
     // The run that keeps books ends at the last call that is looked at, this one went to the end.
     let outcome = host.outcome();
-    let answer = second::why_of(host, question, &catalog, &looked)?;
-    let end = match &answer.report {
-        _ if !outcome.faults.is_empty() => End::GuestError,
-        Some(_) => End::Deadlock,
-        None if !outcome.is_done => End::NoProgress,
-        None if outcome.wrong.is_empty() => End::Done,
-        None => End::WrongResult,
-    };
+    why_of(host, question, &catalog, &looked, outcome)
+}
+
+/// As [`why`], of a plan that was played once, with that outcome. The host may be one that heeds a flag.
+///
+/// # Errors
+/// As [`why`].
+pub fn why_of<H: Host>(
+    host: &H,
+    question: &Question,
+    catalog: &Arc<Catalog>,
+    looked: &Looked,
+    outcome: Outcome,
+) -> Result<Answer, SessionError> {
+    let answer = second::why_of(host, question, catalog, looked)?;
+    let end = end(&outcome, looked);
     let positions = match end {
         End::NoProgress => Some(stand(host)?),
         _ => None,
     };
-    Ok(Answer { end, outcome, report: answer.report, positions, cycle: answer.cycle })
+    let second::Answer { report, cycle, warnings, .. } = answer;
+    Ok(Answer { end, outcome, report, positions, cycle, warnings })
 }
 
 /// Where everybody stands when the host gives up.
-fn stand(host: &PlanHost) -> Result<Positions, SessionError> {
+///
+/// # Errors
+/// As [`why`].
+pub fn stand<H: Host>(host: &H) -> Result<Positions, SessionError> {
     let config = host.config()?;
     let mut stage = HostStage::<_, NullObserver>::new(host.play(), move || Chip::new(config));
     while stage.step()?.is_some() {}

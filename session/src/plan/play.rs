@@ -13,12 +13,16 @@ use replay::{Played, What};
 use sim_core::Observer;
 
 use super::host::{Mismatch, PlanHost, Seen, Stage};
-use crate::host::{Play, SessionError};
+use crate::host::{Host as _, Play, SessionError};
+use crate::mistakes;
 
 /// SOFT_RESET_0 with everything released but NCRISC and the TRISCs, which BRISC releases.
 const ONLY_BRISC_RUNS: u32 = 0x47000;
 /// Signal value "done" `[hdr: hw/inc/hostdev/dev_msgs.h]`.
 const DONE: u8 = 0;
+
+/// Cycles of the pieces of a long wait.
+const PIECE_CYCLES: u64 = 1 << 16;
 
 /// One thing to be done. Launches by index and round.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +51,8 @@ pub struct PlanPlay<'h> {
     pending: Vec<(Worker, (u8, u8))>,
     /// How many of them were looked at since time passed last.
     looked: usize,
+    /// Of cycles that are to pass: how many have.
+    passed: u64,
     /// Cycle at which the host gives up.
     deadline: u64,
     index: u64,
@@ -119,6 +125,7 @@ impl<'h> PlanPlay<'h> {
             next: (0, 0),
             pending: Vec::new(),
             looked: 0,
+            passed: 0,
             deadline: host.max_cycles,
             index: 0,
         }
@@ -137,7 +144,8 @@ impl Play for PlanPlay<'_> {
             }
             let Some(&op) = self.ops.front() else { return Ok(None) };
             let did = self.act(op, chip)?;
-            self.host.outcome.borrow_mut().faults.extend(chip.take_reports());
+            let mistakes = mistakes::take(chip, || Box::new(self.host.catalog(&[])));
+            self.host.outcome.borrow_mut().faults.extend(mistakes);
             let what = match did {
                 Did::GivesUp => return Ok(None),
                 Did::More(what) => what,
@@ -296,8 +304,21 @@ impl PlanPlay<'_> {
                 self.looked = 1;
                 Ok(Did::More(what))
             }
-            Action::Pass(cycles) => Ok(Did::Last(pass(chip, *cycles))),
+            Action::Pass(cycles) => Ok(self.pass(*cycles, chip)),
         }
+    }
+
+    /// Lets time pass in pieces, between which whoever looks on may stop it. It is one wait all the same, and
+    /// none that the host repeats until it sees something.
+    fn pass<O: Observer + Send + 'static>(&mut self, cycles: u64, chip: &mut Chip<O>) -> Did {
+        let left = cycles - self.passed;
+        if left >= 2 * PIECE_CYCLES {
+            self.passed += PIECE_CYCLES;
+            pass(chip, PIECE_CYCLES);
+            return Did::More(What::State);
+        }
+        self.passed = 0;
+        Did::Last(pass(chip, left))
     }
 
     fn check<O: Observer + Send + 'static>(

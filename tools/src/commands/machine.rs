@@ -193,13 +193,12 @@ impl OutputArgs {
         self.views.takes_stdout()
     }
 
-    /// What is asked for that only plans have.
+    /// What is asked for that only a lone tile has.
     #[must_use]
-    pub fn for_plans(&self) -> Option<&'static str> {
-        match (&self.instructions, self.dump.is_empty()) {
-            (Some(_), _) => Some("--instructions"),
-            (_, false) => Some("--dump"),
-            _ => None,
+    pub const fn for_one_tile(&self) -> Option<&'static str> {
+        match &self.instructions {
+            Some(_) => Some("--instructions"),
+            None => None,
         }
     }
 

@@ -4,6 +4,7 @@
 //! travel as one line and are printed in one place, `main`.
 
 pub mod allow;
+mod asked;
 pub mod boot;
 pub mod debug;
 pub mod demo;

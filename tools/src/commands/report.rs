@@ -6,10 +6,10 @@ use std::path::Path;
 use anyhow::Result;
 use observe::Names;
 use serde_json::{Value, json};
-use sim_core::{AgentId, CoreId, GuestError, WaitReason, Width};
+use sim_core::{AgentId, CoreId, GuestError, Observer, WaitReason, Width};
 use tile::{AgentWait, Quiescence, Tile};
 
-use super::run::{Listeners, Run, Stage, StageEnd};
+use super::run::{Run, Stage, StageEnd};
 
 /// Mismatching bytes shown per launch.
 const MISMATCHES_SHOWN: usize = 8;
@@ -156,8 +156,16 @@ fn stage_text(run: &Run, stage: &Stage, out: &mut dyn Write) -> Result<()> {
                 _ => "interrupted",
             };
             writeln!(out, "  {why}; still busy or waiting:")?;
-            for wait in run.tile().waits() {
-                writeln!(out, "  {}", wait_text(names, &wait))?;
+            let (tile, waits) = (run.tile(), run.tile().waits());
+            for wait in &waits {
+                writeln!(out, "  {}", wait_text(names, wait))?;
+            }
+            for core in CoreId::ALL.into_iter().filter(|&core| !tile.is_dead(core)) {
+                let agent = AgentId::Core(core);
+                if waits.iter().all(|wait| wait.agent != agent) {
+                    let at = place(names, agent, Some(tile.core(core).pc()));
+                    writeln!(out, "  {:<9} runs{at}", agent.to_string())?;
+                }
             }
         }
         StageEnd::Halted(core) => {
@@ -353,7 +361,12 @@ pub fn json(run: &mut Run, out: &mut dyn Write) -> Result<()> {
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn dump(tile: &Tile<Listeners>, address: u32, bytes: u32, out: &mut dyn Write) -> Result<()> {
+pub fn dump<O: Observer>(
+    tile: &Tile<O>,
+    address: u32,
+    bytes: u32,
+    out: &mut dyn Write,
+) -> Result<()> {
     let mut content = vec![0; bytes as usize];
     tile.l1().read_bytes(address, &mut content);
     for (row, at) in content.chunks(16).zip((address..).step_by(16)) {

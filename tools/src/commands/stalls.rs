@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use loader::firmware::BootOptions;
 use loader::names::LoadedNames;
@@ -22,7 +22,7 @@ use super::run::choose_firmware;
 use super::taped;
 use super::views::{Source, ViewArgs, forms_of_plan, records_of_plan};
 use crate::exit::Exit;
-use crate::interrupt::heed_interrupts;
+use crate::interrupt::{heed_interrupts, interrupted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -99,7 +99,12 @@ fn show(
         writeln!(out, "{}", serde_json::to_string_pretty(&value)?)?;
         return Ok(());
     }
-    writeln!(out, "{now} cycles{}", if done { "" } else { "; it did not end" })?;
+    let end = match (done, interrupted()) {
+        (true, _) => "",
+        (false, true) => "; interrupted",
+        (false, false) => "; it did not end",
+    };
+    writeln!(out, "{now} cycles{end}")?;
     text(rows, out)
 }
 
@@ -109,14 +114,17 @@ fn show(
 /// Host mistakes, each in one line.
 pub fn run(args: &StallArgs, out: &mut dyn Write) -> Result<Exit> {
     let StallArgs { plan, program, machine, output, .. } = args;
+    if let Some(chip) = super::views::chip_plan(plan.as_deref(), program)? {
+        return super::tiles::report(chip, args, out);
+    }
     let source = Source::of(plan.as_deref(), program, output, machine, out)?;
     if let Source::Tape(path) = &source {
         return taped::report(path, output, args.top, out);
     }
-    if output.records.from.is_some() || output.records.to.is_some() {
-        bail!("--from and --to of a report are for tapes; a plan is reported whole");
-    }
     let exit = of_plan(args, &source.launches()?, out)?;
+    if interrupted() {
+        return Ok(exit);
+    }
     records_of_plan(&source, machine, output, out)?;
     forms_of_plan(&source, machine, output, out)?;
     Ok(exit)
@@ -126,12 +134,16 @@ fn of_plan(args: &StallArgs, launches: &[Launch], out: &mut dyn Write) -> Result
     let set = choose_firmware(&args.machine, out)?;
     let names = Rc::new(LoadedNames::new(&set));
     let options = BootOptions { logical: args.machine.logical, ..BootOptions::default() };
-    let stalls = Some(Stalls::new(Rc::clone(&names)));
+    let records = &args.output.records;
+    let from = Cycle(records.from.unwrap_or(0));
+    let stalls = Some(Stalls::new(Rc::clone(&names)).since(from));
     let mut session = Session::stage(args.machine.tile_config(), &set, &options, stalls)?;
     session.stop_at(heed_interrupts());
-    let limit = args.machine.max_cycles;
+    let to = records.to.unwrap_or(u64::MAX);
+    let limit = |now: Cycle| args.machine.max_cycles.min(to.saturating_sub(now.0));
     let mut exit = Exit::Ok;
-    if !matches!(session.run_to_done(limit), Outcome::Done) {
+    let allowed = limit(session.tile.now());
+    if !matches!(session.run_to_done(allowed), Outcome::Done) {
         exit = Exit::NoProgress;
     }
     let mut rounds = Rounds::new(false);
@@ -142,7 +154,8 @@ fn of_plan(args: &StallArgs, launches: &[Launch], out: &mut dyn Write) -> Result
         names.set_kernels(&launch.kernels);
         for round in 0..launch.repeat {
             rounds.begin(launch, round);
-            if !matches!(session.launch(launch, limit)?, Outcome::Done) {
+            let allowed = limit(session.tile.now());
+            if !matches!(session.launch(launch, allowed)?, Outcome::Done) {
                 exit = Exit::NoProgress;
                 break;
             }
@@ -160,7 +173,11 @@ fn of_plan(args: &StallArgs, launches: &[Launch], out: &mut dyn Write) -> Result
         }
     }
     let now = session.tile.now();
+    let is_cut = exit != Exit::Ok && now.0 >= to;
+    if is_cut {
+        exit = Exit::Ok;
+    }
     let stalls = session.tile.observer_mut().take();
     let rows = stalls.map(|stalls| stalls.finish(now, args.top, &open)).unwrap_or_default();
-    exit.whatever_became_of(show(args, now, exit == Exit::Ok, &rows, out))
+    exit.whatever_became_of(show(args, now, exit == Exit::Ok && !is_cut, &rows, out))
 }

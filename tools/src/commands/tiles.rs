@@ -1,20 +1,27 @@
-//! Plans of several tiles for `launch` and `why`: carried out on a chip, reported over all of them.
+//! Plans of several tiles: carried out on a chip, and asked whatever is asked of a session.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use anyhow::{Result, bail};
 use chip::{ChipConfig, LOOKAHEAD};
 use loader::plan::ChipPlan;
 use serde_json::{Value, json};
-use session::plan::{Answer, End, Mismatch, PlanHost, Seen, Stage};
-use session::second::Question;
+use session::heed::Heeding;
+use session::plan::{self, Answer, End, Mismatch, Outcome, PlanHost, Seen, Stage};
+use session::survey::{catalog, look};
+use session::watch::play;
 
+use super::asked::{Asked, Nothing, write_files};
 use super::launch::LaunchArgs;
-use super::machine::MachineArgs;
+use super::machine::{MachineArgs, OutputArgs};
 use super::run::choose_firmware;
-use super::views::Records;
-use super::why::{WhyArgs, WhyOutput, write_form};
+use super::stalls::StallArgs;
+use super::state::StateArgs;
+use super::views::ViewArgs;
+use super::why::WhyArgs;
 use crate::exit::Exit;
+use crate::interrupt::heed_interrupts;
+use crate::output::{Output, STDERR, counted, note};
 
 /// The chip that the arguments for a tile describe.
 fn chip_config(machine: &MachineArgs, threads: Option<usize>) -> Result<ChipConfig> {
@@ -40,20 +47,8 @@ fn chip_config(machine: &MachineArgs, threads: Option<usize>) -> Result<ChipConf
     })
 }
 
-fn carry_out(
-    plan: ChipPlan,
-    machine: &MachineArgs,
-    threads: Option<usize>,
-    out: &mut dyn Write,
-) -> Result<Answer> {
-    let config = chip_config(machine, threads)?;
-    let set = choose_firmware(machine, out)?;
-    let host = PlanHost::new(plan, &set, config, machine.max_cycles)?;
-    Ok(session::plan::why(&host, &Question::default())?)
-}
-
 /// The exit status of a plan.
-fn exit(end: End) -> Exit {
+const fn exit(end: End) -> Exit {
     match end {
         End::Done => Exit::Ok,
         End::WrongResult => Exit::WrongResult,
@@ -63,23 +58,92 @@ fn exit(end: End) -> Exit {
     }
 }
 
-/// What shows one tile as it runs, and not several.
-fn refuse_records(records: &Records) -> Result<()> {
-    refuse(&[
-        ("--log", records.log.is_some()),
-        ("--trace-handshakes", records.trace_handshakes),
-        ("--jsonl", records.jsonl.is_some()),
-        ("--perfetto", records.perfetto.is_some()),
-        ("--waves", records.waves.is_some()),
-        ("--last", records.last.is_some()),
-    ])
+/// A plan that was carried out once.
+pub(super) struct Tiles {
+    pub(super) asked: Asked<PlanHost>,
+    /// Tiles with firmware.
+    tiles: usize,
+    outcome: Outcome,
+    end: End,
 }
 
-fn refuse(asked: &[(&str, bool)]) -> Result<()> {
-    match asked.iter().find(|(_, asked)| *asked) {
-        Some((name, _)) => bail!(
-            "{name} shows one tile, and the plan is of several; to look at memory give it [[launch.after]] read = ..."
-        ),
+impl Tiles {
+    /// Carries out a plan and finds out how it ends.
+    ///
+    /// # Errors
+    /// Host mistakes, each in one line.
+    pub(super) fn open(
+        plan: ChipPlan,
+        machine: &MachineArgs,
+        views: &ViewArgs,
+        out: &mut dyn Write,
+    ) -> Result<Self> {
+        views.records.check()?;
+        if !views.select.elf.is_empty() {
+            bail!("--elf is for tapes: a plan names its kernels");
+        }
+        let config = chip_config(machine, views.select.threads)?;
+        let set = choose_firmware(machine, out)?;
+        let tiles = plan.tiles().len();
+        let host = PlanHost::new(plan, &set, config, machine.max_cycles)?;
+        let host = Heeding::new(host, heed_interrupts());
+        let catalog = catalog(&host, &[]);
+        let mut looked = look(&host, &catalog, views.select.threads)?;
+        // Each further time through begins anew.
+        let outcome = host.host().outcome();
+        let end = plan::end(&outcome, &looked);
+        looked.survey.errors.clone_from(&outcome.faults);
+        let asked = Asked::new((host, catalog), looked, (end.name(), exit(end)), views)?;
+        Ok(Self { asked, tiles, outcome, end })
+    }
+
+    /// Why it ended so.
+    fn answer(&self, views: &ViewArgs) -> Result<Answer> {
+        let Asked { host, catalog, looked, .. } = &self.asked;
+        let question = self.asked.question(views)?;
+        Ok(plan::why_of(host, &question, catalog, looked, self.outcome.clone())?)
+    }
+
+    /// What came of it, for who does not look for violations of contracts.
+    fn short_answer(&self, views: &ViewArgs) -> Result<Answer> {
+        let (end, outcome) = (self.end, self.outcome.clone());
+        match end {
+            End::Deadlock => return self.answer(views),
+            // It may be in a hang that was found besides.
+            End::GuestError if self.asked.looked.survey.verdict != "DONE" => {
+                return self.answer(views);
+            }
+            _ => {}
+        }
+        let positions = match end {
+            End::NoProgress => Some(plan::stand(&self.asked.host)?),
+            _ => None,
+        };
+        let cycle = self.asked.looked.survey.cycle;
+        Ok(Answer { end, outcome, report: None, positions, cycle, warnings: Vec::new() })
+    }
+
+    /// Writes the recordings, and the explanation into the files that are asked for, of a command with an answer
+    /// of its own.
+    ///
+    /// # Errors
+    /// Something cannot be written.
+    pub(super) fn files(&self, views: &ViewArgs, out: &mut dyn Write) -> Result<()> {
+        self.asked.records(views)?;
+        if views.wants_forms() {
+            forms(&self.short_answer(views)?, views, out)?;
+        }
+        Ok(())
+    }
+}
+
+fn forms(answer: &Answer, views: &ViewArgs, out: &mut dyn Write) -> Result<()> {
+    match &answer.report {
+        Some(report) => write_files(report, views, out),
+        None if views.wants_forms() => {
+            note("no hang: there is nothing to explain, and no file for it");
+            Ok(())
+        }
         None => Ok(()),
     }
 }
@@ -89,19 +153,29 @@ fn refuse(asked: &[(&str, bool)]) -> Result<()> {
 /// # Errors
 /// Host mistakes, each in one line.
 pub fn launch(plan: ChipPlan, args: &LaunchArgs, out: &mut dyn Write) -> Result<Exit> {
-    refuse_records(&args.output.views.records)?;
-    refuse(&[
-        ("--instructions", args.output.instructions.is_some()),
-        ("--dump", !args.output.dump.is_empty()),
-    ])?;
-    let tiles = plan.tiles().len();
-    let answer = carry_out(plan, &args.machine, args.output.views.select.threads, out)?;
-    let shown = if args.output.views.forms.json {
-        writeln!(out, "{:#}", to_json(&answer)).map_err(Into::into)
+    let views = &args.output.views;
+    for_several(&args.output)?;
+    let tiles = Tiles::open(plan, &args.machine, views, out)?;
+    tiles.asked.records(views)?;
+    let answer = tiles.short_answer(views)?;
+    forms(&answer, views, out)?;
+    let mut chip = tiles.asked.to_end(None)?;
+    let hash = chip.state_hash();
+    let mut stderr = Output::new(STDERR, io::stderr());
+    let out: &mut dyn Write = if views.takes_stdout() { &mut stderr } else { out };
+    let mut shown = if views.forms.json {
+        let mut value = to_json(&answer);
+        value["state_hash"] = json!(format!("{hash:016x}"));
+        writeln!(out, "{value:#}").map_err(Into::into)
     } else {
-        show(&answer, tiles, out)
+        show(&answer, tiles.tiles, out)
     };
-    exit(answer.end).whatever_became_of(shown)
+    shown = shown.and_then(|()| tiles.asked.dumps(&mut chip, &args.output.dump, out));
+    if !views.forms.json {
+        let last = |out: &mut dyn Write| Ok(writeln!(out, "\nstate hash {hash:016x}")?);
+        shown = shown.and_then(|()| last(out));
+    }
+    tiles.asked.exit.whatever_became_of(shown)
 }
 
 /// `tilescope why` of several tiles.
@@ -109,32 +183,66 @@ pub fn launch(plan: ChipPlan, args: &LaunchArgs, out: &mut dyn Write) -> Result<
 /// # Errors
 /// Host mistakes, each in one line.
 pub fn why(plan: ChipPlan, args: &WhyArgs, out: &mut dyn Write) -> Result<Exit> {
-    refuse_records(&args.output.records)?;
-    if args.output.forms.allow.is_some() {
-        bail!("--allow is for plans of one tile: what it suppresses is not looked for on several");
-    }
-    let tiles = plan.tiles().len();
-    let answer = carry_out(plan, &args.machine, args.output.select.threads, out)?;
-    exit(answer.end).whatever_became_of(explain(&answer, tiles, &args.output.forms, out))
+    let views = &args.output;
+    let tiles = Tiles::open(plan, &args.machine, views, out)?;
+    tiles.asked.records(views)?;
+    let answer = tiles.answer(views)?;
+    tiles.asked.exit.whatever_became_of(explain(&answer, tiles.tiles, views, out))
 }
 
-fn explain(answer: &Answer, tiles: usize, output: &WhyOutput, out: &mut dyn Write) -> Result<()> {
-    if let Some(report) = &answer.report {
-        write_form(&output.sarif, &|| report.sarif(), out)?;
-        write_form(&output.dot, &|| report.dot(), out)?;
-        write_form(&output.html, &|| report.html(), out)?;
+/// `tilescope report` of several tiles.
+///
+/// # Errors
+/// Host mistakes, each in one line.
+pub fn report(plan: ChipPlan, args: &StallArgs, out: &mut dyn Write) -> Result<Exit> {
+    let tiles = Tiles::open(plan, &args.machine, &args.output, out)?;
+    tiles.files(&args.output, out)?;
+    let told = tiles.asked.cycles(&args.output, args.top, out);
+    tiles.asked.exit.whatever_became_of(told)
+}
+
+/// `tilescope state` of several tiles.
+///
+/// # Errors
+/// Host mistakes, each in one line.
+pub fn state(plan: ChipPlan, args: &StateArgs, out: &mut dyn Write) -> Result<Exit> {
+    for_several(&args.output)?;
+    let rounds = plan.launches.iter().map(|launch| launch.repeat as usize).sum::<usize>();
+    if let Some(stop) = args.after_launch.filter(|stop| *stop > rounds) {
+        let count = counted(rounds as u64, "launch", "launches");
+        bail!("--after-launch {stop}: the plan has {count}, repetitions counted");
     }
-    if output.takes_stdout() {
+    let tiles = Tiles::open(plan, &args.machine, &args.output.views, out)?;
+    tiles.files(&args.output.views, out)?;
+    let Some(stop) = args.after_launch else { return tiles.asked.state(args, out) };
+    let host = &tiles.asked.host;
+    // The boot is a stage too.
+    let goes_on = || host.host().ended() <= stop;
+    let chip = play(host, &tiles.asked.course(), |_| Nothing, |_| Ok(goes_on()))?;
+    let is_stopped = !goes_on();
+    tiles.asked.registers(chip, is_stopped, args, out)
+}
+
+fn for_several(output: &OutputArgs) -> Result<()> {
+    match output.for_one_tile() {
+        Some(option) => bail!("{option} is for plans of one tile"),
+        None => Ok(()),
+    }
+}
+
+fn explain(answer: &Answer, tiles: usize, views: &ViewArgs, out: &mut dyn Write) -> Result<()> {
+    forms(answer, views, out)?;
+    if views.takes_stdout() {
         return Ok(());
     }
-    if output.json {
-        writeln!(out, "{:#}", to_json(answer))?;
-        return Ok(());
+    if views.forms.json {
+        return Ok(writeln!(out, "{:#}", to_json(answer))?);
     }
     match (&answer.report, answer.end) {
-        (Some(report), End::Deadlock) => Ok(write!(out, "{report}")?),
-        _ => show(answer, tiles, out),
+        (Some(report), End::Deadlock) => write!(out, "{report}")?,
+        _ => show(answer, tiles, out)?,
     }
+    answer.warnings.iter().try_for_each(|warning| Ok(write!(out, "\n{warning}")?))
 }
 
 /// Stage by stage, then what went wrong.
@@ -218,6 +326,7 @@ fn to_json(answer: &Answer) -> Value {
         })).collect::<Vec<_>>(),
         "errors": outcome.faults,
         "report": answer.report,
+        "warnings": answer.warnings,
         "positions": answer.positions,
     })
 }

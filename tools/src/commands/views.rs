@@ -127,7 +127,7 @@ impl Records {
 
     /// # Errors
     /// The window is empty.
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         match (self.from, self.to) {
             (Some(from), Some(to)) if from > to => {
                 bail!("--from {from} --to {to}: that is no time at all")

@@ -9,6 +9,7 @@ use clap::Args;
 use loader::diagnose::{Diagnosis, Setup, diagnose_watched};
 use loader::plan::Launch;
 use observe::why::{End, Explanation};
+use session::{Positions, SessionError};
 
 use super::machine::MachineArgs;
 use super::progress::Rounds;
@@ -16,6 +17,7 @@ use super::run::choose_firmware;
 use super::taped::Taped;
 use super::views::{Source, ViewArgs, records_of_plan};
 use crate::exit::Exit;
+use crate::interrupt::heed_interrupts;
 use crate::output::write_whole;
 
 const EXAMPLES: &str = "\
@@ -140,6 +142,7 @@ pub fn setup(machine: &MachineArgs, suppressed: Vec<String>) -> Setup {
         logical: machine.logical,
         max_cycles: machine.max_cycles,
         suppressed,
+        stop: None,
     }
 }
 
@@ -170,8 +173,14 @@ pub(super) fn diagnosis(
     let set = choose_firmware(machine, out)?;
     let mut rounds = Rounds::new(false);
     let mut watch = |launch: &Launch, round| rounds.begin(launch, round);
-    let diagnosis = diagnose_watched(&set, &launches, &setup(machine, suppressed), &mut watch)?;
+    let setup = Setup { stop: Some(heed_interrupts()), ..setup(machine, suppressed) };
+    let diagnosis = diagnose_watched(&set, &launches, &setup, &mut watch)?;
     rounds.clear();
+    if diagnosis.interrupted {
+        let noc = setup.config.coordinates;
+        let stands = Positions::of_tile(machine.logical, noc, &diagnosis.explanation);
+        return Err(SessionError::Stopped(Box::new(stands)).into());
+    }
     Ok(diagnosis)
 }
 

@@ -3,6 +3,7 @@
 mod doctor;
 mod elsewhere;
 mod host;
+mod mistakes;
 mod signals;
 
 use std::fs;

@@ -59,7 +59,10 @@ pub struct LiveArgs {
     /// Keep no tape
     #[arg(long, conflicts_with_all = ["output", "tape_bytes"])]
     pub no_tape: bool,
-    /// Let the tape end at so many bytes
+    /// Let the tape have at most so many bytes
+    ///
+    /// When the device is opened again and more than half of them is used, sessions that are over are dropped. Within
+    /// a session the tape ends at the limit.
     #[arg(long, value_name = "N")]
     pub tape_bytes: Option<u64>,
     /// What happens once a hang is explained [default: continue]

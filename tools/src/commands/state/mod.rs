@@ -147,6 +147,9 @@ fn parse_span(text: &str) -> Result<Range<u32>, String> {
 /// written.
 pub fn run(args: &StateArgs, out: &mut dyn Write) -> Result<Exit> {
     let StateArgs { plan, program, machine, output, .. } = args;
+    if let Some(chip) = super::views::chip_plan(plan.as_deref(), program)? {
+        return super::tiles::state(chip, args, out);
+    }
     let source = Source::of(plan.as_deref(), program, &output.views, machine, out)?;
     if let Source::Tape(path) = &source {
         return taped::state(path, args, out);

@@ -4,13 +4,40 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize as _};
 use ratatui::text::{Line, Text};
-use ratatui::widgets::{Block, Paragraph, Wrap};
+use ratatui::widgets::{Block, Clear, Paragraph, Wrap};
 
 use super::view::{CoreView, View};
 
 /// What the last line says.
-const KEYS: &str =
-    "s step  n 100 cycles  e next event  c continue  Tab next tile of a tape  q quit";
+const KEYS: &str = "s step  n 100 cycles  e next event  c continue  Tab next tile  ? help  q quit";
+
+/// What `?` shows: keys, and what the panes are.
+pub(super) const HELP: &str = "\
+s               one epoch; of several tiles one call of the host
+n               100 cycles, or as much more as that call takes
+e               to the next handshake of this tile
+c, space        run on, and stop
+Tab, right      the next tile; Shift-Tab, left: the one before
+?, h, F1        this help; any key leaves it, q quits
+q, Esc, Ctrl-C  quit
+
+cores       running, parked (a poll that nobody has answered), waiting, in reset, faulted
+wait gates  Tensix threads: what each is held by, and the instruction it holds back
+semaphores  of the coprocessor; circular buffers: pages in them, pushed and popped
+mailboxes   words on their way from core to core
+events      the last handshakes of this tile, the newest last";
+
+/// Puts the help over everything.
+pub(super) fn help(frame: &mut Frame<'_>) {
+    let lines = HELP.lines().count() as u16;
+    let columns = HELP.lines().map(|line| line.chars().count()).max().unwrap_or(0) as u16;
+    let whole = frame.area();
+    let (width, height) = ((columns + 4).min(whole.width), (lines + 2).min(whole.height));
+    let area = Rect { x: (whole.width - width) / 2, y: (whole.height - height) / 2, width, height };
+    let text: Vec<Line<'_>> = HELP.lines().map(|line| Line::from(format!(" {line}"))).collect();
+    frame.render_widget(Clear, area);
+    frame.render_widget(Paragraph::new(text).block(Block::bordered().title("help")), area);
+}
 
 /// Draws everything. `events` are the last handshakes, the newest last.
 pub(super) fn draw(frame: &mut Frame<'_>, view: &View, status: &str, events: &[&str]) {

@@ -20,7 +20,8 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers
 
 use super::machine::MachineArgs;
 use super::run::choose_firmware;
-use super::taped::{self, Taped};
+use super::taped::Taped;
+use super::tiles::Tiles;
 use super::views::{Source, ViewArgs, forms_of_plan, records_of_plan};
 use crate::exit::Exit;
 use playing::Playing;
@@ -41,7 +42,8 @@ Examples:
   tilescope tui my.tstape          what a host program did, tile by tile
 
 Keys: s one epoch, n 100 cycles, e to the next handshake, c or space run on and stop, q quit
-Of a tape a step is at least one call of the host; Tab and Shift-Tab, or the arrows, turn to other tiles.
+Of several tiles a step is at least one call of the host; Tab and Shift-Tab, or the arrows, turn to other tiles.
+? shows all keys and what the panes are.
 ";
 
 /// Look at a tile while it runs
@@ -75,6 +77,7 @@ enum Command {
     RunOrStop,
     NextTile,
     LastTile,
+    Help,
     Quit,
 }
 
@@ -109,8 +112,14 @@ fn command(key: event::KeyEvent) -> Option<Command> {
         KeyCode::Char('c' | ' ') => Command::RunOrStop,
         KeyCode::Tab | KeyCode::Right => Command::NextTile,
         KeyCode::BackTab | KeyCode::Left => Command::LastTile,
+        KeyCode::Char('?' | 'h') | KeyCode::F(1) => Command::Help,
         _ => return None,
     })
+}
+
+/// Whether a key quits wherever one is: Esc leaves the help first.
+fn is_quit(key: event::KeyEvent) -> bool {
+    key.code != KeyCode::Esc
 }
 
 /// Shows the tile until the user has seen enough.
@@ -124,16 +133,25 @@ pub fn run(args: &TuiArgs, out: &mut dyn Write) -> Result<Exit> {
             "--json is not for tui, which is for looking; `tilescope state --json` is for programs"
         );
     }
-    let source = Source::of(plan.as_deref(), program, views, machine, out)?;
     let is_terminal = io::stdout().is_terminal() && io::stdin().is_terminal();
     let no_terminal = "tui needs a terminal; `tilescope why` and `tilescope launch` do not";
+    if let Some(chip) = super::views::chip_plan(plan.as_deref(), program)? {
+        if !is_terminal {
+            bail!("{no_terminal}");
+        }
+        let tiles = Tiles::open(chip, machine, views, out)?;
+        tiles.files(views, out)?;
+        out.flush()?;
+        return show(&mut Playing::new(&tiles.asked)?);
+    }
+    let source = Source::of(plan.as_deref(), program, views, machine, out)?;
     if let Source::Tape(path) = &source {
         if !is_terminal {
             bail!("{no_terminal}");
         }
-        taped::files(path, views, out)?;
-        out.flush()?;
         let session = Taped::open(path, views)?;
+        session.files(views, out)?;
+        out.flush()?;
         return show(&mut Playing::new(&session)?);
     }
     let launches = source.launches()?;
@@ -157,20 +175,30 @@ fn show(model: &mut dyn Model) -> Result<Exit> {
 
 fn interact(terminal: &mut DefaultTerminal, model: &mut dyn Model) -> Result<()> {
     let epoch = model.step();
-    let mut is_running = false;
+    let (mut is_running, mut helps) = (false, false);
     loop {
         let (picture, events, status) = (model.picture(), model.events(), model.status());
         let events: Vec<&str> = events.iter().map(String::as_str).collect();
-        terminal.draw(|frame| draw::draw(frame, &picture, &status, &events))?;
+        terminal.draw(|frame| {
+            draw::draw(frame, &picture, &status, &events);
+            if helps {
+                draw::help(frame);
+            }
+        })?;
         let asked = if is_running && !event::poll(KEY_TIME)? {
             None
         } else {
             match event::read()? {
+                Event::Key(key) if helps && key.kind == KeyEventKind::Press => {
+                    helps = false;
+                    command(key).filter(|asked| *asked == Command::Quit && is_quit(key))
+                }
                 Event::Key(key) => command(key),
                 _ => None,
             }
         };
         match asked {
+            Some(Command::Help) => (helps, is_running) = (true, false),
             Some(Command::Quit) => return Ok(()),
             Some(step @ (Command::Step | Command::Cycles | Command::NextEvent)) => {
                 is_running = false;

@@ -1,4 +1,4 @@
-//! A tape played a few calls at a time, with a look at one of its tiles after the other.
+//! A host played a few calls at a time, with a look at one of its tiles after the other.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,7 +7,8 @@ use anyhow::Result;
 use observe::why::CircularBuffer;
 use observe::{DEFAULT_L1, describe};
 use session::eye::Sink;
-use session::host::TapePlay;
+use session::heed::{Heeding, HeedingPlay};
+use session::host::Host;
 use session::names::LiveNames;
 use session::survey::{Survey, TileSeen};
 use session::watch::{Course, Run};
@@ -16,7 +17,7 @@ use symbols::tile_names::TileNames;
 
 use super::Model;
 use super::view::{View, view};
-use crate::commands::taped::Taped;
+use crate::commands::asked::Asked;
 
 /// Events kept for the screen, per tile.
 const KEPT: usize = 200;
@@ -69,23 +70,24 @@ impl Sink for Handshakes {
     }
 }
 
-/// A tape under way.
-pub(super) struct Playing<'t> {
-    run: Run<TapePlay<'t>, Handshakes>,
+/// A session under way.
+pub(super) struct Playing<'t, H: Host> {
+    run: Run<HeedingPlay<'t, H>, Handshakes>,
     tiles: &'t [TileSeen],
     survey: &'t Survey,
+    verdict: &'static str,
     /// The tile on the screen.
     at: usize,
     over: bool,
 }
 
-impl<'t> Playing<'t> {
-    /// A tape at the beginning of its session.
+impl<'t, H: Host> Playing<'t, H> {
+    /// A host at the beginning of its session.
     ///
     /// # Errors
     /// It cannot be read, or nothing runs on any tile.
-    pub(super) fn new(session: &'t Taped) -> Result<Self> {
-        let Taped { tape, catalog, looked, chosen } = session;
+    pub(super) fn new(session: &'t Asked<H>) -> Result<Self> {
+        let Asked { host, catalog, looked, chosen, verdict, .. } = session;
         let survey = &looked.survey;
         if chosen.is_empty() {
             anyhow::bail!("nothing runs on any tile; --tiles all shows those that were touched");
@@ -98,12 +100,12 @@ impl<'t> Playing<'t> {
             count: 0,
             buffers: Vec::new(),
         };
-        let mut run = Run::begin(tape, &course, sink);
+        let mut run = Run::begin::<Heeding<H>>(host, &course, sink);
         let mut over = false;
         while !over && !run.is_begun() {
             over = !run.step()?;
         }
-        Ok(Self { run, tiles: chosen, survey, at: 0, over })
+        Ok(Self { run, tiles: chosen, survey, verdict, at: 0, over })
     }
 
     fn count(&mut self) -> u64 {
@@ -114,7 +116,7 @@ impl<'t> Playing<'t> {
     }
 }
 
-impl Model for Playing<'_> {
+impl<H: Host> Model for Playing<'_, H> {
     fn picture(&mut self) -> View {
         let number = self.tiles[self.at].number;
         self.run.chip().inspect(number, |tile| match tile.observer() {
@@ -127,7 +129,7 @@ impl Model for Playing<'_> {
         let place =
             format!("{} ({} of {})", self.tiles[self.at].name(), self.at + 1, self.tiles.len());
         match self.over {
-            true => format!("{place}  {} at cycle {}", self.survey.verdict, self.survey.cycle),
+            true => format!("{place}  {} at cycle {}", self.verdict, self.survey.cycle),
             false => place,
         }
     }

@@ -1,0 +1,115 @@
+//! Mistakes of kernels and firmware, told in the names of their sources.
+
+use chip::{Chip, Mistake};
+use observe::Names as _;
+use serde_json::{Value, json};
+use sim_core::Observer;
+use symbols::catalog::Catalog;
+
+use crate::forms::{HEAD, escape};
+use crate::names::read_names;
+use crate::report::{Report, TileView};
+
+/// The register of the return address, and the bytes of the call before it `[riscv: calling convention]`.
+const RETURN_ADDRESS: u8 = 1;
+const CALL_BYTES: u32 = 4;
+
+/// Takes the mistakes since last asked, each in a line: what it was, the function with file and line, the kernel.
+/// Names are those of the launch in force; `catalog` is asked for only if there is anything to name.
+pub fn take<O: Observer + Send + 'static, C: AsRef<Catalog>>(
+    chip: &mut Chip<O>,
+    catalog: impl FnOnce() -> C,
+) -> Vec<String> {
+    let mistakes = chip.take_mistakes();
+    if mistakes.iter().all(|mistake| mistake.at.is_none()) {
+        return mistakes.iter().map(ToString::to_string).collect();
+    }
+    let catalog = catalog();
+    mistakes.into_iter().map(|mistake| told(chip, mistake, catalog.as_ref())).collect()
+}
+
+fn told<O: Observer + Send + 'static>(
+    chip: &mut Chip<O>,
+    mistake: Mistake,
+    catalog: &Catalog,
+) -> String {
+    let Some((core, pc)) = mistake.at else { return mistake.to_string() };
+    let place = chip.inspect(mistake.tile, |tile| {
+        let view = TileView::new(&read_names(tile, catalog));
+        let Some(code) = view.names.code(core, pc) else {
+            let link = tile.core(core).register(RETURN_ADDRESS);
+            let caller = view.names.code(core, link.checked_sub(CALL_BYTES)?)?;
+            return Some(format!(" in no code that is known, called from {caller}"));
+        };
+        let own = view.names.site(core, pc).filter(|own| *own != code);
+        let from = own.map(|own| format!(", called from {own}")).unwrap_or_default();
+        let kernel = view.kernels.iter().find(|(of, _)| of == core.name());
+        let kernel = kernel.map(|(_, kernel)| format!(" [{kernel}]")).unwrap_or_default();
+        Some(format!(" in {code}{from}{kernel}"))
+    });
+    let text = format!("{}{}", mistake.text, place.unwrap_or_default());
+    Mistake { text, ..mistake }.to_string()
+}
+
+/// Mistakes in the forms that programs and browsers read, with the hang that was found besides.
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'a> {
+    /// Each in a line.
+    pub errors: &'a [String],
+    /// The hang.
+    pub report: Option<&'a Report>,
+}
+
+impl Told<'_> {
+    /// One JSON object: that of the report, if there is one, with `errors`.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let report = self.report.and_then(|report| serde_json::from_str(&report.json()).ok());
+        let mut value: Value = report.unwrap_or_else(|| json!({ "verdict": VERDICT }));
+        value["errors"] = json!(self.errors);
+        format!("{value:#}")
+    }
+
+    /// A SARIF 2.1.0 log with a result for each mistake, and those of the report.
+    #[must_use]
+    pub fn sarif(&self) -> String {
+        let report = self.report.and_then(|report| serde_json::from_str(&report.sarif()).ok());
+        let mut log: Value = report.unwrap_or_else(|| {
+            json!({
+                "version": "2.1.0",
+                "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+                "runs": [{ "tool": { "driver": { "name": "tilescope" } }, "results": [] }],
+            })
+        });
+        if let Some(results) = log["runs"][0]["results"].as_array_mut() {
+            let result = |error: &String| {
+                json!({
+                    "ruleId": "guest-error",
+                    "level": "error",
+                    "message": { "text": error },
+                })
+            };
+            results.extend(self.errors.iter().map(result));
+        }
+        format!("{log:#}\n")
+    }
+
+    /// A page of its own: the mistakes, then the report.
+    #[must_use]
+    pub fn html(&self) -> String {
+        let errors: Vec<String> =
+            self.errors.iter().map(|error| format!("<li>{}</li>", escape(error))).collect();
+        let list = format!("<ul class=errors>{}</ul>", errors.concat());
+        match self.report {
+            Some(_) if self.errors.is_empty() => self.report.map(Report::html).unwrap_or_default(),
+            Some(report) => {
+                let with = format!("<h2>Guest errors</h2>{list}</body>");
+                report.html().replacen("</body>", &with, 1)
+            }
+            None => format!("{HEAD}<h1>{VERDICT}</h1>{list}</body></html>\n"),
+        }
+    }
+}
+
+/// How a session is called in which kernels have erred and nothing else is known.
+const VERDICT: &str = "GUEST-ERROR";
