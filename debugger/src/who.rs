@@ -10,7 +10,7 @@ use std::str::FromStr;
 use memory_map::layout::{L1_BYTES, LOCAL_RAM_BASE};
 use observe::Names;
 use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Stamp};
-use tile::{Stop, Tile};
+use tile::Tile;
 
 use crate::machine::Machine;
 use crate::moment::Moment;
@@ -175,21 +175,10 @@ impl Observer for Listener {
 fn listen(machine: &Machine, listener: Listener) -> std::io::Result<Option<Written>> {
     let recording: &Recording = machine.recording();
     let (from, until) = (listener.from, listener.until);
-    let (snapshot, mut made) = machine.nearest(from);
+    let (snapshot, mut given) = machine.nearest(from);
     let mut tile = Tile::new(recording.config, listener)?;
     tile.restore(snapshot);
-    let writes = &recording.writes;
-    while tile.now() < until {
-        while let Some(write) = writes.get(made).filter(|write| write.cycle <= tile.now()) {
-            let _ = tile.host_write(write.addr, &write.bytes);
-            made += 1;
-        }
-        let next = writes.get(made).map_or(until, |write| write.cycle.min(until));
-        match tile.run(next, None) {
-            Stop::Quiescent(_) => tile.pass_time(next),
-            Stop::Halted(_) | Stop::Fault(_) | Stop::Limit | Stop::Met => {}
-        }
-    }
+    recording.run(&mut tile, &mut given, until);
     Ok(tile.observer_mut().found.take())
 }
 

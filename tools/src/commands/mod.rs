@@ -18,6 +18,7 @@ pub mod machine;
 pub mod pack;
 pub mod progress;
 pub mod record;
+mod recorded;
 pub mod regs;
 pub mod replay;
 pub mod report;
@@ -92,7 +93,7 @@ pub enum Command {
     Report(stalls::StallArgs),
     /// Look at a tile while it runs: cores, gates, semaphores, buffers, mailboxes
     Tui(tui::TuiArgs),
-    /// Debug a plan with gdb, forwards and backwards
+    /// Debug a session with gdb, forwards and backwards
     Debug(debug::DebugArgs),
     /// Say who wrote something last: a word of L1, a semaphore, a register
     Who(who::WhoArgs),

@@ -97,7 +97,8 @@ impl Taped {
         Ok(Self { tape, catalog, looked, chosen })
     }
 
-    fn course(&self) -> Course<'_> {
+    /// What of it is looked at.
+    pub(super) fn course(&self) -> Course<'_> {
         let Self { catalog, looked, chosen, .. } = self;
         Course { survey: &looked.survey, catalog, tiles: chosen, until: None }
     }
@@ -148,7 +149,7 @@ impl Taped {
     }
 
     /// Asks why it hangs.
-    fn answer(&self, views: &ViewArgs) -> Result<Answer> {
+    pub(super) fn answer(&self, views: &ViewArgs) -> Result<Answer> {
         let question = Question {
             elf: views.select.elf.clone(),
             threads: views.select.threads,

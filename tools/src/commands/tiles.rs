@@ -40,15 +40,25 @@ fn chip_config(machine: &MachineArgs, threads: Option<usize>) -> Result<ChipConf
     })
 }
 
+/// The host of a plan.
+pub(super) fn host(
+    plan: ChipPlan,
+    machine: &MachineArgs,
+    threads: Option<usize>,
+    out: &mut dyn Write,
+) -> Result<PlanHost> {
+    let config = chip_config(machine, threads)?;
+    let set = choose_firmware(machine, out)?;
+    Ok(PlanHost::new(plan, &set, config, machine.max_cycles)?)
+}
+
 fn carry_out(
     plan: ChipPlan,
     machine: &MachineArgs,
     threads: Option<usize>,
     out: &mut dyn Write,
 ) -> Result<Answer> {
-    let config = chip_config(machine, threads)?;
-    let set = choose_firmware(machine, out)?;
-    let host = PlanHost::new(plan, &set, config, machine.max_cycles)?;
+    let host = host(plan, machine, threads, out)?;
     Ok(session::plan::why(&host, &Question::default())?)
 }
 

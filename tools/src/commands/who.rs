@@ -1,17 +1,19 @@
 //! `tilescope who`: who wrote something last, or writes it next.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use debugger::Moment;
 use debugger::who::{What, last_before, next_after};
-use debugger::{Machine, Moment};
-use loader::names::LoadedNames;
+use session::selection::Selection;
 use sim_core::Cycle;
 
-use super::debug::{Recorded, record};
 use super::machine::MachineArgs;
+use super::recorded::Recorded;
+use super::views::Select;
 use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
@@ -21,17 +23,18 @@ Examples:
   tilescope who KERNELS.toml cb0 --at 20000 --next   who pushes or pops next
   tilescope who KERNELS.toml TRISC1:0xffb00010       a word of a core's local RAM
   tilescope who KERNELS.toml BRISC:a0                a register of a core
+  tilescope who my.tstape 0x1a000 --tile 3,1         of a tile of a host program
 ";
 
 /// Say who wrote something last
 ///
-/// Carries the plan out, goes back to the last change, and says when it was, who did it and in which
+/// Carries the session out, goes back to the last change, and says when it was, who did it and in which
 /// line of the source.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct WhoArgs {
-    /// The plan (a TOML file, see `tilescope launch --help`)
-    #[arg(value_name = "KERNELS.toml")]
+    /// A plan (a TOML file, see `tilescope launch --help`) or the tape or recording of a host program
+    #[arg(value_name = "SESSION")]
     pub plan: PathBuf,
     /// What: an address of L1, semaphoreN, cbN, configN, CORE:ADDRESS or CORE:REGISTER
     #[arg(value_name = "WHAT")]
@@ -42,6 +45,12 @@ pub struct WhoArgs {
     /// Who writes it next instead, from that cycle on
     #[arg(long, requires = "at")]
     pub next: bool,
+    /// The tile that is meant, by its column and row; else the first busy one
+    #[arg(long, value_name = "X,Y")]
+    pub tile: Option<Selection>,
+    /// Of a tape: directory with ELF files of its kernels, looked up by content; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub elf: Vec<PathBuf>,
     /// The tile.
     #[command(flatten)]
     pub machine: MachineArgs,
@@ -52,15 +61,16 @@ pub struct WhoArgs {
 /// # Errors
 /// Host mistakes, each in one line.
 pub fn run(args: &WhoArgs, out: &mut dyn Write) -> Result<Exit> {
-    let Recorded { set, recording, .. } = record(Some(&args.plan), &args.machine, out)?;
-    let machine = Machine::new(recording).context("no memory for a tile")?;
+    let select = Select { tiles: args.tile.clone(), elf: args.elf.clone(), threads: None };
+    let none: &[OsString] = &[];
+    let recorded = Recorded::of(Some(&args.plan), none, &args.machine, &select, out)?;
+    let machine = recorded.machines()?.swap_remove(0);
     let at = Moment::at(args.at.map_or(machine.end().cycle, Cycle));
     let ask = if args.next { next_after } else { last_before };
     match ask(&machine, args.what, at).context("no memory for a tile")? {
         Some(written) => {
-            let names = LoadedNames::new(&set);
-            names.set_kernels(&machine.recording().stage_at(written.cycle).kernels);
-            writeln!(out, "{}", written.with_names(&names))?;
+            let names = recorded.naming.at(machine.recording().stage_at(written.cycle));
+            writeln!(out, "{}", written.with_names(&*names))?;
         }
         None => writeln!(out, "nobody")?,
     }
