@@ -9,6 +9,7 @@
 //! Nothing here changes what a tile does: a session that is looked at ends in the state in which it
 //! ends unobserved. Record: `docs/decisions/0012-time-travel.md`.
 
+pub mod bisect;
 pub mod history;
 pub mod machine;
 pub mod moment;

@@ -80,6 +80,8 @@ impl Code {
 pub struct Recording {
     /// Coordinates of the tile as the vendor's runtime counts workers.
     pub place: (u8, u8),
+    /// Its number, by which other NoC endpoints know it.
+    pub number: u16,
     /// The tile.
     pub config: TileConfig,
     /// When it was first touched.
@@ -146,6 +148,7 @@ impl Recording {
         let kept = session.tile.take_inputs().expect("they have been kept since the beginning");
         Ok(Self {
             place: options.logical,
+            number: 0,
             config,
             first: kept.first,
             inputs: kept.inputs,

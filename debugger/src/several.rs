@@ -113,9 +113,10 @@ pub fn record<H: Host>(
         stages.extend(book.lock().remove(&tile.number).unwrap_or_default());
         let Inputs { config, first, inputs } = kept;
         let end = End::Session(Arc::clone(&text), core);
-        let place = tile.worker;
+        let (place, number) = (tile.worker, tile.number);
         recordings.push(Arc::new(Recording {
             place,
+            number,
             config,
             first,
             inputs,

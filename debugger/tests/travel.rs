@@ -100,9 +100,9 @@ fn session(programs: &[Vec<u32>], config: TileConfig, cycles: u64) -> (Arc<Recor
     assert_eq!(tile.state_hash(), log.state_hash(), "who looks changes nothing");
     let stage = Stage { name: "boot".to_owned(), began: Cycle::ZERO, code: Code::none() };
     let (inputs, hash, stages) = (vec![write], tile.state_hash(), vec![stage]);
-    let place = (0, 0);
+    let (place, number) = ((0, 0), 0);
     let recording =
-        Recording { place, config, first, inputs, stages, until, end: End::Limit, hash };
+        Recording { place, number, config, first, inputs, stages, until, end: End::Limit, hash };
     (Arc::new(recording), std::mem::take(log.observer_mut()))
 }
 

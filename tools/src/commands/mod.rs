@@ -4,6 +4,7 @@
 //! travel as one line and are printed in one place, `main`.
 
 pub mod allow;
+pub mod bisect;
 pub mod boot;
 pub mod debug;
 pub mod demo;
@@ -54,6 +55,7 @@ Examples:
   tilescope why KERNELS.toml               why it hangs, down to the source line
   tilescope debug KERNELS.toml             gdb for all cores, forwards and backwards
   tilescope who KERNELS.toml 0x1a000       who wrote that word last
+  tilescope bisect KERNELS.toml --expect nan   when Dst has a NaN for the first time
   tilescope tui KERNELS.toml               look at it while it runs
   tilescope report KERNELS.toml            where the cycles went
   tilescope demo hang                      a kernel that hangs, explained
@@ -95,8 +97,10 @@ pub enum Command {
     Tui(tui::TuiArgs),
     /// Debug a session with gdb, forwards and backwards
     Debug(debug::DebugArgs),
-    /// Say who wrote something last: a word of L1, a semaphore, a register
+    /// Say who wrote something last: a word of L1, a cell of Dst, a semaphore, a register
     Who(who::WhoArgs),
+    /// Say when something holds for the first time, or when two sessions begin to differ
+    Bisect(bisect::BisectArgs),
     /// Built-in examples: famous bugs, explained or shown
     Demo(demo::DemoArgs),
     /// Get, list and check the vendor's firmware

@@ -1,20 +1,28 @@
 //! Who wrote this last, or writes it next.
 //!
-//! What events tell of (L1, semaphores, circular buffers, configuration, mailboxes) is searched in
-//! windows that are carried out again at full speed with somebody who listens to just that. What only
+//! What events tell of (L1, semaphores, circular buffers, configuration, devices) is searched in
+//! windows that are carried out again at full speed with somebody who listens to just that; cells of
+//! the coprocessor likewise, by looking at them before and after each of its instructions. What only
 //! a core's own instructions change (registers, local RAM) is searched instruction by instruction.
+//! [`chain`] goes on from there to where the value came from.
+
+pub mod chain;
+mod details;
+mod what;
 
 use std::fmt;
-use std::str::FromStr;
 
-use memory_map::layout::{L1_BYTES, LOCAL_RAM_BASE};
+use memory_map::layout::LOCAL_RAM_BASE;
 use observe::Names;
-use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Stamp};
+use sim_core::observer::{Cell, Doing, Glimpse, ShowsCells};
+use sim_core::{AgentId, CoreId, Cycle, Event, NullObserver, Observer, Stamp};
 use tile::Tile;
 
 use crate::machine::Machine;
 use crate::moment::Moment;
 use crate::recording::Recording;
+
+pub use what::{Cells, NotUnderstood, What};
 
 /// Cycles of the first window and of the longest.
 const FIRST_WINDOW: u64 = 1 << 12;
@@ -22,23 +30,6 @@ const LONGEST_WINDOW: u64 = 1 << 20;
 /// The same for what is searched instruction by instruction.
 const FIRST_CLOSE_WINDOW: u64 = 256;
 const LONGEST_CLOSE_WINDOW: u64 = 1 << 16;
-
-/// What can be asked about.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
-    /// A word of L1, by the address of a byte in it.
-    L1(u32),
-    /// A semaphore of the coprocessor.
-    Semaphore(u8),
-    /// The counters of a circular buffer: the NoC stream of its number.
-    Circular(u8),
-    /// A word of the coprocessor's configuration.
-    Config(u16),
-    /// A word of a core's local RAM.
-    Local(CoreId, u32),
-    /// An integer register of a core.
-    Register(CoreId, u8),
-}
 
 /// A change of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,99 +40,10 @@ pub struct Written {
     pub agent: AgentId,
     /// The instruction that did it or that pushed the Tensix instruction that did, if there is one.
     pub pc: Option<u32>,
+    /// The Tensix instruction that did it.
+    pub word: Option<u32>,
     /// What, in words.
     pub what: String,
-}
-
-/// What was meant cannot be told.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error(
-    "{0:?} is not an address of L1 (0x1a000), semaphoreN, cbN, configN, or of a core: CORE:0xffb00010 \
-     (local RAM) or CORE:a0 (a register)"
-)]
-pub struct NotUnderstood(String);
-
-fn number(text: &str) -> Option<u32> {
-    match text.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(&digits.replace('_', ""), 16).ok(),
-        None => text.parse().ok(),
-    }
-}
-
-impl FromStr for What {
-    type Err = NotUnderstood;
-
-    fn from_str(text: &str) -> Result<Self, NotUnderstood> {
-        let fail = || NotUnderstood(text.to_owned());
-        let lower = text.to_lowercase();
-        if let Some((name, what)) = lower.split_once(':') {
-            let core = CoreId::ALL.into_iter().find(|id| id.name().eq_ignore_ascii_case(name));
-            let core = core.ok_or_else(fail)?;
-            let register = (0..32_u8).find(|&index| isa::disasm::xreg(u32::from(index)) == what);
-            if let Some(register) = register {
-                return Ok(Self::Register(core, register));
-            }
-            let local = |addr: &u32| addr.wrapping_sub(LOCAL_RAM_BASE) < core.local_ram_bytes();
-            return match number(what) {
-                Some(addr) if addr < L1_BYTES => Ok(Self::L1(addr & !3)),
-                Some(addr) if local(&addr) => Ok(Self::Local(core, addr & !3)),
-                _ => Err(fail()),
-            };
-        }
-        let indexed = |prefix: &str| lower.strip_prefix(prefix).and_then(number);
-        let small = |value: u32| u8::try_from(value).ok();
-        if let Some(index) = indexed("semaphore").and_then(small) {
-            return Ok(Self::Semaphore(index));
-        }
-        if let Some(index) = indexed("cb").and_then(small) {
-            return Ok(Self::Circular(index));
-        }
-        if let Some(index) = indexed("config").and_then(|value| u16::try_from(value).ok()) {
-            return Ok(Self::Config(index));
-        }
-        match number(&lower) {
-            Some(addr) if addr < L1_BYTES => Ok(Self::L1(addr & !3)),
-            _ => Err(fail()),
-        }
-    }
-}
-
-impl What {
-    /// What an event does to it, in words.
-    fn told(self, event: &Event) -> Option<String> {
-        let covers = |word: u32, addr: u32, bytes: u32| {
-            addr.wrapping_sub(word) < 4 || word.wrapping_sub(addr) < bytes
-        };
-        match (self, *event) {
-            (Self::L1(word), Event::L1Store { addr, value, width })
-                if covers(word, addr, width.bytes()) =>
-            {
-                Some(format!("stores {value:#x} ({} bytes) to {addr:#x}", width.bytes()))
-            }
-            (Self::L1(word), Event::HostWrite { addr, bytes, .. }) if covers(word, addr, bytes) => {
-                Some(format!("writes {bytes} bytes from {addr:#x} on"))
-            }
-            (Self::L1(word), Event::L1Atomic { addr, before, after }) if addr == word => {
-                Some(format!("atomic on {addr:#x}: {before:#x} becomes {after:#x}"))
-            }
-            (Self::Semaphore(wanted), Event::Semaphore { index, op, before, after, .. })
-                if index == wanted =>
-            {
-                Some(format!("{op:?} on semaphore {index}: {before} becomes {after}"))
-            }
-            (Self::Circular(wanted), Event::Stream { stream, register, before, after })
-                if stream == wanted =>
-            {
-                Some(format!("stream {stream} register {register}: {before:#x} becomes {after:#x}"))
-            }
-            (Self::Config(wanted), Event::Config { state, index, before, after })
-                if index == wanted =>
-            {
-                Some(format!("config {index} of state {state}: {before:#x} becomes {after:#x}"))
-            }
-            _ => None,
-        }
-    }
 }
 
 /// Keeps the first or the last change in a range of cycles.
@@ -150,16 +52,77 @@ struct Listener {
     from: Cycle,
     until: Cycle,
     keeps_first: bool,
+    /// Of whom anything from a cycle on is heard: a core sees only its own stores until an epoch ends.
+    only: Option<(CoreId, Cycle)>,
+    /// Cells that are looked at, and what they held when they were last seen.
+    cells: Vec<(Cell, u32)>,
+    /// The Tensix instruction that each thread issued last.
+    issued: [Option<(Cycle, u32)>; 3],
     found: Option<Written>,
+}
+
+impl Listener {
+    fn new(what: What, from: Cycle, until: Cycle, keeps_first: bool) -> Self {
+        let cells = match what {
+            What::Cells(cells) => cells.each(),
+            _ => Vec::new(),
+        };
+        let cells = cells.into_iter().map(|cell| (cell, 0)).collect();
+        Self { what, from, until, keeps_first, only: None, cells, issued: [None; 3], found: None }
+    }
+
+    fn is_wanted(&self, stamp: Stamp) -> bool {
+        let is_heard = self
+            .only
+            .is_none_or(|(core, from)| stamp.cycle < from || stamp.agent == AgentId::Core(core));
+        is_heard
+            && (self.from..self.until).contains(&stamp.cycle)
+            && !(self.keeps_first && self.found.is_some())
+    }
+
+    /// What has changed of the cells since they were last seen, in words.
+    fn changed(&mut self, shown: &dyn ShowsCells) -> Option<String> {
+        let (mut count, mut first) = (0, None);
+        for (cell, value) in &mut self.cells {
+            let now = shown.cell(*cell);
+            if now != *value {
+                count += 1;
+                first.get_or_insert((*cell, *value, now));
+                *value = now;
+            }
+        }
+        let (cell, before, after) = first?;
+        let place = match cell {
+            Cell::Dst { column, .. } => format!("column {column}"),
+            Cell::Src { row, column, .. } => format!("row {row}, column {column}"),
+            Cell::LReg { lane, .. } => format!("lane {lane}"),
+            Cell::Gpr { .. } | Cell::MatrixBank { .. } => String::new(),
+        };
+        let what = self.what;
+        Some(match (count, self.cells.len()) {
+            (_, 1) => format!("{what}: {before:#x} becomes {after:#x}"),
+            (count, of) => {
+                format!("{what}: {count} of {of} cells, at {place} {before:#x} becomes {after:#x}")
+            }
+        })
+    }
 }
 
 impl Observer for Listener {
     fn event(&mut self, stamp: Stamp, event: &Event) {
-        let is_wanted = (self.from..self.until).contains(&stamp.cycle)
-            && !(self.keeps_first && self.found.is_some());
-        if is_wanted && let Some(what) = self.what.told(event) {
+        if let Event::Issue { thread, word, .. } = *event {
+            self.issued[thread.index()] = Some((stamp.cycle, word));
+        }
+        if self.is_wanted(stamp)
+            && let Some(what) = self.what.told(event)
+        {
             let pc = (stamp.pc != 0).then_some(stamp.pc);
-            self.found = Some(Written { cycle: stamp.cycle, agent: stamp.agent, pc, what });
+            let issued = match stamp.agent {
+                AgentId::Thread(thread) => self.issued[thread.index()],
+                _ => None,
+            };
+            let word = issued.filter(|(cycle, _)| *cycle == stamp.cycle).map(|(_, word)| word);
+            self.found = Some(Written { cycle: stamp.cycle, agent: stamp.agent, pc, word, what });
         }
     }
 
@@ -169,24 +132,70 @@ impl Observer for Listener {
             _ => Vec::new(),
         }
     }
+
+    fn wants_cells(&self) -> bool {
+        !self.cells.is_empty()
+    }
+
+    fn cells(&mut self, Glimpse { at, doing }: Glimpse, shown: &dyn ShowsCells) {
+        let Some(what) = self.changed(shown).filter(|_| self.is_wanted(at)) else { return };
+        let pc = (at.pc != 0).then_some(at.pc);
+        let written = Written { cycle: at.cycle, agent: at.agent, pc, word: None, what };
+        self.found = Some(match doing {
+            Doing::Instruction { word, .. } => Written { word: Some(word), ..written },
+            Doing::Access => written,
+            // Since when is not told: what goes on behind the gates has no stamp of its own.
+            Doing::Before { .. } => Written {
+                what: format!("in the background, at the latest then: {}", written.what),
+                pc: None,
+                ..written
+            },
+        });
+    }
 }
 
 /// Carries out a window of the session with somebody who listens.
-fn listen(machine: &Machine, listener: Listener) -> std::io::Result<Option<Written>> {
+fn listen(machine: &Machine, mut listener: Listener) -> std::io::Result<Option<Written>> {
     let recording: &Recording = machine.recording();
     let (from, until) = (listener.from, listener.until);
     let (snapshot, mut given) = machine.nearest(from);
+    if !listener.cells.is_empty() {
+        // What they hold before anything happens.
+        let mut tile = Tile::new(recording.config, NullObserver)?;
+        tile.restore(snapshot);
+        let tensix = tile.coprocessor();
+        listener.cells.iter_mut().for_each(|(cell, value)| *value = tensix.cell(*cell));
+    }
     let mut tile = Tile::new(recording.config, listener)?;
     tile.restore(snapshot);
     recording.run(&mut tile, &mut given, until);
     Ok(tile.observer_mut().found.take())
 }
 
-/// Who changed it last before a moment.
+/// Who changed it last before a moment. Stores to memory count even if they store what is there already, cells of
+/// the coprocessor are changed by whoever makes them another value.
 ///
 /// # Errors
 /// The host gives no memory for another tile.
 pub fn last_before(machine: &Machine, what: What, at: Moment) -> std::io::Result<Option<Written>> {
+    before(machine, what, at, None)
+}
+
+/// Who wrote last what a core sees at a moment: of an epoch that has begun only its own stores.
+///
+/// # Errors
+/// As [`last_before`].
+pub fn last_seen(machine: &Machine, what: What, at: Moment) -> std::io::Result<Option<Written>> {
+    let epoch = machine.recording().config.epoch.round_down(at.cycle);
+    before(machine, what, at, Some((at.core, epoch)))
+}
+
+fn before(
+    machine: &Machine,
+    what: What,
+    at: Moment,
+    only: Option<(CoreId, Cycle)>,
+) -> std::io::Result<Option<Written>> {
     let mut machine = machine.fork()?;
     if let What::Local(..) | What::Register(..) = what {
         return Ok(close_before(&mut machine, what, at));
@@ -196,8 +205,8 @@ pub fn last_before(machine: &Machine, what: What, at: Moment) -> std::io::Result
         let from = Cycle(until.0.saturating_sub(length));
         // Snapshots are left behind where the search has been.
         machine.seek_and_keep(Moment::at(from));
-        let found =
-            listen(&machine, Listener { what, from, until, keeps_first: false, found: None })?;
+        let listener = Listener { only, ..Listener::new(what, from, until, false) };
+        let found = listen(&machine, listener)?;
         if found.is_some() {
             return Ok(found);
         }
@@ -222,8 +231,7 @@ pub fn next_after(machine: &Machine, what: What, at: Moment) -> std::io::Result<
     while from < end {
         let until = Cycle(from.0 + length).min(end);
         machine.seek_and_keep(Moment::at(from));
-        let found =
-            listen(&machine, Listener { what, from, until, keeps_first: true, found: None })?;
+        let found = listen(&machine, Listener::new(what, from, until, true))?;
         if found.is_some() {
             return Ok(found);
         }
@@ -283,7 +291,8 @@ fn close(machine: &mut Machine, what: What, until: Moment, first: bool) -> Optio
                 None => (here.cycle, None),
             };
             let text = format!("{before:#x} becomes {after:#x}");
-            found = Some(Written { cycle, agent: AgentId::Core(core), pc, what: text });
+            let (agent, word) = (AgentId::Core(core), None);
+            found = Some(Written { cycle, agent, pc, word, what: text });
             if first {
                 return found;
             }
@@ -316,8 +325,11 @@ impl fmt::Debug for Named<'_> {
 
 impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Written { cycle, agent, pc, what } = self.written;
+        let Written { cycle, agent, pc, word, what } = self.written;
         write!(f, "cycle {cycle}: {agent} {what}")?;
+        if let Some(word) = word {
+            write!(f, ", by {}", isa::disasm::tensix(*word))?;
+        }
         let Some(pc) = *pc else { return Ok(()) };
         let core = match *agent {
             AgentId::Core(core) => Some(core),
