@@ -155,7 +155,7 @@ fn of_core(machine: &Machine, tile: usize, core: CoreId, written: &Written) -> i
                 Sources { told, next: vec![ask(What::Local(core, word))] }
             }
             Some((addr, _)) => {
-                let name = memory_map::names::register_name(view(core), addr);
+                let name = memory_map::register_name(view(core), addr);
                 let name = name.unwrap_or_else(|| format!("{addr:#x}"));
                 Sources::none(format!("{told}: what the register {name} answered"))
             }

@@ -103,7 +103,7 @@ impl Cells {
 /// What was meant cannot be told.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "{0:?} is not an address of L1 (0x1a000) or of a device (0xffb20008), semaphoreN, cbN, configN, a configuration \
+    "{0:?} is not an address of L1 (0x1a000), a device register by address or name (noc0.NOC_CTRL), semaphoreN, cbN, configN, a configuration \
      field by name (with @0, @1 or @T1), dst:ROW[.COLUMN], dst32:ROW[.COLUMN], srca0:ROW[.COLUMN] (or srca1, srcb0, \
      srcb1), lregN[.LANE], T1:r12 (a GPR), or of a core: CORE:0xffb00010 (local RAM) or CORE:a0 (a register)"
 )]
@@ -178,6 +178,16 @@ fn field(text: &str) -> Option<What> {
     Some(What::Field(field, Some(state)))
 }
 
+/// A register of a device by its name, such as `noc0.NOC_CTRL[1]`.
+fn register(text: &str) -> Option<What> {
+    let found =
+        memory_map::find(text).into_iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
+    found.map(|(_, addr)| {
+        // Fields of the firmware's mailbox have names too.
+        if addr < L1_BYTES { What::L1(addr & !3) } else { What::Device(addr & !3) }
+    })
+}
+
 impl FromStr for What {
     type Err = NotUnderstood;
 
@@ -216,7 +226,7 @@ impl FromStr for What {
             Some(addr) if addr < L1_BYTES => Ok(Self::L1(addr & !3)),
             Some(addr) if addr >= DEVICES => Ok(Self::Device(addr & !3)),
             Some(_) => Err(fail()),
-            None => field(text).ok_or_else(fail),
+            None => field(text).or_else(|| register(text)).ok_or_else(fail),
         }
     }
 }
