@@ -20,6 +20,7 @@ pub mod recording;
 pub mod script;
 pub mod server;
 pub mod several;
+mod shown;
 mod target;
 pub mod travel;
 mod watched;

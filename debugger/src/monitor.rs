@@ -7,10 +7,13 @@ use observe::Names;
 use sim_core::{AgentId, CoreId, Cycle};
 use tensix::RegisterValue;
 
+use crate::machine::Machine;
 use crate::naming::Naming;
 use crate::party::{Party, Seat};
 use crate::recording::{Code, End};
+use crate::shown;
 use crate::travel::{Traveller, Watch};
+use crate::who::chain::{Link, follow};
 use crate::who::{self, What};
 
 /// Commands and what they do.
@@ -24,7 +27,13 @@ const COMMANDS: &[(&str, &str)] = &[
     ),
     ("who WHAT", "who wrote last: 0x1a000, semaphore4, cb0, config12, TRISC1:a0, BRISC:0xffb00010"),
     ("next WHAT", "who writes it next"),
+    ("from WHAT [N]", "who wrote it last, and where the value came from, up to N steps back (8)"),
     ("state [PATH]", "registers by name, such as tensix.sync.semaphore4 or noc0"),
+    ("dst [ROW]", "rows of Dst in the format in force"),
+    ("srca [ROW]", "rows of the bank of SrcA that the matrix unit uses; srcb likewise"),
+    ("srcb [ROW]", "of SrcB"),
+    ("lreg [N]", "LRegs, lane by lane"),
+    ("config NAME", "a field of the configuration in every state, or all that begin so"),
     ("semaphores", "values and maxima of the coprocessor's semaphores"),
     ("cbs", "circular buffers of the launch: pages pushed and popped"),
     ("mailboxes", "words in the mailboxes"),
@@ -36,6 +45,10 @@ const COMMANDS: &[(&str, &str)] = &[
 /// `[hdr: hw/inc/internal/circular_buffer_interface.h]`.
 const PUSHED: u16 = 10;
 const POPPED: u16 = 8;
+
+/// Steps back that `from` goes if nobody says how many, and at most.
+const STEPS: usize = 8;
+const MOST_STEPS: usize = 64;
 
 /// Explains how a session ends.
 type Explainer = Box<dyn FnMut() -> String>;
@@ -116,7 +129,13 @@ impl Monitor {
             "goto" => go_to(party, rest),
             "who" => self.who(traveller, asked.core, rest, false),
             "next" => self.who(traveller, asked.core, rest, true),
+            "from" => self.came_from(party, asked, rest),
             "state" => state(traveller, rest),
+            "dst" => shown::dst(&traveller.machine_mut().registers(), rest),
+            "srca" => shown::src(&traveller.machine_mut().registers(), 'a', rest),
+            "srcb" => shown::src(&traveller.machine_mut().registers(), 'b', rest),
+            "lreg" => shown::lreg(&traveller.machine_mut().registers(), rest),
+            "config" => shown::config(&traveller.machine_mut().registers(), rest),
             "semaphores" => semaphores(traveller),
             "cbs" => self.circular(traveller),
             "mailboxes" => state(traveller, "mailbox"),
@@ -163,6 +182,41 @@ impl Monitor {
             Ok(None) => "nobody since power-on\n".to_owned(),
             Err(error) => format!("{error}\n"),
         }
+    }
+
+    /// Where a value came from, over all tiles of the party.
+    fn came_from(&self, party: &mut Party, asked: Seat, text: &str) -> String {
+        let (what, depth) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let depth = match depth.trim() {
+            "" => Ok(STEPS),
+            number => number.parse::<usize>(),
+        };
+        let Ok(depth) = depth else { return "from WHAT [N]: N is a number of steps\n".to_owned() };
+        let core = asked.core;
+        let what = what.parse::<What>().or_else(|_| format!("{core}:{what}").parse());
+        let what = match what {
+            Ok(what) => what,
+            Err(error) => return format!("{error}\n"),
+        };
+        let at = party.tile(asked.tile).machine().moment();
+        let machines: Vec<&Machine> = (0..party.tiles()).map(|tile| party.recorded(tile)).collect();
+        match follow(&machines, asked.tile, what, at, depth.min(MOST_STEPS)) {
+            Ok(links) => links.iter().map(|link| self.link(&machines, link)).collect(),
+            Err(error) => format!("{error}\n"),
+        }
+    }
+
+    fn link(&self, machines: &[&Machine], link: &Link) -> String {
+        let recording = machines[link.tile].recording();
+        let written = match &link.written {
+            Some(written) => {
+                let names = self.naming.at(recording.stage_at(written.cycle));
+                written.with_names(&*names).to_string()
+            }
+            None => "nobody".to_owned(),
+        };
+        let place = (machines.len() > 1).then_some(recording.place);
+        link.text(place, &written)
     }
 
     fn circular(&self, traveller: &Traveller) -> String {

@@ -106,8 +106,10 @@ fn tiles_of_host_programs_do_again_alone_what_they_did_together() {
         if named.iter().any(|wanted| name.starts_with(wanted)) {
             let tape = Tape::open(&path).expect("a recording");
             let recordings = record(&tape, "busy").expect("it can be played");
-            // Some of a hundred that do alike.
-            assert_same(&recordings[..recordings.len().min(3)], &name);
+            // Some of a hundred that do alike. Where nothing is launched no tile is busy.
+            if !recordings.is_empty() || name != "ttnn_open_close.rec.xz" {
+                assert_same(&recordings[..recordings.len().min(3)], &name);
+            }
         }
     }
 }

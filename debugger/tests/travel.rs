@@ -313,7 +313,7 @@ fn ways() -> impl Strategy<Value = Vec<Way>> {
 }
 
 proptest! {
-    #![proptest_config(cases(12))]
+    #![proptest_config(cases(30))]
 
     #[test]
     fn through_racing_cores(

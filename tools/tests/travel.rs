@@ -72,7 +72,10 @@ fn bisect_says_when_a_word_is_first_as_wanted_and_who_made_it_so() {
     let output = run("bisect", &["--tile", "1,0", "--expect", "0x30004=4"]);
     let text = said(&output);
     assert_eq!(output.status.code(), Some(0), "{text}");
-    assert_in_order(&text, &["cycle ", ": 0x30004 is 0x4\ncycle ", "NCRISC stores 0x4", "two-tiles.c:25"]);
+    assert_in_order(
+        &text,
+        &["cycle ", ": 0x30004 is 0x4\ncycle ", "NCRISC stores 0x4", "two-tiles.c:25"],
+    );
     let output = run("bisect", &["--tile", "1,0", "--expect", "0x30004=0x1234"]);
     assert_eq!((said(&output).as_str(), output.status.code()), ("never\n", Some(1)));
     let other = run("bisect", &["--tile", "1,0", "--expect", "config3=1"]);
@@ -90,7 +93,8 @@ fn bisect_finds_where_two_sessions_begin_to_differ() {
         std::fs::copy(from, dir.path().join(file)).expect("a copy");
     }
     let changed = dir.path().join("case.toml");
-    std::fs::write(&changed, text.replace("words = [0, 1, 2,", "words = [0, 7, 2,")).expect("a file");
+    std::fs::write(&changed, text.replace("words = [0, 1, 2,", "words = [0, 7, 2,"))
+        .expect("a file");
     let against = |other: &Path| {
         let other = other.display().to_string();
         let output = run("bisect", &["--tile", "0,0", "--against", &other]);
@@ -121,11 +125,7 @@ fn gdb_sees_both_tiles_and_goes_back_from_one_to_the_other() {
     let Some(gdb) = gdb() else { return };
     let dir = tempfile::tempdir().expect("a directory");
     let script = dir.path().display().to_string();
-    let mut server = tilescope(
-        "debug",
-        &plan("demos/two-tiles"),
-        &["--once", "--script", &script],
-    );
+    let mut server = tilescope("debug", &plan("demos/two-tiles"), &["--once", "--script", &script]);
     let mut server = server.stdout(Stdio::piped()).spawn().expect("it runs");
     let mut lines = BufReader::new(server.stdout.take().expect("piped")).lines();
     let wanted = |line: &String| line.starts_with("connect: ");
@@ -153,10 +153,17 @@ fn gdb_sees_both_tiles_and_goes_back_from_one_to_the_other() {
     assert_in_order(
         &text,
         &[
-            "(0,0 BRISC", "(1,0 NCRISC",
-            "two-tiles.c:25", "* 10 ", "(1,0 NCRISC",
-            "two-tiles.c:14", "* 1 ", "(0,0 BRISC",
-            "0,0 BRISC: pc ", "1,0 NCRISC: pc ", "cycle ",
+            "(0,0 BRISC",
+            "(1,0 NCRISC",
+            "two-tiles.c:25",
+            "* 10 ",
+            "(1,0 NCRISC",
+            "two-tiles.c:14",
+            "* 1 ",
+            "(0,0 BRISC",
+            "0,0 BRISC: pc ",
+            "1,0 NCRISC: pc ",
+            "cycle ",
         ],
     );
     assert!(server.wait().expect("it ends with its client").success());

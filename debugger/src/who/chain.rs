@@ -46,6 +46,20 @@ pub struct Link {
     pub source: String,
 }
 
+impl Link {
+    /// The step in lines, indented by how far it is away; `written` is who wrote it, with names.
+    #[must_use]
+    pub fn text(&self, place: Option<(u8, u8)>, written: &str) -> String {
+        let indent = "  ".repeat(self.depth);
+        let place = place.map_or_else(String::new, |(x, y)| format!("tile {x},{y} "));
+        let mut text = format!("{indent}{place}{}: {written}\n", self.what);
+        if !self.source.is_empty() {
+            text += &format!("{indent}  {}\n", self.source);
+        }
+        text
+    }
+}
+
 /// What a writer took its value from.
 struct Sources {
     told: String,
@@ -63,7 +77,7 @@ impl Sources {
 /// # Errors
 /// The host gives no memory for another tile.
 pub fn follow(
-    machines: &[Machine],
+    machines: &[&Machine],
     tile: usize,
     what: What,
     at: Moment,
@@ -76,13 +90,13 @@ pub fn follow(
 }
 
 fn walk(
-    machines: &[Machine],
+    machines: &[&Machine],
     question: Question,
     (depth, most): (usize, usize),
     links: &mut Vec<Link>,
 ) -> io::Result<()> {
     let Question { tile, what, at, by_core } = question;
-    let machine = &machines[tile];
+    let machine = machines[tile];
     let written =
         if by_core { last_seen(machine, what, at)? } else { last_before(machine, what, at)? };
     let sources = match &written {
@@ -99,14 +113,14 @@ fn walk(
 }
 
 fn sources(
-    machines: &[Machine],
+    machines: &[&Machine],
     tile: usize,
     what: What,
     written: &Written,
 ) -> io::Result<Sources> {
     match written.agent {
-        AgentId::Core(core) => of_core(&machines[tile], tile, core, written),
-        AgentId::Thread(thread) => of_thread(&machines[tile], (tile, what), thread, written),
+        AgentId::Core(core) => of_core(machines[tile], tile, core, written),
+        AgentId::Thread(thread) => of_thread(machines[tile], (tile, what), thread, written),
         AgentId::Noc(noc) => of_noc(machines, (tile, what), noc, written),
         AgentId::Host => Ok(Sources::none("from the host")),
         AgentId::Unit(_) => Ok(Sources::none("")),
@@ -231,7 +245,7 @@ fn of_thread(
 }
 
 fn of_noc(
-    machines: &[Machine],
+    machines: &[&Machine],
     (tile, what): (usize, What),
     noc: u8,
     written: &Written,
@@ -239,19 +253,19 @@ fn of_noc(
     let What::L1(word) = what else { return Ok(Sources::none("")) };
     // A command of its own that reads, or that writes to itself too.
     if written.pc.is_some() {
-        let Some(sent) = own_read(&machines[tile], noc, word, written)? else {
+        let Some(sent) = own_read(machines[tile], noc, word, written)? else {
             return Ok(Sources::none("a NoC transfer of its own"));
         };
         return Ok(from_afar(machines, tile, word, &sent));
     }
-    let Some((source, ticket)) = received(&machines[tile], noc, word, written)? else {
+    let Some((source, ticket)) = received(machines[tile], noc, word, written)? else {
         return Ok(Sources::none("another NoC endpoint"));
     };
     let sender = machines.iter().position(|machine| machine.recording().number == source);
     let Some(sender) = sender else {
         return Ok(Sources::none(format!("sent by NoC endpoint {source}, which was not recorded")));
     };
-    let Some(sent) = sent(&machines[sender], noc, ticket, written.cycle)? else {
+    let Some(sent) = sent(machines[sender], noc, ticket, written.cycle)? else {
         return Ok(Sources::none("sent by a command that was not found"));
     };
     Ok(from_sender(machines, sender, word, &sent))
@@ -263,8 +277,8 @@ fn place(machine: &Machine) -> String {
 }
 
 /// What a write of a tile took from its L1.
-fn from_sender(machines: &[Machine], sender: usize, word: u32, sent: &Sent) -> Sources {
-    let place = place(&machines[sender]);
+fn from_sender(machines: &[&Machine], sender: usize, word: u32, sent: &Sent) -> Sources {
+    let place = place(machines[sender]);
     let told = format!("{place} sent it in cycle {} (pc {:#x})", sent.at.cycle, sent.at.pc);
     if sent.is_inline() {
         return Sources::none(format!("{told}, an inline write of {:#x}", sent.data));
@@ -279,7 +293,7 @@ fn from_sender(machines: &[Machine], sender: usize, word: u32, sent: &Sent) -> S
 }
 
 /// What a read of a tile brought.
-fn from_afar(machines: &[Machine], tile: usize, word: u32, sent: &Sent) -> Sources {
+fn from_afar(machines: &[&Machine], tile: usize, word: u32, sent: &Sent) -> Sources {
     if !sent.is_read() {
         return from_sender(machines, tile, word, sent);
     }

@@ -85,7 +85,8 @@ pub fn run(args: &WhoArgs, out: &mut dyn Write) -> Result<Exit> {
     let machine = &machines[tile];
     let at = Moment::at(args.at.map_or(machine.end().cycle, Cycle));
     if args.depth > 0 {
-        let links = follow(&machines, tile, args.what, at, args.depth);
+        let all: Vec<&Machine> = machines.iter().collect();
+        let links = follow(&all, tile, args.what, at, args.depth);
         for link in links.context(NO_MEMORY)? {
             tell(&recorded, &machines, &link, out)?;
         }
@@ -107,19 +108,14 @@ const NO_MEMORY: &str = "no memory for a tile";
 /// A step back, indented by how far it is away.
 fn tell(recorded: &Recorded, machines: &[Machine], link: &Link, out: &mut dyn Write) -> Result<()> {
     let recording = machines[link.tile].recording();
-    let indent = "  ".repeat(link.depth);
-    let (x, y) = recording.place;
-    let place = if machines.len() > 1 { format!("tile {x},{y} ") } else { String::new() };
-    write!(out, "{indent}{place}{}: ", link.what)?;
-    match &link.written {
+    let written = match &link.written {
         Some(written) => {
             let names = recorded.naming.at(recording.stage_at(written.cycle));
-            writeln!(out, "{}", written.with_names(&*names))?;
+            written.with_names(&*names).to_string()
         }
-        None => writeln!(out, "nobody")?,
-    }
-    if !link.source.is_empty() {
-        writeln!(out, "{indent}  {}", link.source)?;
-    }
+        None => "nobody".to_owned(),
+    };
+    let place = (machines.len() > 1).then_some(recording.place);
+    write!(out, "{}", link.text(place, &written))?;
     Ok(())
 }
