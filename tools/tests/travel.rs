@@ -53,14 +53,14 @@ fn value_is_followed_over_two_tiles_to_dram() {
         &[
             "tile 1,0 0x30004: cycle ",
             "NCRISC stores 0x4 (4 bytes) to 0x30004",
-            "two-tiles.c:25",
+            "two-tiles.c:22",
             "tile 1,0 0x30004: cycle ",
-            "NOC0 stores",
+            "NoC 0 stores",
             "tile 0,0 sent it in cycle ",
             "from 0x30004",
             "tile 0,0 0x30004: cycle ",
             "BRISC stores 0x2 (4 bytes) to 0x30004",
-            "two-tiles.c:14",
+            "two-tiles.c:13",
             "tile 0,0 0x30004: cycle ",
             "read from 0x1004 at NoC ",
         ],
@@ -74,7 +74,7 @@ fn bisect_says_when_a_word_is_first_as_wanted_and_who_made_it_so() {
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert_in_order(
         &text,
-        &["cycle ", ": 0x30004 is 0x4\ncycle ", "NCRISC stores 0x4", "two-tiles.c:25"],
+        &["cycle ", ": 0x30004 is 0x4\ncycle ", "NCRISC stores 0x4", "two-tiles.c:22"],
     );
     let output = run("bisect", &["--tile", "1,0", "--expect", "0x30004=0x1234"]);
     assert_eq!((said(&output).as_str(), output.status.code()), ("never\n", Some(1)));
@@ -134,10 +134,10 @@ fn gdb_sees_both_tiles_and_goes_back_from_one_to_the_other() {
     let commands = [
         "info threads",
         // Where the second tile doubles, then where the first adds one.
-        "tbreak two-tiles.c:25",
+        "tbreak two-tiles.c:22",
         "continue",
         "info threads",
-        "tbreak two-tiles.c:14",
+        "tbreak two-tiles.c:13",
         "reverse-continue",
         "info threads",
         "monitor tiles",
@@ -155,10 +155,10 @@ fn gdb_sees_both_tiles_and_goes_back_from_one_to_the_other() {
         &[
             "(0,0 BRISC",
             "(1,0 NCRISC",
-            "two-tiles.c:25",
+            "two-tiles.c:22",
             "* 10 ",
             "(1,0 NCRISC",
-            "two-tiles.c:14",
+            "two-tiles.c:13",
             "* 1 ",
             "(0,0 BRISC",
             "0,0 BRISC: pc ",

@@ -172,8 +172,8 @@ fn listen(machine: &Machine, mut listener: Listener) -> std::io::Result<Option<W
     Ok(tile.observer_mut().found.take())
 }
 
-/// Who changed it last before a moment. Stores to memory count even if they store what is there already, cells of
-/// the coprocessor are changed by whoever makes them another value.
+/// Who wrote it last before a moment. Of memory and registers of cores that counts also who writes what is there
+/// already, of cells of the coprocessor who makes them another value.
 ///
 /// # Errors
 /// The host gives no memory for another tile.
@@ -241,14 +241,22 @@ pub fn next_after(machine: &Machine, what: What, at: Moment) -> std::io::Result<
 }
 
 fn close_before(machine: &mut Machine, what: What, at: Moment) -> Option<Written> {
-    let (mut until, mut length) = (at, FIRST_CLOSE_WINDOW);
+    let (mut until, mut length, mut is_sure) = (at, FIRST_CLOSE_WINDOW, false);
     while until > Moment::at(Cycle::ZERO) {
         let from = Moment::at(Cycle(until.cycle.0.saturating_sub(length)));
         machine.seek_and_keep(from);
-        if let Some(found) = close(machine, what, until, false) {
-            return Some(found);
+        let found = close(machine, what, until, false);
+        length = (length * 4).min(LONGEST_CLOSE_WINDOW);
+        // Nobody wrote it in the window: somebody had begun before, as a load that waits, or it was no core.
+        let is_open = found.as_ref().is_some_and(|found| found.pc.is_none());
+        if is_open && !is_sure {
+            is_sure = true;
+            continue;
         }
-        (until, length) = (from, (length * 4).min(LONGEST_CLOSE_WINDOW));
+        if found.is_some() {
+            return found;
+        }
+        until = from;
     }
     None
 }
@@ -265,8 +273,18 @@ fn value(machine: &Machine, what: What) -> u32 {
     }
 }
 
-/// The first or last instruction up to a moment that changes what belongs to a core, or stores what is
-/// there already.
+/// The integer register that an instruction writes.
+fn destination(word: u32) -> Option<u8> {
+    use isa::word::{AUIPC, JAL, JALR, LOAD, LUI, OP, OP_IMM, opcode, rd};
+    const AMO: u32 = 0x2F;
+    const SYSTEM: u32 = 0x73;
+    let writes =
+        matches!(opcode(word), LOAD | OP_IMM | AUIPC | OP | LUI | JALR | JAL | AMO | SYSTEM);
+    writes.then(|| rd(word) as u8).filter(|register| *register != 0)
+}
+
+/// The first or last instruction up to a moment that writes what belongs to a core, be it what is there
+/// already.
 fn close(machine: &mut Machine, what: What, until: Moment, first: bool) -> Option<Written> {
     let (What::Local(core, _) | What::Register(core, _)) = what else { return None };
     let (mut found, mut begun) = (None, None);
@@ -274,23 +292,37 @@ fn close(machine: &mut Machine, what: What, until: Moment, first: bool) -> Optio
     while machine.moment() < until {
         let here = machine.moment();
         let attempt = machine.attempt().filter(|attempt| attempt.core == core);
+        let mut writes = false;
         if let Some(attempt) = attempt {
-            begun = Some((here.cycle, attempt));
+            writes = match what {
+                What::Register(_, register) => {
+                    let word = machine.tile().next_word(core);
+                    word.and_then(destination) == Some(register)
+                }
+                What::Local(_, word) => {
+                    attempt.access.is_some_and(|access| access.writes && access.addr & !3 == word)
+                }
+                _ => false,
+            };
+            // A load that had to wait changes its register at the end of a later epoch.
+            if writes {
+                begun = Some((here.cycle, attempt));
+            }
         }
         if !machine.advance() {
             break;
         }
         let after = value(machine, what);
-        let stores = attempt.and_then(|attempt| attempt.access).is_some_and(|access| {
-            matches!(what, What::Local(_, word) if access.writes && access.addr & !3 == word)
-        });
-        if after != before || stores {
-            // A load that had to wait changes its register at the end of a later epoch.
+        if after != before || writes {
             let (cycle, pc) = match begun {
                 Some((cycle, attempt)) => (cycle, Some(attempt.pc)),
                 None => (here.cycle, None),
             };
-            let text = format!("{before:#x} becomes {after:#x}");
+            let text = if after == before {
+                format!("{after:#x} as before")
+            } else {
+                format!("{before:#x} becomes {after:#x}")
+            };
             let (agent, word) = (AgentId::Core(core), None);
             found = Some(Written { cycle, agent, pc, word, what: text });
             if first {
