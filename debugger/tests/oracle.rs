@@ -15,7 +15,10 @@ use debugger::{Machine, Moment, Recording};
 use sim_core::engine::EngineKind;
 use sim_core::l1::L1_BYTES;
 use sim_core::observer::{Cell, ShowsCells as _};
-use sim_core::{CoreId, Cycle, EpochLength, Event, NullObserver, Observer, Stamp, ThreadId, Width};
+use sim_core::{
+    CoreId, Cycle, EpochLength, Event, NullObserver, Observer, Retire, Shortcut, Stamp, ThreadId,
+    Width,
+};
 use tile::{Stop, Tile, TileConfig};
 
 /// Questions per program.

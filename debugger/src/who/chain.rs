@@ -228,7 +228,9 @@ fn of_thread(
             } else {
                 [row.lregs.va, row.lregs.vb, row.lregs.vc]
             };
-            Sources { told: "LRegs".to_owned(), next: lregs(&fields) }
+            let next = lregs(&fields);
+            let told = if next.is_empty() { "a constant" } else { "LRegs" };
+            Sources { told: told.to_owned(), next }
         }
         (Unit::Matrix, _) => {
             let used = (0..2_u8).filter(|operand| row.needs >> operand & 1 != 0);

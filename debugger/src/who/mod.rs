@@ -12,6 +12,7 @@ mod what;
 
 use std::fmt;
 
+use isa::op::Opcode;
 use memory_map::layout::LOCAL_RAM_BASE;
 use observe::Names;
 use sim_core::observer::{Cell, Doing, Glimpse, ShowsCells};
@@ -360,7 +361,8 @@ impl fmt::Display for Named<'_> {
         let Written { cycle, agent, pc, word, what } = self.written;
         write!(f, "cycle {cycle}: {agent} {what}")?;
         if let Some(word) = word {
-            write!(f, ", by {}", isa::disasm::tensix(*word))?;
+            let name = Opcode::from_word(*word).map_or("a word that is none", |op| op.row().name);
+            write!(f, ", by {name}")?;
         }
         let Some(pc) = *pc else { return Ok(()) };
         let core = match *agent {
@@ -368,7 +370,7 @@ impl fmt::Display for Named<'_> {
             AgentId::Thread(thread) => Some(thread.core()),
             _ => CoreId::ALL.into_iter().find(|&core| self.names.is_kernel(core, pc)),
         };
-        match core.and_then(|core| self.names.code(core, pc)) {
+        match core.and_then(|core| self.names.site(core, pc)) {
             Some(code) => write!(f, ", at {code} (pc {pc:#x})"),
             None => write!(f, ", pc {pc:#x}"),
         }
