@@ -7,7 +7,7 @@ use devices::NocTiming;
 use devices::niu::Coordinate;
 use sim_core::l1::L1_BYTES;
 use sim_core::{Cycle, NullObserver, Observer, StateHasher};
-use tile::{AgentWait, HostWait, Quiescence};
+use tile::{AgentWait, HostWait, Inputs, Quiescence};
 
 use crate::config::{ChipConfig, ClockStep};
 use crate::endpoint::{Endpoints, HostMemory};
@@ -309,6 +309,23 @@ impl<O: Observer + Send + 'static> Chip<O> {
             });
         }
         all
+    }
+
+    /// Keeps what comes to those tiles from outside, by their numbers ([`Grid::tensix`]): so each of them can
+    /// do again what it did, alone.
+    pub fn keep_inputs(&mut self, numbers: &[u16]) {
+        self.field.keep_inputs(numbers);
+    }
+
+    /// Whether that is done for any tile.
+    #[must_use]
+    pub fn keeps_inputs(&self) -> bool {
+        self.field.keeps_inputs()
+    }
+
+    /// What has come to a tile since it is kept; `None` if nobody has touched it.
+    pub fn take_inputs(&mut self, number: u16) -> Option<Inputs> {
+        self.field.take_inputs(number)
     }
 
     /// A hash of everything that determines the future.

@@ -3,13 +3,14 @@
 //! A tile comes into being when somebody touches more than its L1, and is left alone while nothing
 //! can happen in it: a tile whose cores are all parked costs nothing, not even a look.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use sim_core::l1::{L1, L1_BYTES};
 use sim_core::sync::{Crew, Mutex};
 use sim_core::{Cycle, GuestError, L1Image, NullObserver, Observer};
-use tile::{Arrival, Tile, TileConfig, TileSnapshot};
+use tile::{Arrival, Inputs, Tile, TileConfig, TileSnapshot};
 
 use crate::roster::Roster;
 
@@ -53,12 +54,22 @@ impl<O: Observer> Default for Slot<O> {
 }
 
 impl<O: Observer> Slot<O> {
-    /// The tile, made if need be; `watch` gives its observer.
-    fn tile(&mut self, config: &TileConfig, watch: impl FnOnce() -> O) -> &mut Tile<O> {
+    /// The tile, made if need be; `watch` gives its observer, `keeps` says whether what comes to it from
+    /// outside is kept.
+    fn tile(
+        &mut self,
+        config: &TileConfig,
+        watch: impl FnOnce() -> O,
+        keeps: bool,
+    ) -> &mut Tile<O> {
         self.tile.get_or_insert_with(|| {
             let l1 = self.l1.take().unwrap_or_default();
             let tile = Tile::with_l1(*config, watch(), l1);
-            Box::new(tile.expect("an inline tile starts no threads"))
+            let mut tile = Box::new(tile.expect("an inline tile starts no threads"));
+            if keeps {
+                tile.keep_inputs();
+            }
+            tile
         })
     }
 }
@@ -142,6 +153,8 @@ pub(crate) struct Field<O: Observer = NullObserver> {
     threads: usize,
     configs: Vec<TileConfig>,
     roster: Roster,
+    /// Tiles of which is kept what comes to them from outside.
+    keeping: BTreeSet<u16>,
 }
 
 impl<O: Observer> std::fmt::Debug for Field<O> {
@@ -171,6 +184,7 @@ impl<O: Observer + Send + 'static> Field<O> {
             threads: threads.max(1),
             configs,
             roster: Roster::new(count),
+            keeping: BTreeSet::new(),
         }
     }
 
@@ -198,7 +212,8 @@ impl<O: Observer + Send + 'static> Field<O> {
         act: impl FnOnce(&mut Tile<O>) -> R,
     ) -> R {
         let slot = &mut *self.common.slots[usize::from(number)].lock();
-        let tile = slot.tile(&self.configs[usize::from(number)], || (self.watch)(number));
+        let keeps = self.keeping.contains(&number);
+        let tile = slot.tile(&self.configs[usize::from(number)], || (self.watch)(number), keeps);
         if tile.now() < now {
             tile.pass_time(now);
         }
@@ -344,7 +359,8 @@ impl<O: Observer + Send + 'static> Field<O> {
             if slot.tile.is_none() && slot.l1.is_none() {
                 continue;
             }
-            let tile = slot.tile(config, || (self.watch)(number));
+            let keeps = self.keeping.contains(&number);
+            let tile = slot.tile(config, || (self.watch)(number), keeps);
             if tile.now() < now {
                 tile.pass_time(now);
             }
@@ -354,9 +370,31 @@ impl<O: Observer + Send + 'static> Field<O> {
         }
     }
 
+    /// Keeps what comes to those tiles from outside.
+    pub(crate) fn keep_inputs(&mut self, numbers: &[u16]) {
+        self.keeping.extend(numbers);
+        for &number in numbers {
+            if let Some(slot) = self.common.slots.get(usize::from(number))
+                && let Some(tile) = &mut slot.lock().tile
+            {
+                tile.keep_inputs();
+            }
+        }
+    }
+
+    /// Whether that is done for any tile.
+    pub(crate) fn keeps_inputs(&self) -> bool {
+        !self.keeping.is_empty()
+    }
+
+    /// What has come to a tile since it is kept.
+    pub(crate) fn take_inputs(&mut self, number: u16) -> Option<Inputs> {
+        self.common.slots.get(usize::from(number))?.lock().tile.as_mut()?.take_inputs()
+    }
+
     /// All tiles as they are, between two advances. What has not changed since `like` is shared.
     pub(crate) fn snapshot(&self, like: Option<&FieldSnapshot>) -> FieldSnapshot {
-        let Self { common, watch: _, crew: _, threads: _, configs: _, roster } = self;
+        let Self { common, watch: _, crew: _, threads: _, configs: _, roster, keeping: _ } = self;
         let slots = common.slots.iter().enumerate().map(|(number, slot)| {
             let Slot { tile, l1, errors } = &*slot.lock();
             let like = like.and_then(|like| like.slots.get(number));
@@ -376,13 +414,13 @@ impl<O: Observer + Send + 'static> Field<O> {
     /// Goes back to a moment. A tile that had not been touched then is there no longer, nor is its
     /// observer.
     pub(crate) fn restore(&mut self, snapshot: &FieldSnapshot) {
-        let Self { common, watch, crew: _, threads: _, configs, roster } = self;
+        let Self { common, watch, crew: _, threads: _, configs, roster, keeping } = self;
         for (number, (slot, old)) in (0..).zip(common.slots.iter().zip(&snapshot.slots)) {
             let slot = &mut *slot.lock();
             match &old.tile {
                 Some(old) => {
                     let config = &configs[usize::from(number)];
-                    slot.tile(config, || watch(number)).restore(old);
+                    slot.tile(config, || watch(number), keeping.contains(&number)).restore(old);
                 }
                 None => slot.tile = None,
             }

@@ -4,23 +4,25 @@ use std::sync::Arc;
 
 use riscv::{Core, MemoryAccess, Status};
 use sim_core::{CoreId, Cycle, NullObserver, Shortcut, Shortcuts};
-use tile::{Stop, Tile, TileSnapshot};
+use tile::{Tile, TileSnapshot};
 
 use crate::history::History;
 use crate::moment::Moment;
-use crate::recording::Recording;
+use crate::recording::{Recording, forget_sent};
 
 /// Most snapshots that are kept. Each has the pages of L1 that changed since the one before.
 const MOST_SNAPSHOTS: usize = 256;
+/// Fewest, where a session has many tiles.
+const LEAST_SNAPSHOTS: usize = 16;
 /// Cycles between two snapshots of a run at full speed, at least. One costs about what some thousand
 /// busy cycles do.
 const DISTANCE: u64 = 1 << 16;
 
-/// A snapshot, and how many of the host's writes are in it.
+/// A snapshot, and how much of what came from outside is in it.
 #[derive(Clone, Debug)]
 struct Kept {
     tile: TileSnapshot,
-    writes: usize,
+    given: usize,
 }
 
 /// What a core is about to begin.
@@ -43,8 +45,8 @@ pub struct Attempt {
 pub struct Machine {
     recording: Arc<Recording>,
     tile: Tile<NullObserver>,
-    /// How many of the host's writes have been made.
-    writes: usize,
+    /// How much of what came from outside has come.
+    given: usize,
     history: History<Kept>,
     moment: Moment,
     /// The epoch of the moment has begun.
@@ -70,14 +72,26 @@ impl Machine {
     /// # Errors
     /// The host gives no memory for a tile.
     pub fn new(recording: Arc<Recording>) -> std::io::Result<Self> {
+        Self::with_room(recording, MOST_SNAPSHOTS)
+    }
+
+    /// One of several machines, with room for its part of the snapshots.
+    ///
+    /// # Errors
+    /// As [`Machine::new`].
+    pub fn one_of(recording: Arc<Recording>, several: usize) -> std::io::Result<Self> {
+        Self::with_room(recording, (MOST_SNAPSHOTS / several.max(1)).max(LEAST_SNAPSHOTS))
+    }
+
+    fn with_room(recording: Arc<Recording>, most: usize) -> std::io::Result<Self> {
         let mut tile = Tile::new(recording.config, NullObserver)?;
         tile.restore(&recording.first);
-        let mut history = History::new(MOST_SNAPSHOTS);
-        history.keep(Cycle::ZERO, Kept { tile: recording.first.clone(), writes: 0 });
+        let mut history = History::new(most);
+        history.keep(Cycle::ZERO, Kept { tile: recording.first.clone(), given: 0 });
         let mut machine = Self {
             recording,
             tile,
-            writes: 0,
+            given: 0,
             history,
             moment: Moment::at(Cycle::ZERO),
             is_begun: false,
@@ -131,10 +145,10 @@ impl Machine {
         Ok(other)
     }
 
-    /// The last snapshot at or before a cycle, and how many of the host's writes are in it.
+    /// The last snapshot at or before a cycle, and how much of what came from outside is in it.
     #[must_use]
     pub fn nearest(&self, cycle: Cycle) -> (&TileSnapshot, usize) {
-        let kept = self.history.before(cycle).map(|(_, kept)| (&kept.tile, kept.writes));
+        let kept = self.history.before(cycle).map(|(_, kept)| (&kept.tile, kept.given));
         kept.unwrap_or((&self.recording.first, 0))
     }
 
@@ -196,13 +210,13 @@ impl Machine {
     fn keep(&mut self) {
         let like = self.history.before(self.tile.now()).map(|(_, kept)| &kept.tile);
         let tile = self.tile.snapshot(like);
-        self.history.keep(self.tile.now(), Kept { tile, writes: self.writes });
+        self.history.keep(self.tile.now(), Kept { tile, given: self.given });
     }
 
     fn go_back(&mut self, cycle: Cycle) {
         if let Some((_, kept)) = self.history.before(cycle) {
             self.tile.restore(&kept.tile);
-            self.writes = kept.writes;
+            self.given = kept.given;
             (self.is_begun, self.is_slow) = (false, false);
         }
     }
@@ -214,7 +228,7 @@ impl Machine {
         }
         self.is_begun = false;
         while self.tile.now() < cycle {
-            self.make_writes();
+            self.give();
             let now = self.tile.now();
             let (last, _) = self.history.before(now).unzip();
             let keep_at = last.map_or(now, |last| last + DISTANCE);
@@ -222,28 +236,18 @@ impl Machine {
                 self.keep();
                 continue;
             }
-            let until = self.next_write().map_or(cycle, |write| write.min(cycle)).min(keep_at);
-            match self.tile.run(until, None) {
-                Stop::Quiescent(_) => self.tile.pass_time(until),
-                Stop::Halted(_) | Stop::Fault(_) | Stop::Limit | Stop::Met => {}
-            }
+            self.recording.run(&mut self.tile, &mut self.given, cycle.min(keep_at));
         }
-        self.make_writes();
+        self.give();
     }
 
-    fn next_write(&self) -> Option<Cycle> {
-        self.recording.writes.get(self.writes).map(|write| write.cycle)
+    fn next_input(&self) -> Option<Cycle> {
+        self.recording.next_input(self.given)
     }
 
-    /// What the host wrote up to now.
-    fn make_writes(&mut self) {
-        while let Some(write) = self.recording.writes.get(self.writes)
-            && write.cycle <= self.tile.now()
-        {
-            // What was refused when it was recorded is refused again.
-            let _ = self.tile.host_write(write.addr, &write.bytes);
-            self.writes += 1;
-        }
+    /// What came from outside up to now.
+    fn give(&mut self) {
+        self.recording.give(&mut self.tile, &mut self.given);
     }
 
     fn begin_epoch(&mut self) {
@@ -251,7 +255,7 @@ impl Machine {
             self.tile.set_shortcuts(unparked(self.recording.config.shortcuts));
         }
         if !self.is_begun {
-            self.make_writes();
+            self.give();
             self.retried = CoreId::ALL.map(|id| {
                 let core = self.tile.core(id);
                 matches!(core.status(), Status::PushBlocked(_)).then(|| core.instructions())
@@ -264,6 +268,7 @@ impl Machine {
         if std::mem::take(&mut self.is_begun) {
             self.tile.end_epoch();
             while self.tile.take_mistake().is_some() {}
+            forget_sent(&mut self.tile);
         }
     }
 
@@ -344,10 +349,10 @@ impl Machine {
         self.retried
     }
 
-    /// Nothing moves before the host writes again.
+    /// Nothing moves before something comes from outside.
     fn pass_idle(&mut self) -> bool {
         let end = self.recording.until;
-        let until = self.next_write().map_or(end, |write| write.min(end));
+        let until = self.next_input().map_or(end, |input| input.min(end));
         self.tile.pass_time(until);
         self.moment = Moment::at(until);
         self.begin_epoch();

@@ -2,14 +2,18 @@
 
 use std::fmt::Write as _;
 
-use loader::names::LoadedNames;
 use loader::plan::Launch;
-use observe::Names as _;
+use observe::Names;
 use sim_core::{AgentId, CoreId, Cycle};
 use tensix::RegisterValue;
 
-use crate::recording::End;
+use crate::machine::Machine;
+use crate::naming::Naming;
+use crate::party::{Party, Seat};
+use crate::recording::{Code, End};
+use crate::shown;
 use crate::travel::{Traveller, Watch};
+use crate::who::chain::{Link, follow};
 use crate::who::{self, What};
 
 /// Commands and what they do.
@@ -23,7 +27,13 @@ const COMMANDS: &[(&str, &str)] = &[
     ),
     ("who WHAT", "who wrote last: 0x1a000, semaphore4, cb0, config12, TRISC1:a0, BRISC:0xffb00010"),
     ("next WHAT", "who writes it next"),
+    ("from WHAT [N]", "who wrote it last, and where the value came from, up to N steps back (8)"),
     ("state [PATH]", "registers by name, such as tensix.sync.semaphore4 or noc0"),
+    ("dst [ROW]", "rows of Dst in the format in force"),
+    ("srca [ROW]", "rows of the bank of SrcA that the matrix unit uses; srcb likewise"),
+    ("srcb [ROW]", "of SrcB"),
+    ("lreg [N]", "LRegs, lane by lane"),
+    ("config NAME", "a field of the configuration in every state, or all that begin so"),
     ("semaphores", "values and maxima of the coprocessor's semaphores"),
     ("cbs", "circular buffers of the launch: pages pushed and popped"),
     ("mailboxes", "words in the mailboxes"),
@@ -36,12 +46,16 @@ const COMMANDS: &[(&str, &str)] = &[
 const PUSHED: u16 = 10;
 const POPPED: u16 = 8;
 
+/// Steps back that `from` goes if nobody says how many, and at most.
+const STEPS: usize = 8;
+const MOST_STEPS: usize = 64;
+
 /// Explains how a session ends.
 type Explainer = Box<dyn FnMut() -> String>;
 
 /// What the commands need to know besides the machine.
 pub struct Monitor {
-    names: LoadedNames,
+    naming: Naming,
     launches: Vec<Launch>,
     explain: Explainer,
     explained: Option<String>,
@@ -49,32 +63,36 @@ pub struct Monitor {
 
 impl std::fmt::Debug for Monitor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Monitor").field("names", &self.names).finish_non_exhaustive()
+        f.debug_struct("Monitor").field("naming", &self.naming).finish_non_exhaustive()
     }
 }
 
 impl Monitor {
-    /// Commands for a session of those launches; `explain` says how it ends and why.
+    /// Commands for a session, of a plan with its launches; `explain` says how it ends and why.
     #[must_use]
     pub fn new(
-        names: LoadedNames,
+        naming: Naming,
         launches: Vec<Launch>,
         explain: impl FnMut() -> String + 'static,
     ) -> Self {
-        Self { names, launches, explain: Box::new(explain), explained: None }
+        Self { naming, launches, explain: Box::new(explain), explained: None }
     }
 
     /// The names that hold where a traveller stands.
-    fn names_at(&self, traveller: &Traveller) -> &LoadedNames {
+    fn names_at(&self, traveller: &Traveller) -> Box<dyn Names + '_> {
         let machine = traveller.machine();
-        self.names.set_kernels(&machine.recording().stage_at(machine.moment().cycle).kernels);
-        &self.names
+        self.naming.at(machine.recording().stage_at(machine.moment().cycle))
     }
 
-    /// A core as gdb lists it.
-    pub(crate) fn thread_name(&self, traveller: &Traveller, core: CoreId) -> String {
-        let (x, y) = traveller.machine().recording().config.coordinates;
-        let status = traveller.machine().core(core).status();
+    /// A core as gdb lists it. What it does is said of the tile that is looked at: others would have to be
+    /// taken there one by one.
+    pub(crate) fn thread_name(&self, party: &Party, seat: Seat) -> String {
+        let machine = party.recorded(seat.tile);
+        let ((x, y), core) = (machine.recording().place, seat.core);
+        if seat.tile != party.focus().tile {
+            return format!("{x},{y} {core}");
+        }
+        let status = machine.core(core).status();
         let word = match status {
             riscv::Status::Reset => " in reset",
             riscv::Status::Waiting => " waits",
@@ -87,41 +105,49 @@ impl Monitor {
     }
 
     /// Who but a core has changed a watched word in the epoch before.
-    pub(crate) fn who_changed(&self, traveller: &Traveller, watch: Watch) -> String {
+    pub(crate) fn who_changed(&self, party: &Party, watch: Watch) -> String {
+        let traveller = party.here();
         let machine = traveller.machine();
         let found = who::last_before(machine, What::L1(watch.addr & !3), machine.moment());
         match found {
             Ok(Some(written)) => {
-                format!("tilescope: {}\n", written.with_names(self.names_at(traveller)))
+                format!("tilescope: {}\n", written.with_names(&*self.names_at(traveller)))
             }
             _ => String::new(),
         }
     }
 
     /// The answer to a command.
-    pub fn answer(&mut self, traveller: &mut Traveller, asked: CoreId, command: &str) -> String {
+    pub fn answer(&mut self, party: &mut Party, asked: Seat, command: &str) -> String {
         let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
         let rest = rest.trim();
+        let traveller = party.tile(asked.tile);
         match name {
             "" | "help" => help(),
             "why" => self.why(),
             "when" => when(traveller),
-            "goto" => go_to(traveller, rest),
-            "who" => self.who(traveller, asked, rest, false),
-            "next" => self.who(traveller, asked, rest, true),
+            "goto" => go_to(party, rest),
+            "who" => self.who(traveller, asked.core, rest, false),
+            "next" => self.who(traveller, asked.core, rest, true),
+            "from" => self.came_from(party, asked, rest),
             "state" => state(traveller, rest),
+            "dst" => shown::dst(&traveller.machine_mut().registers(), rest),
+            "srca" => shown::src(&traveller.machine_mut().registers(), 'a', rest),
+            "srcb" => shown::src(&traveller.machine_mut().registers(), 'b', rest),
+            "lreg" => shown::lreg(&traveller.machine_mut().registers(), rest),
+            "config" => shown::config(&traveller.machine_mut().registers(), rest),
             "semaphores" => semaphores(traveller),
             "cbs" => self.circular(traveller),
             "mailboxes" => state(traveller, "mailbox"),
             "gates" => self.gates(traveller),
-            "tiles" => self.tiles(traveller),
+            "tiles" => self.tiles(party),
             _ => {
                 let near = COMMANDS.iter().filter(|(known, _)| known.starts_with(name));
                 let near: Vec<&str> = near.map(|(known, _)| *known).collect();
                 match near.as_slice() {
                     [one] => {
                         let word = one.split(' ').next().unwrap_or(one);
-                        self.answer(traveller, asked, &format!("{word} {rest}"))
+                        self.answer(party, asked, &format!("{word} {rest}"))
                     }
                     [] => format!("{name:?} is no command; `monitor help` lists them\n"),
                     many => format!("{name:?} may be {}\n", many.join(", ")),
@@ -151,26 +177,69 @@ impl Monitor {
             who::last_before(machine, what, machine.moment())
         };
         match found {
-            Ok(Some(written)) => format!("{}\n", written.with_names(names)),
+            Ok(Some(written)) => format!("{}\n", written.with_names(&*names)),
             Ok(None) if next => "nobody, up to the end of the session\n".to_owned(),
             Ok(None) => "nobody since power-on\n".to_owned(),
             Err(error) => format!("{error}\n"),
         }
     }
 
+    /// Where a value came from, over all tiles of the party.
+    fn came_from(&self, party: &mut Party, asked: Seat, text: &str) -> String {
+        let (what, depth) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let depth = match depth.trim() {
+            "" => Ok(STEPS),
+            number => number.parse::<usize>(),
+        };
+        let Ok(depth) = depth else { return "from WHAT [N]: N is a number of steps\n".to_owned() };
+        let core = asked.core;
+        let what = what.parse::<What>().or_else(|_| format!("{core}:{what}").parse());
+        let what = match what {
+            Ok(what) => what,
+            Err(error) => return format!("{error}\n"),
+        };
+        let at = party.tile(asked.tile).machine().moment();
+        let machines: Vec<&Machine> = (0..party.tiles()).map(|tile| party.recorded(tile)).collect();
+        match follow(&machines, asked.tile, what, at, depth.min(MOST_STEPS)) {
+            Ok(links) => links.iter().map(|link| self.link(&machines, link)).collect(),
+            Err(error) => format!("{error}\n"),
+        }
+    }
+
+    fn link(&self, machines: &[&Machine], link: &Link) -> String {
+        let recording = machines[link.tile].recording();
+        let written = match &link.written {
+            Some(written) => {
+                let names = self.naming.at(recording.stage_at(written.cycle));
+                written.with_names(&*names).to_string()
+            }
+            None => "nobody".to_owned(),
+        };
+        let place = (machines.len() > 1).then_some(recording.place);
+        link.text(place, &written)
+    }
+
     fn circular(&self, traveller: &Traveller) -> String {
         let machine = traveller.machine();
-        let name = &machine.recording().stage_at(machine.moment().cycle).name;
-        let launch = self.launches.iter().find(|launch| name.starts_with(&launch.name));
+        let stage = machine.recording().stage_at(machine.moment().cycle);
+        let buffers: Vec<(u8, u32)> = match &stage.code {
+            Code::Names(names) => {
+                let buffers = names.launch().map_or(&[][..], |launch| &launch.buffers);
+                let known = |index| u8::try_from(index).ok();
+                buffers.iter().filter_map(|cb| Some((known(cb.index)?, cb.pages))).collect()
+            }
+            Code::Kernels(_) => {
+                let named = |launch: &&Launch| stage.name.starts_with(&launch.name);
+                let launch = self.launches.iter().find(named);
+                let buffers = launch.map_or(&[][..], |launch| &launch.circular);
+                buffers.iter().map(|cb| (cb.index, cb.pages)).collect()
+            }
+        };
         let mut text = String::new();
-        for buffer in launch.map_or(&[][..], |launch| &launch.circular) {
-            let count = |register| machine.tile().stream_register(buffer.index, register);
+        for (index, pages) in buffers {
+            let count = |register| machine.tile().stream_register(index, register);
             let (pushed, popped) = (count(PUSHED).unwrap_or(0), count(POPPED).unwrap_or(0));
-            let _ = writeln!(
-                text,
-                "cb {:<3} {} pages, pushed {pushed}, popped {popped}",
-                buffer.index, buffer.pages
-            );
+            let _ = writeln!(text, "cb {index:<3} {pages} pages, pushed {pushed}, popped {popped}");
         }
         if text.is_empty() { "no circular buffers here\n".to_owned() } else { text }
     }
@@ -197,13 +266,15 @@ impl Monitor {
         if text.is_empty() { "nobody waits\n".to_owned() } else { text }
     }
 
-    fn tiles(&self, traveller: &Traveller) -> String {
-        let (names, mut text) = (self.names_at(traveller), String::new());
-        for id in CoreId::ALL {
-            let pc = traveller.pc(id);
-            let place = names.code(id, pc).map_or_else(String::new, |code| code.to_string());
-            let (name, count) =
-                (self.thread_name(traveller, id), traveller.machine().core(id).instructions());
+    fn tiles(&self, party: &mut Party) -> String {
+        let mut text = String::new();
+        for seat in party.seats() {
+            let name = self.thread_name(party, seat);
+            let traveller = party.tile(seat.tile);
+            let (pc, machine) = (traveller.pc(seat.core), traveller.machine());
+            let count = machine.core(seat.core).instructions();
+            let place = self.names_at(traveller).code(seat.core, pc);
+            let place = place.map_or_else(String::new, |code| code.to_string());
             let _ = writeln!(text, "{name}: pc {pc:#x}, {count} instructions {place}");
         }
         text
@@ -234,15 +305,15 @@ fn when(traveller: &Traveller) -> String {
     )
 }
 
-fn go_to(traveller: &mut Traveller, text: &str) -> String {
+fn go_to(party: &mut Party, text: &str) -> String {
     let cycle = match text {
-        "end" => Some(traveller.machine().recording().until.0),
+        "end" => Some(party.here().machine().recording().until.0),
         _ => text.replace('_', "").parse().ok(),
     };
     match cycle {
         Some(cycle) => {
-            traveller.go_to(Cycle(cycle));
-            when(traveller)
+            party.go_to(Cycle(cycle));
+            when(party.here())
         }
         None => format!("{text:?} is not a cycle\n"),
     }

@@ -1,13 +1,15 @@
-//! A session of a plan, carried out once at full speed, so that it can be carried out again.
+//! What a tile did in a session, as what came to it from outside, so that it can be done again.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use loader::firmware::{BootOptions, FirmwareSet};
 use loader::plan::{Kernel, Launch};
 use loader::session::{Outcome, Session, SessionError};
 use sim_core::engine::EngineKind;
-use sim_core::{Cycle, GuestError, NullObserver};
-use tile::{HostWrite, Quiescence, Stop, TileConfig, TileSnapshot, Verdict};
+use sim_core::{CoreId, Cycle, GuestError, NullObserver, Observer};
+use symbols::tile_names::TileNames;
+use tile::{Input, Quiescence, Stop, Tile, TileConfig, TileSnapshot, Verdict};
 
 /// How a session ends.
 #[derive(Clone, Debug)]
@@ -20,6 +22,8 @@ pub enum End {
     Mistake(Box<GuestError>),
     /// The cycle limit, or whoever recorded it had enough.
     Limit,
+    /// A session over several tiles: how it ends in words, and a core to look at if that is no good end.
+    Session(Arc<str>, Option<CoreId>),
 }
 
 impl std::fmt::Display for End {
@@ -38,6 +42,7 @@ impl std::fmt::Display for End {
             },
             Self::Mistake(mistake) => write!(f, "{mistake}"),
             Self::Limit => f.write_str("NO-PROGRESS: the cycle limit was reached"),
+            Self::Session(text, _) => f.write_str(text),
         }
     }
 }
@@ -49,19 +54,40 @@ pub struct Stage {
     pub name: String,
     /// When it began.
     pub began: Cycle,
-    /// Kernels that are launched.
-    pub kernels: Vec<Kernel>,
+    /// What runs.
+    pub code: Code,
 }
 
-/// A recorded session of one tile.
+/// The code of a part of a session.
+#[derive(Clone, Debug)]
+pub enum Code {
+    /// Kernels of a plan's launch.
+    Kernels(Vec<Kernel>),
+    /// What files say of what stood in L1.
+    Names(Arc<TileNames>),
+}
+
+impl Code {
+    /// No kernels.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self::Kernels(Vec::new())
+    }
+}
+
+/// What one tile did in a session.
 #[derive(Clone, Debug)]
 pub struct Recording {
+    /// Coordinates of the tile as the vendor's runtime counts workers.
+    pub place: (u8, u8),
+    /// Its number, by which other NoC endpoints know it.
+    pub number: u16,
     /// The tile.
     pub config: TileConfig,
-    /// At power-on, with firmware staged.
+    /// When it was first touched.
     pub first: TileSnapshot,
-    /// What the host wrote since.
-    pub writes: Vec<HostWrite>,
+    /// What came from outside since.
+    pub inputs: Vec<Input>,
     /// Boot and launches.
     pub stages: Vec<Stage>,
     /// When it ends.
@@ -98,9 +124,8 @@ impl Recording {
         if let Some(flag) = limits.stop {
             session.stop_at(flag);
         }
-        let first = session.tile.snapshot(None);
-        session.tile.keep_host_writes();
-        let boot = Stage { name: "boot".to_owned(), began: Cycle::ZERO, kernels: Vec::new() };
+        session.tile.keep_inputs();
+        let boot = Stage { name: "boot".to_owned(), began: Cycle::ZERO, code: Code::none() };
         let mut stages = vec![boot];
         let mut outcome = session.run_to_done(limits.max_cycles);
         for launch in launches {
@@ -109,7 +134,8 @@ impl Recording {
                     break;
                 }
                 let (name, kernels) = (launch.round_name(round), launch.kernels.clone());
-                stages.push(Stage { name, began: session.tile.now(), kernels });
+                let (began, code) = (session.tile.now(), Code::Kernels(kernels));
+                stages.push(Stage { name, began, code });
                 outcome = session.launch(launch, limits.max_cycles)?;
             }
         }
@@ -119,15 +145,62 @@ impl Recording {
             Outcome::Stopped(Stop::Fault(mistake)) => End::Mistake(mistake),
             Outcome::Stopped(_) => End::Limit,
         };
+        let kept = session.tile.take_inputs().expect("they have been kept since the beginning");
         Ok(Self {
+            place: options.logical,
+            number: 0,
             config,
-            first,
-            writes: session.tile.take_host_writes(),
+            first: kept.first,
+            inputs: kept.inputs,
             stages,
             until: session.tile.now(),
             end,
             hash: session.tile.state_hash(),
         })
+    }
+
+    /// When something comes from outside next, of which `given` has come already.
+    #[must_use]
+    pub fn next_input(&self, given: usize) -> Option<Cycle> {
+        self.inputs.get(given).map(|input| input.cycle)
+    }
+
+    /// Has come to a tile what has come up to now, of which `given` has already.
+    pub fn give<O: Observer>(&self, tile: &mut Tile<O>, given: &mut usize) {
+        while let Some(input) = self.inputs.get(*given).filter(|input| input.cycle <= tile.now()) {
+            tile.give(&input.kind);
+            *given += 1;
+        }
+    }
+
+    /// Takes a tile to an epoch boundary, at full speed. What it sends to others has been sent.
+    pub fn run<O: Observer>(&self, tile: &mut Tile<O>, given: &mut usize, until: Cycle) {
+        while tile.now() < until {
+            self.give(tile, given);
+            let next = self.next_input(*given).map_or(until, |input| input.min(until));
+            if next <= tile.now() {
+                continue;
+            }
+            if let Stop::Quiescent(_) = tile.run(next, None) {
+                tile.pass_time(next);
+            }
+            forget_sent(tile);
+        }
+    }
+
+    /// Bytes of what came from outside.
+    #[must_use]
+    pub fn input_bytes(&self) -> usize {
+        let bytes = |input: &Input| match &input.kind {
+            tile::InputKind::Write { bytes, .. } => bytes.len(),
+            tile::InputKind::Read { .. } => 0,
+            tile::InputKind::Arrival(arrival) => match &arrival.message {
+                tile::Message::Request { data, .. } | tile::Message::Response { data, .. } => {
+                    data.len()
+                }
+            },
+        };
+        self.inputs.iter().map(|input| size_of::<Input>() + bytes(input)).sum()
     }
 
     /// The part of the session that a cycle belongs to.
@@ -136,4 +209,10 @@ impl Recording {
         let later = self.stages.partition_point(|stage| stage.began <= cycle);
         &self.stages[later.saturating_sub(1)]
     }
+}
+
+/// What a tile has sent is with its receivers already.
+pub(crate) fn forget_sent<O: Observer>(tile: &mut Tile<O>) {
+    drop(tile.take_departures());
+    drop(tile.take_ebreaks());
 }

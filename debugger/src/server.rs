@@ -15,9 +15,10 @@ use gdbstub::target::ext::breakpoints::WatchKind;
 use sim_core::{AgentId, Category, CoreId, GuestError};
 
 use crate::monitor::Monitor;
+use crate::party::{Party, Seat};
 use crate::recording::End;
 use crate::target::{Debugged, Resume, tid};
-use crate::travel::{Hit, Traveller, Watch};
+use crate::travel::{Hit, Watch};
 
 /// Where a client is.
 pub trait Client: Connection<Error = io::Error> + ConnectionExt {}
@@ -130,7 +131,13 @@ fn ended(end: &End) -> (String, Option<(CoreId, Signal)>) {
             let text = format!("tilescope: {end}\n{waits}(`monitor why` explains it)\n");
             (text, Some((core, Signal::SIGSTOP)))
         }
-        End::Done | End::Limit => (format!("tilescope: the session ends here: {end}\n"), None),
+        End::Session(_, Some(core)) => (
+            format!("tilescope: {end}\n(`monitor why` explains it)\n"),
+            Some((*core, Signal::SIGSTOP)),
+        ),
+        End::Done | End::Limit | End::Session(_, None) => {
+            (format!("tilescope: the session ends here: {end}\n"), None)
+        }
     }
 }
 
@@ -145,20 +152,21 @@ const fn kind(watch: Watch) -> WatchKind {
 /// What the client is told of a stop.
 fn reason(debugged: &Debugged, hit: Hit, was_at_end: bool) -> (MultiThreadStopReason<u32>, String) {
     let none = String::new();
-    let focus = debugged.traveller.focus();
+    let focus = debugged.party.focus();
+    let of = |core: CoreId| tid(Seat { core, ..focus });
     match hit {
-        Hit::Break(core) => (BaseStopReason::SwBreak(tid(core)), none),
+        Hit::Break(core) => (BaseStopReason::SwBreak(of(core)), none),
         Hit::Watch(core, watch) => {
-            let (tid, kind, addr) = (tid(core), kind(watch), watch.addr);
+            let (tid, kind, addr) = (of(core), kind(watch), watch.addr);
             (BaseStopReason::Watch { tid, kind, addr }, none)
         }
         Hit::Changed(watch) => {
-            let text = debugged.monitor.who_changed(&debugged.traveller, watch);
+            let text = debugged.monitor.who_changed(&debugged.party, watch);
             let (tid, kind, addr) = (tid(focus), kind(watch), watch.addr);
             (BaseStopReason::Watch { tid, kind, addr }, text)
         }
         Hit::Step(core) => {
-            (BaseStopReason::SignalWithThread { tid: tid(core), signal: Signal::SIGTRAP }, none)
+            (BaseStopReason::SignalWithThread { tid: of(core), signal: Signal::SIGTRAP }, none)
         }
         Hit::Interrupted => {
             (BaseStopReason::SignalWithThread { tid: tid(focus), signal: Signal::SIGINT }, none)
@@ -168,10 +176,10 @@ fn reason(debugged: &Debugged, hit: Hit, was_at_end: bool) -> (MultiThreadStopRe
             (BaseStopReason::ReplayLog { tid: Some(tid(focus)), pos }, none)
         }
         Hit::End => {
-            let (text, stop) = ended(&debugged.traveller.machine().recording().end);
+            let (text, stop) = ended(&debugged.party.here().machine().recording().end);
             match stop.filter(|_| !was_at_end) {
                 Some((core, signal)) => {
-                    (BaseStopReason::SignalWithThread { tid: tid(core), signal }, text)
+                    (BaseStopReason::SignalWithThread { tid: of(core), signal }, text)
                 }
                 None => {
                     let pos = ReplayLogPosition::End;
@@ -185,15 +193,17 @@ fn reason(debugged: &Debugged, hit: Hit, was_at_end: bool) -> (MultiThreadStopRe
 impl Debugged {
     /// Does what the client asked for, as long as there is patience.
     fn travel(&mut self, patience: &mut dyn FnMut() -> bool) -> Hit {
-        let traveller = &mut self.traveller;
+        let party = &mut self.party;
         match self.resume {
-            Resume::Continue => traveller.forward(patience),
-            Resume::Step(core) => traveller.step(core, patience),
-            Resume::Back => traveller.backward(patience),
-            Resume::StepBack(core) => traveller.step_back(core, patience),
-            Resume::Range(core, start, end) => loop {
-                let hit = traveller.step(core, patience);
-                let stays = hit == Hit::Step(core) && (start..end).contains(&traveller.pc(core));
+            Resume::Continue => party.forward(patience),
+            Resume::Step(seat) => party.step(seat, patience),
+            Resume::Back => party.backward(patience),
+            Resume::StepBack(seat) => party.step_back(seat, patience),
+            Resume::Range(seat, start, end) => loop {
+                let hit = party.step(seat, patience);
+                let stays = hit == Hit::Step(seat.core)
+                    && party.focus() == seat
+                    && (start..end).contains(&party.tile(seat.tile).pc(seat.core));
                 if !stays {
                     return hit;
                 }
@@ -221,7 +231,7 @@ impl<C: Client> BlockingEventLoop for Loop<C> {
         if conn.peek().map_err(lost)?.is_some() {
             return Ok(Event::IncomingData(conn.read().map_err(lost)?));
         }
-        let was_at_end = target.traveller.is_at_end();
+        let was_at_end = target.party.is_at_end();
         let mut heard = Ok(None);
         let hit = target.travel(&mut || {
             heard = conn.peek();
@@ -234,8 +244,8 @@ impl<C: Client> BlockingEventLoop for Loop<C> {
         }
         let (reason, text) = reason(target, hit, was_at_end);
         target.first = match reason {
-            BaseStopReason::SignalWithThread { tid, .. } => crate::target::core(tid),
-            _ => target.traveller.focus(),
+            BaseStopReason::SignalWithThread { tid, .. } => crate::target::seat(tid, &target.party),
+            _ => target.party.focus(),
         };
         if !text.is_empty() {
             conn.write_all(&console(&text)).map_err(lost)?;
@@ -253,15 +263,15 @@ impl<C: Client> BlockingEventLoop for Loop<C> {
 /// # Errors
 /// What became of the connection, in a line; the machine stands where it stood.
 pub fn serve(
-    traveller: Traveller,
+    party: Party,
     monitor: Monitor,
     client: impl Client,
-) -> (Traveller, Monitor, Result<(), String>) {
-    let mut debugged = Debugged::new(traveller, monitor);
+) -> (Party, Monitor, Result<(), String>) {
+    let mut debugged = Debugged::new(party, monitor);
     let outcome = run(&mut debugged, client);
-    let Debugged { mut traveller, monitor, .. } = debugged;
-    traveller.stops = Default::default();
-    (traveller, monitor, outcome)
+    let Debugged { mut party, monitor, .. } = debugged;
+    party.clear_stops();
+    (party, monitor, outcome)
 }
 
 fn run<C: Client>(debugged: &mut Debugged, client: C) -> Result<(), String> {
@@ -276,14 +286,14 @@ fn run<C: Client>(debugged: &mut Debugged, client: C) -> Result<(), String> {
 /// The host refuses connections.
 pub fn listen(
     listener: &TcpListener,
-    mut traveller: Traveller,
+    mut party: Party,
     mut monitor: Monitor,
     mut once: impl FnMut(Result<(), String>) -> bool,
 ) -> io::Result<()> {
     loop {
         let (client, _) = listener.accept()?;
         let outcome;
-        (traveller, monitor, outcome) = serve(traveller, monitor, client);
+        (party, monitor, outcome) = serve(party, monitor, client);
         if !once(outcome) {
             return Ok(());
         }

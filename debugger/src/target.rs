@@ -30,7 +30,8 @@ use memory_map::layout::LOCAL_RAM_BASE;
 use sim_core::CoreId;
 
 use crate::monitor::Monitor;
-use crate::travel::{Traveller, Watch};
+use crate::party::{Party, Seat};
+use crate::travel::Watch;
 
 /// Number of the first control and status register in gdb's numbering.
 const FIRST_CSR: usize = 65;
@@ -41,38 +42,41 @@ const LOCAL_BYTES: u32 = memory_map::layout::LOCAL_RAM_MAX_BYTES;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Resume {
     Continue,
-    Step(CoreId),
-    Range(CoreId, u32, u32),
+    Step(Seat),
+    Range(Seat, u32, u32),
     Back,
-    StepBack(CoreId),
+    StepBack(Seat),
 }
 
 /// The machine with a debugger before it.
 #[derive(Debug)]
 pub(crate) struct Debugged {
-    pub(crate) traveller: Traveller,
+    pub(crate) party: Party,
     pub(crate) monitor: Monitor,
     pub(crate) resume: Resume,
     /// Whom the client asked about last.
-    asked: CoreId,
+    asked: Seat,
     /// Whose turn it is if the client names nobody: who stopped last.
-    pub(crate) first: CoreId,
-    /// Whose local RAM is meant by watchpoints that have been set.
-    watched_of: Vec<(u32, CoreId)>,
+    pub(crate) first: Seat,
+    /// Whose memory is meant by watchpoints that have been set.
+    watched_of: Vec<(u32, Seat)>,
     xml: String,
 }
 
-/// Threads are numbered from 1, in the order of effects.
-pub(crate) fn tid(core: CoreId) -> Tid {
-    Tid::MIN.saturating_add(core.index())
+/// Threads are numbered from 1: tile by tile, in a tile in the order of effects.
+pub(crate) fn tid(seat: Seat) -> Tid {
+    Tid::MIN.saturating_add(seat.tile * CoreId::COUNT + seat.core.index())
 }
 
-pub(crate) fn core(tid: Tid) -> CoreId {
-    CoreId::from_index(tid.get() - 1).unwrap_or(CoreId::Brisc)
+/// Whose thread that is. Clients may name threads that there are not: then it is one that there is.
+pub(crate) fn seat(tid: Tid, party: &Party) -> Seat {
+    let number = tid.get() - 1;
+    let core = CoreId::from_index(number % CoreId::COUNT).unwrap_or(CoreId::Brisc);
+    Seat { tile: (number / CoreId::COUNT).min(party.tiles() - 1), core }
 }
 
 /// A description of a core for gdb: integer registers and those CSRs that can be read.
-fn description(traveller: &Traveller) -> String {
+fn description(party: &Party) -> String {
     let mut xml = String::from(concat!(
         "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\"><target version=\"1.0\">",
         "<architecture>riscv:rv32</architecture><feature name=\"org.gnu.gdb.riscv.cpu\">",
@@ -91,8 +95,9 @@ fn description(traveller: &Traveller) -> String {
     xml += &register("pc", 32, "code_ptr");
     xml += "</feature><feature name=\"org.gnu.gdb.riscv.csr\">";
     for csr in isa::csr::CSRS {
-        let is_there =
-            CoreId::ALL.iter().any(|&id| traveller.machine().core(id).csr(csr.address).is_some());
+        let is_there = CoreId::ALL
+            .iter()
+            .any(|&id| party.here().machine().core(id).csr(csr.address).is_some());
         if is_there {
             xml += &register(csr.name, FIRST_CSR + usize::from(csr.address), "int");
         }
@@ -109,28 +114,34 @@ const ABI_NAMES: [&str; 32] = [
 ];
 
 impl Debugged {
-    pub(crate) fn new(traveller: Traveller, monitor: Monitor) -> Self {
+    pub(crate) fn new(party: Party, monitor: Monitor) -> Self {
         Self {
-            xml: description(&traveller),
-            asked: traveller.machine().moment().core,
-            first: CoreId::ALL[0],
-            traveller,
+            xml: description(&party),
+            asked: party.focus(),
+            first: party.focus(),
+            party,
             monitor,
             resume: Resume::Continue,
             watched_of: Vec::new(),
         }
     }
 
-    fn watch(&mut self, addr: u32, bytes: u32, kind: WatchKind) -> Watch {
+    fn seat(&self, tid: Tid) -> Seat {
+        seat(tid, &self.party)
+    }
+
+    /// What a watchpoint is set on, and in which tile: that of the thread that the client looks at.
+    fn watch(&mut self, addr: u32, bytes: u32, kind: WatchKind) -> (usize, Watch) {
         let is_local = addr.wrapping_sub(LOCAL_RAM_BASE) < LOCAL_BYTES;
-        let known = self.watched_of.iter().find(|(at, _)| *at == addr).map(|(_, core)| *core);
-        let of = is_local.then(|| known.unwrap_or(self.asked));
-        if let (Some(of), None) = (of, known) {
+        let known = self.watched_of.iter().find(|(at, _)| *at == addr).map(|(_, seat)| *seat);
+        let of = known.unwrap_or(self.asked);
+        if known.is_none() {
             self.watched_of.push((addr, of));
         }
         let reads = matches!(kind, WatchKind::Read | WatchKind::ReadWrite);
         let writes = matches!(kind, WatchKind::Write | WatchKind::ReadWrite);
-        Watch { addr, bytes, reads, writes, of }
+        let watch = Watch { addr, bytes, reads, writes, of: is_local.then_some(of.core) };
+        (of.tile, watch)
     }
 }
 
@@ -160,12 +171,14 @@ impl MultiThreadBase for Debugged {
         regs: &mut RiscvCoreRegs<u32>,
         tid: Tid,
     ) -> TargetResult<(), Self> {
-        self.asked = core(tid);
-        let core = self.traveller.machine().core(self.asked);
+        self.asked = self.seat(tid);
+        let Seat { tile, core: id } = self.asked;
+        let traveller = self.party.tile(tile);
+        let core = traveller.machine().core(id);
         for (register, number) in regs.x.iter_mut().zip(0..) {
             *register = core.register(number);
         }
-        regs.pc = self.traveller.pc(self.asked);
+        regs.pc = traveller.pc(id);
         Ok(())
     }
 
@@ -179,8 +192,9 @@ impl MultiThreadBase for Debugged {
     }
 
     fn read_addrs(&mut self, addr: u32, data: &mut [u8], tid: Tid) -> TargetResult<usize, Self> {
-        self.asked = core(tid);
-        match self.traveller.machine().tile().core_memory(self.asked, addr, data) {
+        self.asked = self.seat(tid);
+        let Seat { tile, core } = self.asked;
+        match self.party.tile(tile).machine().tile().core_memory(core, addr, data) {
             0 if !data.is_empty() => Err(TargetError::NonFatal),
             count => Ok(count),
         }
@@ -192,7 +206,7 @@ impl MultiThreadBase for Debugged {
 
     fn list_active_threads(&mut self, register: &mut dyn FnMut(Tid)) -> Result<(), Self::Error> {
         // The first is who is meant by "any thread": a step backwards names no other.
-        let others = CoreId::ALL.into_iter().filter(|&core| core != self.first);
+        let others = self.party.seats().filter(|&seat| seat != self.first);
         std::iter::once(self.first).chain(others).map(tid).for_each(register);
         Ok(())
     }
@@ -213,12 +227,13 @@ impl SingleRegisterAccess<Tid> for Debugged {
         register: RiscvRegId<u32>,
         buf: &mut [u8],
     ) -> TargetResult<usize, Self> {
-        let id = core(tid);
-        let core = self.traveller.machine().core(id);
+        let Seat { tile, core: id } = self.seat(tid);
+        let traveller = self.party.tile(tile);
+        let core = traveller.machine().core(id);
         let value = match register {
             RiscvRegId::Gpr(number) => Some(core.register(number)),
             RiscvRegId::Fpr(number) => Some(core.float_register(number)),
-            RiscvRegId::Pc => Some(self.traveller.pc(id)),
+            RiscvRegId::Pc => Some(traveller.pc(id)),
             RiscvRegId::Csr(number) => core.csr(number),
             _ => None,
         };
@@ -270,7 +285,7 @@ impl MultiThreadSchedulerLocking for Debugged {
 
 impl MultiThreadSingleStep for Debugged {
     fn set_resume_action_step(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), Self::Error> {
-        self.resume = Resume::Step(core(tid));
+        self.resume = Resume::Step(self.seat(tid));
         Ok(())
     }
 }
@@ -282,7 +297,7 @@ impl MultiThreadRangeStepping for Debugged {
         start: u32,
         end: u32,
     ) -> Result<(), Self::Error> {
-        self.resume = Resume::Range(core(tid), start, end);
+        self.resume = Resume::Range(self.seat(tid), start, end);
         Ok(())
     }
 }
@@ -296,7 +311,7 @@ impl ReverseCont<Tid> for Debugged {
 
 impl ReverseStep<Tid> for Debugged {
     fn reverse_step(&mut self, tid: Tid) -> Result<(), Self::Error> {
-        self.resume = Resume::StepBack(core(tid));
+        self.resume = Resume::StepBack(self.seat(tid));
         Ok(())
     }
 }
@@ -315,11 +330,11 @@ impl Breakpoints for Debugged {
 
 impl SwBreakpoint for Debugged {
     fn add_sw_breakpoint(&mut self, addr: u32, _: usize) -> TargetResult<bool, Self> {
-        self.traveller.stops.breakpoints.insert(addr);
+        self.party.add_breakpoint(addr);
         Ok(true)
     }
     fn remove_sw_breakpoint(&mut self, addr: u32, _: usize) -> TargetResult<bool, Self> {
-        Ok(self.traveller.stops.breakpoints.remove(&addr))
+        Ok(self.party.remove_breakpoint(addr))
     }
 }
 
@@ -339,8 +354,8 @@ impl HwWatchpoint for Debugged {
         len: u32,
         kind: WatchKind,
     ) -> TargetResult<bool, Self> {
-        let watch = self.watch(addr, len, kind);
-        self.traveller.stops.watches.insert(watch);
+        let (tile, watch) = self.watch(addr, len, kind);
+        self.party.add_watch(tile, watch);
         Ok(true)
     }
     fn remove_hw_watchpoint(
@@ -349,14 +364,14 @@ impl HwWatchpoint for Debugged {
         len: u32,
         kind: WatchKind,
     ) -> TargetResult<bool, Self> {
-        let watch = self.watch(addr, len, kind);
-        Ok(self.traveller.stops.watches.remove(&watch))
+        let (tile, watch) = self.watch(addr, len, kind);
+        Ok(self.party.remove_watch(tile, watch))
     }
 }
 
 impl ThreadExtraInfo for Debugged {
     fn thread_extra_info(&self, tid: Tid, buf: &mut [u8]) -> Result<usize, Self::Error> {
-        let text = self.monitor.thread_name(&self.traveller, core(tid));
+        let text = self.monitor.thread_name(&self.party, self.seat(tid));
         let count = text.len().min(buf.len());
         buf[..count].copy_from_slice(&text.as_bytes()[..count]);
         Ok(count)
@@ -370,7 +385,7 @@ impl MonitorCmd for Debugged {
         mut out: ConsoleOutput<'_>,
     ) -> Result<(), Self::Error> {
         let text = String::from_utf8_lossy(command);
-        let answer = self.monitor.answer(&mut self.traveller, self.asked, text.trim());
+        let answer = self.monitor.answer(&mut self.party, self.asked, text.trim());
         out.write_raw(answer.as_bytes());
         Ok(())
     }

@@ -10,6 +10,7 @@ use sim_core::{CoreId, Cycle};
 
 use crate::machine::{Attempt, Machine};
 use crate::moment::Moment;
+use crate::watched::WatchedL1;
 
 /// Cycles of the first window that is searched backwards, and how much longer each next one is.
 const FIRST_WINDOW: u64 = 256;
@@ -50,7 +51,7 @@ pub struct Stops {
 }
 
 impl Stops {
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.breakpoints.is_empty() && self.watches.is_empty()
     }
 
@@ -170,22 +171,57 @@ impl Traveller {
         self.settle(CoreId::ALL[0], 0);
     }
 
+    /// Goes to a moment at which nobody in particular is looked at.
+    pub(crate) fn arrive(&mut self, moment: Moment) {
+        self.machine.seek(moment);
+        self.settle(moment.core, 0);
+    }
+
+    /// Goes to a stop that was found.
+    pub(crate) fn stand_at(&mut self, moment: Moment, word: u32, hit: Hit) {
+        self.machine.seek_and_keep(moment);
+        let focus = match hit {
+            Hit::Break(core) | Hit::Watch(core, _) => core,
+            _ => self.focus,
+        };
+        self.settle(focus, word);
+    }
+
     fn settle(&mut self, focus: CoreId, word: u32) {
         (self.focus, self.word, self.unchecked) = (focus, word, None);
     }
 
     /// Goes on to the next stop.
     pub fn forward(&mut self, patience: Patience<'_>) -> Hit {
-        let (here, focus, word) = (self.machine.moment(), self.focus, self.word);
         if self.stops.is_empty() {
             return self.run_out(patience);
         }
+        let end = self.machine.end();
+        let hit = self.forward_until(end, true, patience);
+        hit.unwrap_or_else(|| {
+            self.settle(self.focus, 0);
+            Hit::End
+        })
+    }
+
+    /// Goes on to the next stop before a moment, if there is one. The instruction that is looked at is left
+    /// behind if somebody `has_focus`.
+    pub(crate) fn forward_until(
+        &mut self,
+        until: Moment,
+        has_focus: bool,
+        patience: Patience<'_>,
+    ) -> Option<Hit> {
+        if !has_focus {
+            return self.search(&|_, _| true, None, until, patience);
+        }
+        let (here, focus, word) = (self.machine.moment(), self.focus, self.word);
         // Within a bundle nothing moves but the debugger's attention.
         if let Some(attempt) = self.machine.attempt().filter(|attempt| attempt.core == focus)
             && let Some(next) = self.stops.breaks(&attempt, word + 1)
         {
             self.settle(focus, next);
-            return Hit::Break(focus);
+            return Some(Hit::Break(focus));
         }
         if let Some(unchecked) = self.unchecked {
             self.machine.seek(unchecked);
@@ -194,7 +230,7 @@ impl Traveller {
         let looks = |attempt: &Attempt, at: Moment| {
             if attempt.core == focus { at > here } else { true }
         };
-        self.search(&looks, None, patience)
+        self.search(&looks, None, until, patience)
     }
 
     /// In stretches, so that somebody may have enough of it.
@@ -213,16 +249,17 @@ impl Traveller {
     }
 
     /// Looks for the next stop that `looks` allows, or for the moment at which a core begins an
-    /// instruction of a number, or a later one.
+    /// instruction of a number, or a later one; `None` if there is none before `until`.
     fn search(
         &mut self,
         looks: &dyn Fn(&Attempt, Moment) -> bool,
         step: Option<(CoreId, u64)>,
+        until: Moment,
         patience: Patience<'_>,
-    ) -> Hit {
+    ) -> Option<Hit> {
         let (mut begun, mut asked) = (Begun::new(&self.machine), 0_u32);
         let mut watched = self.watched_l1();
-        loop {
+        while self.machine.moment() < until {
             let (here, attempt) = (self.machine.moment(), self.machine.attempt());
             let mut met = None;
             if let Some(attempt) = attempt {
@@ -230,34 +267,35 @@ impl Traveller {
                 let is_stop = is_first && looks(&attempt, here);
                 if let Some(word) = self.stops.breaks(&attempt, 0).filter(|_| is_stop) {
                     self.settle(attempt.core, word);
-                    return Hit::Break(attempt.core);
+                    return Some(Hit::Break(attempt.core));
                 }
                 if step
                     .is_some_and(|(core, number)| core == attempt.core && attempt.number >= number)
                 {
                     self.settle(attempt.core, 0);
-                    return Hit::Step(attempt.core);
+                    return Some(Hit::Step(attempt.core));
                 }
                 met = self.stops.watched(&attempt).filter(|_| is_first);
             }
             if !self.machine.advance() {
                 self.settle(self.focus, 0);
-                return Hit::End;
+                return Some(Hit::End);
             }
             if let (Some(watch), Some(attempt)) = (met, attempt) {
                 self.settle(attempt.core, 0);
-                return Hit::Watch(attempt.core, watch);
+                return Some(Hit::Watch(attempt.core, watch));
             }
-            if let Some(changed) = watched.changed(self) {
+            if let Some(changed) = watched.changed(&self.machine) {
                 self.settle(self.focus, 0);
-                return Hit::Changed(changed);
+                return Some(Hit::Changed(changed));
             }
             asked += 1;
             if asked.is_multiple_of(PATIENCE) && !patience() {
                 self.settle(self.focus, 0);
-                return Hit::Interrupted;
+                return Some(Hit::Interrupted);
             }
         }
+        None
     }
 
     /// A core executes one instruction, and everybody else what comes in between.
@@ -276,7 +314,11 @@ impl Traveller {
         let is_held = matches!(self.machine.core(core).status(), riscv::Status::Reset);
         let number = self.machine.core(core).instructions() + u64::from(!is_held);
         let looks = |attempt: &Attempt, _: Moment| attempt.core != core;
-        let hit = self.search(&looks, Some((core, number)), patience);
+        let end = self.machine.end();
+        let hit = self.search(&looks, Some((core, number)), end, patience).unwrap_or_else(|| {
+            self.settle(self.focus, 0);
+            Hit::End
+        });
         if matches!(hit, Hit::Step(_)) && self.stops.is_empty() {
             self.unchecked = Some(unchecked);
         }
@@ -359,30 +401,19 @@ impl Traveller {
 
     /// Back to the stop before.
     pub fn backward(&mut self, patience: Patience<'_>) -> Hit {
-        let (here, focus) = (self.machine.moment(), self.focus);
+        let here = self.machine.moment();
         if self.stops.is_empty() {
             return self.rewind();
         }
-        if let Some(attempt) = self.machine.attempt().filter(|attempt| attempt.core == focus)
-            && self.word > 0
-            && let Some(word) = (0..self.word)
-                .rev()
-                .find(|word| self.stops.breakpoints.contains(&attempt.pc.wrapping_add(4 * word)))
-        {
-            self.settle(focus, word);
-            return Hit::Break(focus);
+        if let Some(hit) = self.back_in_bundle() {
+            return hit;
         }
         let (mut until, mut length) = (here, FIRST_WINDOW);
         while until > Moment::at(Cycle::ZERO) {
             let start = Moment::at(Cycle(until.cycle.0.saturating_sub(length)));
             self.machine.seek_and_keep(start);
             if let Some((moment, word, hit)) = self.last_stop(until) {
-                self.machine.seek_and_keep(moment);
-                let focus = match hit {
-                    Hit::Break(core) | Hit::Watch(core, _) => core,
-                    _ => focus,
-                };
-                self.settle(focus, word);
+                self.stand_at(moment, word, hit);
                 return hit;
             }
             if !patience() {
@@ -393,8 +424,18 @@ impl Traveller {
         self.rewind()
     }
 
+    /// The breakpoint before within the words that are executed as one.
+    pub(crate) fn back_in_bundle(&mut self) -> Option<Hit> {
+        let focus = self.focus;
+        let attempt = self.machine.attempt().filter(|attempt| attempt.core == focus)?;
+        let has = |word: &u32| self.stops.breakpoints.contains(&attempt.pc.wrapping_add(4 * word));
+        let word = (0..self.word).rev().find(has)?;
+        self.settle(focus, word);
+        Some(Hit::Break(focus))
+    }
+
     /// The last stop from here up to a moment.
-    fn last_stop(&mut self, until: Moment) -> Option<(Moment, u32, Hit)> {
+    pub(crate) fn last_stop(&mut self, until: Moment) -> Option<(Moment, u32, Hit)> {
         let (mut begun, mut found) = (Begun::new(&self.machine), None);
         let mut watched = self.watched_l1();
         let mut epoch = self.machine.moment();
@@ -413,7 +454,7 @@ impl Traveller {
             if !self.machine.advance() {
                 break;
             }
-            if let Some(changed) = watched.changed(self)
+            if let Some(changed) = watched.changed(&self.machine)
                 && self.machine.moment() <= until
             {
                 found = Some((epoch, 0, Hit::Changed(changed)));
@@ -426,38 +467,6 @@ impl Traveller {
     }
 
     fn watched_l1(&self) -> WatchedL1 {
-        let read = |watch: &Watch| (*watch, WatchedL1::read(&self.machine, watch));
-        let watches = self.stops.watches.iter().filter(|watch| watch.writes);
-        WatchedL1 { values: watches.map(read).collect() }
-    }
-}
-
-/// What watched words of L1 hold at the beginning of an epoch.
-struct WatchedL1 {
-    values: Vec<(Watch, Vec<u8>)>,
-}
-
-impl WatchedL1 {
-    fn read(machine: &Machine, watch: &Watch) -> Vec<u8> {
-        let mut bytes = vec![0; watch.bytes.min(64) as usize];
-        machine.tile().l1().read_bytes(watch.addr, &mut bytes);
-        bytes
-    }
-
-    /// At the beginning of an epoch: what somebody who is no core has changed in the one before.
-    fn changed(&mut self, traveller: &Traveller) -> Option<Watch> {
-        if self.values.is_empty() || !traveller.machine.stands_at_epoch() {
-            return None;
-        }
-        let mut changed = None;
-        for (watch, old) in &mut self.values {
-            let new = Self::read(&traveller.machine, watch);
-            if new != *old {
-                let by_core = traveller.machine.stored_of_late(watch.addr, watch.bytes);
-                changed = changed.or((!by_core).then_some(*watch));
-                *old = new;
-            }
-        }
-        changed
+        WatchedL1::new(&self.machine, self.stops.watches.iter().filter(|watch| watch.writes))
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use debugger::monitor::Monitor;
 use debugger::recording::Limits;
-use debugger::{Machine, Recording, Traveller, script, server};
+use debugger::{Machine, Naming, Party, Recording, script, server};
 use loader::diagnose::{Setup, diagnose};
 use loader::firmware::BootOptions;
 use loader::names::LoadedNames;
@@ -69,10 +69,9 @@ impl Server {
             let address = listener.local_addr().expect("it is bound").to_string();
             let programs = script::programs(&set, &launches);
             let script = script::write(&to, &programs, &address).expect("files");
-            let mut traveller =
-                Traveller::new(Machine::new(Arc::clone(&recording)).expect("memory"));
-            traveller.go_to(recording.stages[1].began);
-            let names = LoadedNames::new(&set);
+            let machine = Machine::new(Arc::clone(&recording)).expect("memory");
+            let party = Party::new(vec![machine], recording.stages[1].began);
+            let names = Naming::of_plan(LoadedNames::new(&set));
             let monitored = launches.clone();
             let monitor = Monitor::new(names, monitored, move || {
                 let diagnosis = diagnose(&set, &launches, &Setup::default());
@@ -80,7 +79,7 @@ impl Server {
             });
             sender.send((address, script)).expect("the test waits for it");
             let mut outcomes = Vec::new();
-            let state = serve(&listener, traveller, monitor, &mut outcomes, clients);
+            let state = serve(&listener, party, monitor, &mut outcomes, clients);
             assert_eq!(state, recording.hash, "a debugger changes nothing");
             outcomes
         });
@@ -102,7 +101,7 @@ impl Server {
 
 fn serve(
     listener: &TcpListener,
-    mut traveller: Traveller,
+    mut party: Party,
     mut monitor: Monitor,
     outcomes: &mut Vec<Result<(), String>>,
     clients: usize,
@@ -110,12 +109,12 @@ fn serve(
     for _ in 0..clients {
         let (client, _) = listener.accept().expect("a client");
         let outcome;
-        (traveller, monitor, outcome) = server::serve(traveller, monitor, client);
+        (party, monitor, outcome) = server::serve(party, monitor, client);
         outcomes.push(outcome);
     }
-    let end = traveller.machine().end();
-    traveller.go_to(end.cycle);
-    traveller.machine_mut().state_hash()
+    let end = party.here().machine().end();
+    party.go_to(end.cycle);
+    party.tile(0).machine_mut().state_hash()
 }
 
 /// What gdb says to these commands.
@@ -179,11 +178,11 @@ fn gdb_breaks_in_the_kernels_of_all_five_cores() {
         let at = format!("pipeline-starved.c:{line}");
         assert_has(part, &["hit Temporary breakpoint", &at, "* "]);
         let current = part.lines().find(|line| line.starts_with("* ")).expect("a thread");
-        assert!(current.contains(&format!("(1,2 {core}")), "{core}: {part}");
+        assert!(current.contains(&format!("(0,0 {core}")), "{core}: {part}");
         let local = if core.starts_with('T') { "tile = " } else { "page = " };
         assert_has(part, &["#0 ", "kernel_main () at", local]);
     }
-    assert_has(&said, &["1,2 BRISC", ": pc ", "1,2 NCRISC", ": pc "]);
+    assert_has(&said, &["0,0 BRISC", ": pc ", "0,0 NCRISC", ": pc "]);
     assert_eq!(server.finish(), [Ok(())]);
 }
 
@@ -257,7 +256,7 @@ fn gdb_mi_stops_steps_and_goes_back() {
     say("2-exec-continue");
     assert!(until("*stopped,reason=\"breakpoint-hit\"").contains(&format!("line=\"{push}\"")));
     say("3-thread-info");
-    assert!(until("3^done").contains("1,2 TRISC2"));
+    assert!(until("3^done").contains("0,0 TRISC2"));
     say("4-stack-list-variables --simple-values");
     assert!(until("4^done").contains("variables=["));
     say("5-exec-next");

@@ -18,7 +18,7 @@ mod waits;
 
 use std::sync::Arc;
 
-use debugger::recording::{End, Stage};
+use debugger::recording::{Code, End, Stage};
 use debugger::who::{self, What};
 use debugger::{Hit, Machine, Moment, Recording, Traveller, Watch};
 use isa::asm::lui;
@@ -28,7 +28,7 @@ use sim_core::{
     AgentId, CoreId, Cycle, EpochLength, Event, NullObserver, Observer, Retire, Shortcut,
     Shortcuts, Stamp,
 };
-use tile::{HostWrite, Stop, Tile, TileConfig};
+use tile::{Input, InputKind, Stop, Tile, TileConfig};
 
 fn cases(count: u32) -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
@@ -83,7 +83,8 @@ fn session(programs: &[Vec<u32>], config: TileConfig, cycles: u64) -> (Arc<Recor
     let first = tile.snapshot(None);
     let middle = config.epoch.round_up(Cycle(cycles / 2));
     let until = config.epoch.round_up(Cycle(cycles));
-    let write = HostWrite { cycle: middle, addr: waits::DATA.1, bytes: vec![1, 0, 0, 0] };
+    let kind = InputKind::Write { addr: waits::DATA.1, bytes: [1, 0, 0, 0].into() };
+    let write = Input { cycle: middle, kind };
 
     let mut log = Tile::new(TileConfig { shortcuts: unparked(), ..config }, Log::default())
         .expect("no threads to start");
@@ -92,15 +93,16 @@ fn session(programs: &[Vec<u32>], config: TileConfig, cycles: u64) -> (Arc<Recor
         play(&mut tile, end);
         play(&mut log, end);
         if end == middle {
-            tile.host_write(write.addr, &write.bytes).expect("L1 is mapped");
-            log.host_write(write.addr, &write.bytes).expect("L1 is mapped");
+            tile.give(&write.kind);
+            log.give(&write.kind);
         }
     }
     assert_eq!(tile.state_hash(), log.state_hash(), "who looks changes nothing");
-    let stage = Stage { name: "boot".to_owned(), began: Cycle::ZERO, kernels: Vec::new() };
-    let (writes, hash) = (vec![write], tile.state_hash());
+    let stage = Stage { name: "boot".to_owned(), began: Cycle::ZERO, code: Code::none() };
+    let (inputs, hash, stages) = (vec![write], tile.state_hash(), vec![stage]);
+    let (place, number) = ((0, 0), 0);
     let recording =
-        Recording { config, first, writes, stages: vec![stage], until, end: End::Limit, hash };
+        Recording { place, number, config, first, inputs, stages, until, end: End::Limit, hash };
     (Arc::new(recording), std::mem::take(log.observer_mut()))
 }
 
@@ -311,7 +313,7 @@ fn ways() -> impl Strategy<Value = Vec<Way>> {
 }
 
 proptest! {
-    #![proptest_config(cases(12))]
+    #![proptest_config(cases(30))]
 
     #[test]
     fn through_racing_cores(

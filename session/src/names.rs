@@ -21,6 +21,14 @@ const SEMAPHORE_BYTES: u32 = 4;
 #[derive(Clone, Debug)]
 pub struct CodeNames(Arc<TileNames>);
 
+impl CodeNames {
+    /// What files say of a tile.
+    #[must_use]
+    pub const fn new(names: Arc<TileNames>) -> Self {
+        Self(names)
+    }
+}
+
 fn code_name(frame: &Frame) -> CodeName {
     CodeName {
         function: frame.function.clone(),

@@ -4,9 +4,11 @@
 //! same whatever engine ran and whoever listens. Call sites are guarded by
 //! [`Observer::ENABLED`]: with [`NullObserver`] neither the call nor its arguments exist.
 
+mod cells;
 mod encode;
 mod listener;
 
+pub use cells::{Cell, Doing, Glimpse, ShowsCells};
 pub use encode::{EventKind, SCHEMA_VERSION};
 pub use listener::{NullObserver, Observer};
 

@@ -436,12 +436,12 @@ pub(crate) fn execute<E: Env>(
         let (thread, word) = (issued.thread, issued.word);
         env.event(issued.stamp(), Event::Issue { thread, word, slot });
     }
-    let banks = if E::OBSERVED { backend.ownership() } else { [0; 2] };
+    let banks = if E::OBSERVED { backend.before(decoded, issued, env) } else { [0; 2] };
     if let Err(fault) = backend.execute(decoded, issued, gate, env) {
         backend.unit_refused(fault, decoded, issued, gate, env)?;
     }
     if E::OBSERVED {
-        backend.report_ownership(banks, issued.stamp(), env);
+        backend.after(banks, (issued, slot), env);
     }
     backend.last_served[decoded.unit as usize] = issued.thread as u8;
     Ok(())

@@ -1,6 +1,6 @@
 //! What the coprocessor sees of its tile.
 
-use sim_core::observer::{Event, Stamp};
+use sim_core::observer::{Event, Glimpse, ShowsCells, Stamp};
 use sim_core::{ThreadId, Width};
 
 /// What the coprocessor sees of its tile. Implemented by the tile; calls happen in the commit
@@ -51,6 +51,22 @@ pub trait Env {
     /// An instruction has read bytes of L1 and done something with them.
     fn l1_read(&mut self, addr: u32, bytes: u32, at: Stamp) {
         let _ = (addr, bytes, at);
+    }
+
+    /// Whether [`Env::cells`] and [`Env::dst_read`] are wanted.
+    #[inline]
+    fn wants_cells(&self) -> bool {
+        false
+    }
+
+    /// The values of what no event tells, before and after an instruction.
+    fn cells(&mut self, glimpse: Glimpse, shown: &dyn ShowsCells) {
+        let _ = (glimpse, shown);
+    }
+
+    /// An instruction is about to read rows of Dst.
+    fn dst_read(&mut self, at: Stamp, rows: &[u16]) {
+        let _ = (at, rows);
     }
 
     /// Stores a word to a register of the tile as the NoC sees it, after this cycle.

@@ -37,6 +37,7 @@
 //! * Bits that no instruction field uses are ignored.
 
 mod backend;
+mod cells;
 pub mod checks;
 mod config_bits;
 mod coprocessor;

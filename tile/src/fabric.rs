@@ -17,6 +17,7 @@ use sim_core::{
     AgentId, Category, Context, CoreId, Cycle, Event, L1, Observer, StateHasher, Width,
 };
 
+use crate::inputs::InputKind;
 use crate::route::{Asker, fault};
 use crate::tile::Tile;
 
@@ -318,6 +319,7 @@ impl<O: Observer> Tile<O> {
 
     /// A message of another endpoint. It takes effect in its cycle, or now if the tile is past it.
     pub fn receive(&mut self, arrival: Arrival) {
+        self.note_input(|| InputKind::Arrival(arrival.clone()));
         let Arrival { cycle, source, sequence, message } = arrival;
         // A lone tile may stand up to an epoch beyond where it was asked to go.
         let cycle = cycle.max(self.now);

@@ -1,35 +1,15 @@
 //! What a host may do between epochs. It sees the tile as the NoC does.
 
 use memory_map::View;
-use sim_core::{AgentId, Context, CoreId, Cycle, Event, GuestError, Observer, Width};
+use sim_core::{AgentId, Context, CoreId, Event, GuestError, Observer, Width};
 
 use devices::fabric::SunkWrite;
 
+use crate::inputs::InputKind;
 use crate::route::Asker;
 use crate::tile::Tile;
 
-/// A write of the host, as it can be made again.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct HostWrite {
-    /// When: behind the epoch that ends there.
-    pub cycle: Cycle,
-    /// Byte address.
-    pub addr: u32,
-    /// What.
-    pub bytes: Vec<u8>,
-}
-
 impl<O: Observer> Tile<O> {
-    /// Keeps what the host writes from now on, for [`Tile::take_host_writes`].
-    pub fn keep_host_writes(&mut self) {
-        self.kept.get_or_insert_default();
-    }
-
-    /// What the host has written since it is kept, the oldest first.
-    pub fn take_host_writes(&mut self) -> Vec<HostWrite> {
-        self.kept.as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
     fn host(&self) -> Asker {
         Asker {
             view: View::Noc,
@@ -52,6 +32,7 @@ impl<O: Observer> Tile<O> {
     /// Nothing is mapped there for the NoC, or the device refuses.
     pub fn host_read(&mut self, addr: u32, bytes: &mut [u8]) -> Result<(), Box<GuestError>> {
         let host = self.host();
+        self.note_host_read(addr, bytes.len());
         self.read_block(host, addr, bytes).map_err(|fault| self.host_error(fault))
     }
 
@@ -66,9 +47,7 @@ impl<O: Observer> Tile<O> {
     /// Nothing is mapped there for the NoC, or the device refuses.
     pub fn host_write(&mut self, addr: u32, bytes: &[u8]) -> Result<(), Box<GuestError>> {
         let host = self.host();
-        if let Some(kept) = &mut self.kept {
-            kept.push(HostWrite { cycle: self.now, addr, bytes: bytes.to_vec() });
-        }
+        self.note_input(|| InputKind::Write { addr, bytes: bytes.into() });
         if O::ENABLED {
             let mut first = [0; 4];
             let count = bytes.len().min(4);

@@ -135,12 +135,15 @@ impl<O: Observer> Tile<O> {
         }
         if let (Target::Dst, Some(thread)) = (hit.target, asker.core.and_then(CoreId::thread)) {
             let stored = self.tensix.write_dst_window(thread, hit.offset, value, width);
+            self.show_cells(asker.stamp());
             return self.through_door(asker, stored);
         }
         if width != Width::Word {
             return Err(narrow("store to", addr, width));
         }
-        self.word_store(asker, hit, addr, value)
+        let stored = self.word_store(asker, hit, addr, value);
+        self.show_cells(asker.stamp());
+        stored
     }
 
     /// An aligned word to a device register.

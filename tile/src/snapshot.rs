@@ -2,7 +2,7 @@
 //!
 //! Complete by construction: the tile is taken apart without `..`, and all state below it derives
 //! `Clone`, so that a new field is in the snapshot or does not compile. Not in it are who looks
-//! (the observer, what is kept of the host's writes) and who executes (the engine and the configuration): a snapshot may be restored
+//! (the observer, what is kept of what came from outside) and who executes (the engine and the configuration): a snapshot may be restored
 //! into a tile with another observer or engine. It does not tell what the observer has seen.
 
 use std::sync::Arc;

@@ -3,6 +3,7 @@
 use devices::{DeviceFault, Overlay};
 use memory_map::View;
 use sim_core::agent::PAGE_OBSERVED;
+use sim_core::observer::{Doing, Glimpse, ShowsCells};
 use sim_core::{Context, Cycle, Event, GuestError, Observer, Shared, Stamp, ThreadId, Width};
 use tensix::{Env, Origin};
 
@@ -97,6 +98,19 @@ impl<O: Observer> Env for TensixEnv<'_, O> {
 
     fn l1_read(&mut self, addr: u32, bytes: u32, at: Stamp) {
         self.observer.l1_read(at, addr, bytes);
+    }
+
+    #[inline]
+    fn wants_cells(&self) -> bool {
+        O::ENABLED && self.observer.wants_cells()
+    }
+
+    fn cells(&mut self, glimpse: Glimpse, shown: &dyn ShowsCells) {
+        self.observer.cells(glimpse, shown);
+    }
+
+    fn dst_read(&mut self, at: Stamp, rows: &[u16]) {
+        self.observer.dst_read(at, rows);
     }
 
     fn store_register(&mut self, addr: u32, value: u32, at: Stamp) {
@@ -196,9 +210,20 @@ impl<O: Observer> Tile<O> {
         }
         for (thread, gpr, addr, at) in loads {
             match self.load_as(asker(at), addr, Width::Word) {
-                Ok(answer) => self.tensix.deliver_register(thread, gpr, answer.value),
+                Ok(answer) => {
+                    self.tensix.deliver_register(thread, gpr, answer.value);
+                    self.show_cells(at);
+                }
                 Err(fault) => self.report_access(fault, at),
             }
+        }
+    }
+
+    /// Shows the coprocessor's cells behind an access to it, if somebody wants to see them.
+    #[inline]
+    pub(crate) fn show_cells(&mut self, at: Stamp) {
+        if O::ENABLED && self.observer.wants_cells() {
+            self.observer.cells(Glimpse { at, doing: Doing::Access }, &self.tensix);
         }
     }
 

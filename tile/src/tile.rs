@@ -123,8 +123,8 @@ pub struct Tile<O: Observer = NullObserver> {
     /// Cores that have come to an `ebreak` or `ecall`, for who drives the chip.
     pub(crate) ebreaks: Vec<Ebreak>,
     pub(crate) trials: Trials,
-    /// Writes of the host that somebody wants to make again.
-    pub(crate) kept: Option<Vec<crate::HostWrite>>,
+    /// What came from outside, if somebody wants to make it again.
+    pub(crate) kept: Option<Box<crate::Inputs>>,
 }
 
 impl<O: Observer> Tile<O> {

@@ -2,6 +2,7 @@
 //! completes its files. A second one ends the program at once.
 
 use std::process;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use session::{Positions, SessionError};
@@ -9,6 +10,8 @@ use session::{Positions, SessionError};
 use crate::output::{print_plainly, say};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// What is left to do when the process ends at once.
+static LAST: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
 /// Exit status of a program that Ctrl-C has ended, as shells count [man: bash(1)].
 const ENDED: i32 = 128 + 2;
@@ -18,12 +21,30 @@ const ENDED: i32 = 128 + 2;
 pub fn heed_interrupts() -> &'static AtomicBool {
     // With another handler in place, that one decides.
     let _ = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+        let is_second = INTERRUPTED.swap(true, Ordering::SeqCst);
+        if let Some(last) = LAST.get() {
+            last();
+            process::exit(ENDED);
+        }
+        if is_second {
             say("ended at once; files that were being written may lack their end");
             process::exit(ENDED);
         }
     });
     &INTERRUPTED
+}
+
+/// From now on they end the process, after `last` is done.
+pub fn end_at_interrupt(last: impl Fn() + Send + Sync + 'static) {
+    let _ = LAST.set(Box::new(last));
+    let _ = heed_interrupts();
+    if interrupted() {
+        // It came before anybody could hear it.
+        if let Some(last) = LAST.get() {
+            last();
+        }
+        process::exit(ENDED);
+    }
 }
 
 /// Whether the user asked to stop.

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 use tools::commands::{
-    Cli, Command, boot, debug, demo, disasm, doctor, env, firmware, launch, live, pack, record,
-    regs, replay, serve, shell, sim, stalls, state, tui, who, why,
+    Cli, Command, bisect, boot, debug, demo, disasm, doctor, env, firmware, launch, live, pack,
+    record, regs, replay, serve, shell, sim, stalls, state, tui, who, why,
 };
 use tools::exit::Exit;
 use tools::{interrupt, output};
@@ -38,6 +38,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<Exit> {
         Command::Report(args) => stalls::run(args, out),
         Command::Debug(args) => debug::run(args, out),
         Command::Who(args) => who::run(args, out),
+        Command::Bisect(args) => bisect::run(args, out),
         Command::Tui(args) => tui::run(args, out),
         Command::Demo(args) => demo::run(args, out),
         Command::Firmware(args) => firmware::run(args, out),

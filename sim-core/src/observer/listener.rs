@@ -1,6 +1,6 @@
 //! Who listens: the trait, nobody, two at once, perhaps one.
 
-use super::{Event, ParkedSpan, Stamp};
+use super::{Event, Glimpse, ParkedSpan, ShowsCells, Stamp};
 use crate::batch::{Jump, Retire};
 use crate::ids::CoreId;
 use crate::l1::L1;
@@ -64,6 +64,24 @@ pub trait Observer {
     /// cores are none.
     fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
         let _ = (stamp, addr, bytes);
+    }
+
+    /// Whether [`Observer::cells`] and [`Observer::dst_read`] are wanted. Asked twice per instruction of the
+    /// coprocessor.
+    fn wants_cells(&self) -> bool {
+        false
+    }
+
+    /// Called before and after each instruction of the coprocessor, and behind accesses of cores to it, with the
+    /// values of what no event tells.
+    fn cells(&mut self, glimpse: Glimpse, shown: &dyn ShowsCells) {
+        let _ = (glimpse, shown);
+    }
+
+    /// Called when an instruction of the coprocessor is about to read those rows of Dst, as far as that can be
+    /// told from the instruction: `PACR`, `SFPLOAD`.
+    fn dst_read(&mut self, stamp: Stamp, rows: &[u16]) {
+        let _ = (stamp, rows);
     }
 
     /// Whether [`Observer::look`] is wanted. Asked once before each epoch.
@@ -148,6 +166,28 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         }
     }
 
+    fn wants_cells(&self) -> bool {
+        self.0.wants_cells() || self.1.wants_cells()
+    }
+
+    fn cells(&mut self, glimpse: Glimpse, shown: &dyn ShowsCells) {
+        if self.0.wants_cells() {
+            self.0.cells(glimpse, shown);
+        }
+        if self.1.wants_cells() {
+            self.1.cells(glimpse, shown);
+        }
+    }
+
+    fn dst_read(&mut self, stamp: Stamp, rows: &[u16]) {
+        if self.0.wants_cells() {
+            self.0.dst_read(stamp, rows);
+        }
+        if self.1.wants_cells() {
+            self.1.dst_read(stamp, rows);
+        }
+    }
+
     fn wants_look(&self) -> bool {
         self.0.wants_look() || self.1.wants_look()
     }
@@ -216,6 +256,22 @@ impl<O: Observer> Observer for Option<O> {
     fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
         if let Some(inner) = self {
             inner.l1_read(stamp, addr, bytes);
+        }
+    }
+
+    fn wants_cells(&self) -> bool {
+        self.as_ref().is_some_and(Observer::wants_cells)
+    }
+
+    fn cells(&mut self, glimpse: Glimpse, shown: &dyn ShowsCells) {
+        if let Some(inner) = self {
+            inner.cells(glimpse, shown);
+        }
+    }
+
+    fn dst_read(&mut self, stamp: Stamp, rows: &[u16]) {
+        if let Some(inner) = self {
+            inner.dst_read(stamp, rows);
         }
     }
 

@@ -1,31 +1,30 @@
-//! `tilescope debug`: a gdb server over a plan, forwards and backwards.
+//! `tilescope debug`: a gdb server over a session, forwards and backwards.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use debugger::Party;
 use debugger::monitor::Monitor;
-use debugger::recording::{End, Limits};
+use debugger::script::{self, Program};
 use debugger::server::{self, Pipe};
-use debugger::{Machine, Recording, Traveller, script};
-use loader::diagnose::diagnose;
-use loader::firmware::{BootOptions, FirmwareSet};
-use loader::names::LoadedNames;
-use loader::plan::{Launch, LaunchPlan};
+use sim_core::Cycle;
 
 use super::machine::MachineArgs;
-use super::run::choose_firmware;
-use super::why;
+use super::recorded::Recorded;
+use super::views::Select;
 use crate::exit::Exit;
-use crate::interrupt::heed_interrupts;
+use crate::interrupt::end_at_interrupt;
 use crate::output::note;
 
 const EXAMPLES: &str = "\
 Examples:
   tilescope debug KERNELS.toml                   prints the gdb command that connects
+  tilescope debug my.tstape --tiles 0,0          a tile of a host program, from its tape
+  tilescope debug -- python3 my_program.py       runs it to its end or its hang, then the same
   tilescope debug KERNELS.toml --port 3333       on that port
   tilescope debug KERNELS.toml --once            ends when the client has left
   (gdb) target remote | tilescope debug KERNELS.toml --stdio
@@ -34,17 +33,22 @@ In gdb: break kernel.cpp:12, continue, watch variable, reverse-continue, reverse
 monitor help. Nothing a debugger does changes the session.
 ";
 
-/// Debug a plan with gdb, forwards and backwards
+/// Debug a session with gdb, forwards and backwards
 ///
-/// Carries the plan out once, then serves any part of it again: all five cores as threads, with
-/// breakpoints, watchpoints and steps in both directions. Any gdb that knows RISC-V will do, such as
-/// Debian's gdb-multiarch.
+/// Carries the session out once, then serves any part of it again: the five cores of each chosen tile
+/// as threads, with breakpoints, watchpoints and steps in both directions. Any gdb that knows RISC-V will do,
+/// such as Debian's gdb-multiarch. A host program is run to its end, or to the moment at which it hangs, before
+/// anything is debugged: what it did cannot be changed from gdb.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct DebugArgs {
-    /// The plan (a TOML file, see `tilescope launch --help`); without it only the boot is debugged
-    #[arg(value_name = "KERNELS.toml")]
+    /// A plan (a TOML file, see `tilescope launch --help`) or the tape or recording of a host program;
+    /// without it only the boot of one tile is debugged
+    #[arg(value_name = "SESSION", conflicts_with = "program")]
     pub plan: Option<PathBuf>,
+    /// A host program and its arguments: it is run as `tilescope run` does, and its tape is debugged
+    #[arg(last = true, value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
     /// Port on 127.0.0.1; 0 takes a free one
     #[arg(long, value_name = "PORT", default_value_t = 0, conflicts_with = "stdio")]
     pub port: u16,
@@ -60,42 +64,28 @@ pub struct DebugArgs {
     /// Write the ELF files and the script for gdb into this directory instead of a temporary one
     #[arg(long, value_name = "DIR")]
     pub script: Option<PathBuf>,
+    /// Which tiles.
+    #[command(flatten)]
+    pub select: Select,
     /// The tile.
     #[command(flatten)]
     pub machine: MachineArgs,
 }
 
-/// A plan that has been carried out.
-pub(super) struct Recorded {
-    pub(super) set: FirmwareSet,
-    pub(super) launches: Vec<Launch>,
-    pub(super) recording: Arc<Recording>,
-}
-
-/// Carries out a plan.
-pub(super) fn record(
-    plan: Option<&PathBuf>,
-    machine: &MachineArgs,
-    out: &mut dyn Write,
-) -> Result<Recorded> {
-    let launches = match plan {
-        Some(path) => LaunchPlan::read(path)?.launches,
-        None => Vec::new(),
-    };
-    let set = choose_firmware(machine, out)?;
-    let options = BootOptions { logical: machine.logical, ..BootOptions::default() };
-    let limits = Limits { max_cycles: machine.max_cycles, stop: Some(heed_interrupts()) };
-    let config = machine.tile_config();
-    let recording = Recording::of_plan(config, &set, &options, &launches, limits)?;
-    Ok(Recorded { set, launches, recording: Arc::new(recording) })
-}
-
-/// A text for `monitor why`.
-fn explain(set: &FirmwareSet, launches: &[Launch], machine: &MachineArgs) -> String {
-    match diagnose(set, launches, &why::setup(machine, Vec::new())) {
-        Ok(diagnosis) => diagnosis.explanation.to_string(),
-        Err(error) => format!("{error}\n"),
+/// Writes what gdb needs to know into a directory, and says how to begin.
+fn tell(dir: &Path, programs: Vec<Program>, address: &str, out: &mut dyn Write) -> Result<()> {
+    let (now, rest) = script::beside_each_other(programs);
+    let script = script::write(dir, &now, address);
+    let others = script::others(dir, rest);
+    let (script, others) = script
+        .and_then(|script| Ok((script, others?)))
+        .with_context(|| format!("cannot write to {}", dir.display()))?;
+    for (path, names) in others {
+        let (path, names) = (path.display(), names.join(", "));
+        writeln!(out, "other code at the same place: in gdb `source {path}` for {names}")?;
     }
+    writeln!(out, "connect: gdb-multiarch -x {}", script.display())?;
+    Ok(out.flush()?)
 }
 
 /// Serves clients.
@@ -103,21 +93,18 @@ fn explain(set: &FirmwareSet, launches: &[Launch], machine: &MachineArgs) -> Str
 /// # Errors
 /// Host mistakes, each in one line.
 pub fn run(args: &DebugArgs, out: &mut dyn Write) -> Result<Exit> {
-    let Recorded { set, launches, recording } =
-        record(args.plan.as_ref(), &args.machine, &mut std::io::stderr())?;
-    let mut traveller =
-        Traveller::new(Machine::new(Arc::clone(&recording)).context("no memory for a tile")?);
-    let first = recording.stages.get(1).map_or(0, |stage| stage.began.0);
-    traveller.go_to(sim_core::Cycle(args.at.unwrap_or(first)));
-    let programs = script::programs(&set, &launches);
-    let names = LoadedNames::new(&set);
-    let machine = args.machine.clone();
-    let monitored = launches.clone();
-    let monitor = Monitor::new(names, monitored, move || explain(&set, &launches, &machine));
+    let DebugArgs { plan, program, machine, select, .. } = args;
+    let said = &mut std::io::stderr();
+    let recorded = Recorded::of(plan.as_deref(), program, machine, select, said)?;
+    let at = args.at.map_or(recorded.first_launch(), Cycle);
+    let summary = recorded.summary();
+    let party = Party::new(recorded.machines()?, at);
+    let Recorded { naming, launches, programs, explain, .. } = recorded;
+    let monitor = Monitor::new(naming, launches, explain);
 
     if args.stdio {
         let pipe = Pipe::open().context("cannot read standard input")?;
-        let (_, _, outcome) = server::serve(traveller, monitor, pipe);
+        let (_, _, outcome) = server::serve(party, monitor, pipe);
         if let Err(error) = outcome {
             note(&error);
         }
@@ -126,19 +113,23 @@ pub fn run(args: &DebugArgs, out: &mut dyn Write) -> Result<Exit> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
         .with_context(|| format!("cannot listen on port {}", args.port))?;
     let address = listener.local_addr()?;
-    let (temporary, given) = (tempfile::tempdir()?, args.script.as_deref());
-    let dir = given.unwrap_or(temporary.path());
-    std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
-    let script = script::write(dir, &programs, &address.to_string())
-        .with_context(|| format!("cannot write to {}", dir.display()))?;
-    let ends = match &recording.end {
-        End::Mistake(mistake) => format!("{mistake}"),
-        end => end.to_string(),
+    let temporary = match &args.script {
+        Some(_) => None,
+        None => Some(tempfile::tempdir()?),
     };
-    writeln!(out, "session: {} cycles, ends with {ends}", recording.until)?;
-    writeln!(out, "connect: gdb-multiarch -x {}", script.display())?;
-    out.flush()?;
-    server::listen(&listener, traveller, monitor, |outcome| {
+    let dir = args.script.as_deref().or(temporary.as_ref().map(tempfile::TempDir::path));
+    let dir = dir.context("there is a directory in either case")?.to_owned();
+    std::fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    writeln!(out, "session: {summary}")?;
+    tell(&dir, programs, &address.to_string(), out)?;
+    let is_temporary = temporary.is_some();
+    end_at_interrupt(move || {
+        if is_temporary {
+            // What cannot be removed is left to the host.
+            let _ = std::fs::remove_dir_all(&dir);
+        }
+    });
+    server::listen(&listener, party, monitor, |outcome| {
         if let Err(error) = outcome {
             note(&format!("the client is gone: {error}"));
         }

@@ -5,6 +5,7 @@
 
 pub mod allow;
 mod asked;
+pub mod bisect;
 pub mod boot;
 pub mod debug;
 pub mod demo;
@@ -19,6 +20,7 @@ pub mod machine;
 pub mod pack;
 pub mod progress;
 pub mod record;
+mod recorded;
 pub mod regs;
 pub mod replay;
 pub mod report;
@@ -54,6 +56,7 @@ Examples:
   tilescope why KERNELS.toml               why it hangs, down to the source line
   tilescope debug KERNELS.toml             gdb for all cores, forwards and backwards
   tilescope who KERNELS.toml 0x1a000       who wrote that word last
+  tilescope bisect KERNELS.toml --expect nan   when Dst has a NaN for the first time
   tilescope tui KERNELS.toml               look at it while it runs
   tilescope report KERNELS.toml            where the cycles went
   tilescope demo hang                      a kernel that hangs, explained
@@ -93,10 +96,12 @@ pub enum Command {
     Report(stalls::StallArgs),
     /// Look at a tile while it runs: cores, gates, semaphores, buffers, mailboxes
     Tui(tui::TuiArgs),
-    /// Debug a plan with gdb, forwards and backwards
+    /// Debug a session with gdb, forwards and backwards
     Debug(debug::DebugArgs),
-    /// Say who wrote something last: a word of L1, a semaphore, a register
+    /// Say who wrote something last: a word of L1, a cell of Dst, a semaphore, a register
     Who(who::WhoArgs),
+    /// Say when something holds for the first time, or when two sessions begin to differ
+    Bisect(bisect::BisectArgs),
     /// Built-in examples: famous bugs, explained or shown
     Demo(demo::DemoArgs),
     /// Get, list and check the vendor's firmware

@@ -82,7 +82,7 @@ impl Taped {
     }
 
     /// Asks why it hangs.
-    fn answer(&self, views: &ViewArgs) -> Result<Answer> {
+    pub(super) fn answer(&self, views: &ViewArgs) -> Result<Answer> {
         Ok(second::why_of(&self.host, &self.question(views)?, &self.catalog, &self.looked)?)
     }
 

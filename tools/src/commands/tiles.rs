@@ -47,6 +47,18 @@ fn chip_config(machine: &MachineArgs, threads: Option<usize>) -> Result<ChipConf
     })
 }
 
+/// The host of a plan.
+pub(super) fn host(
+    plan: ChipPlan,
+    machine: &MachineArgs,
+    threads: Option<usize>,
+    out: &mut dyn Write,
+) -> Result<PlanHost> {
+    let config = chip_config(machine, threads)?;
+    let set = choose_firmware(machine, out)?;
+    Ok(PlanHost::new(plan, &set, config, machine.max_cycles)?)
+}
+
 /// The exit status of a plan.
 const fn exit(end: End) -> Exit {
     match end {
@@ -82,10 +94,8 @@ impl Tiles {
         if !views.select.elf.is_empty() {
             bail!("--elf is for tapes: a plan names its kernels");
         }
-        let config = chip_config(machine, views.select.threads)?;
-        let set = choose_firmware(machine, out)?;
         let tiles = plan.tiles().len();
-        let host = PlanHost::new(plan, &set, config, machine.max_cycles)?;
+        let host = host(plan, machine, views.select.threads, out)?;
         let host = Heeding::new(host, heed_interrupts());
         let catalog = catalog(&host, &[]);
         let mut looked = look(&host, &catalog, views.select.threads)?;

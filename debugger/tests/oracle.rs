@@ -1,0 +1,332 @@
+//! `who` against a slow oracle: the whole of what is asked about, looked at after every cycle of a machine whose
+//! epochs are one cycle long, and a full log of events. Thousands of random questions on random programs.
+
+#[path = "../../tile/tests/bare/mod.rs"]
+mod bare;
+#[path = "../../firmware-tests/tests/common/legal.rs"]
+mod legal;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use debugger::recording::{Code, End, Stage};
+use debugger::who::{self, Cells, What};
+use debugger::{Machine, Moment, Recording};
+use sim_core::engine::EngineKind;
+use sim_core::l1::L1_BYTES;
+use sim_core::observer::{Cell, ShowsCells as _};
+use sim_core::{
+    CoreId, Cycle, EpochLength, Event, NullObserver, Observer, Retire, Shortcut, Stamp, ThreadId,
+    Width,
+};
+use tile::{Stop, Tile, TileConfig};
+
+/// Questions per program.
+const QUESTIONS: usize = 100;
+
+/// All that events tell of, and all instructions of the cores.
+#[derive(Default)]
+struct Log(Vec<(Stamp, Event)>, [Vec<Retire>; CoreId::COUNT]);
+
+impl Observer for Log {
+    fn wants_retires(&self, _: CoreId) -> bool {
+        true
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        self.1[core.index()].push(*retire);
+    }
+
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        let is_kept = matches!(
+            event,
+            Event::L1Store { .. }
+                | Event::L1Atomic { .. }
+                | Event::Semaphore { .. }
+                | Event::Config { .. }
+        );
+        if is_kept {
+            self.0.push((stamp, *event));
+        }
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        vec![(0, L1_BYTES)]
+    }
+}
+
+/// Every cell there is, a row or LReg at a time.
+fn all_cells() -> Vec<(Cells, Vec<Cell>)> {
+    let mut all = Vec::new();
+    for row in 0..1024_u16 {
+        let cells = (0..16).map(|column| Cell::Dst { wide: false, row, column });
+        all.push((Cells::Dst { wide: false, row, column: None }, cells.collect()));
+    }
+    for (operand, bank) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        for row in 0..64_u8 {
+            let cells = (0..16).map(|column| Cell::Src { operand, bank, row, column });
+            all.push((Cells::Src { operand, bank, row: Some(row), column: None }, cells.collect()));
+        }
+    }
+    for register in 0..17_u8 {
+        let cells = (0..32).map(|lane| Cell::LReg { register, lane });
+        all.push((Cells::LReg { register, lane: None }, cells.collect()));
+    }
+    for thread in ThreadId::ALL {
+        for index in 0..64_u8 {
+            all.push((Cells::Gpr(thread, index), vec![Cell::Gpr { thread, index }]));
+        }
+    }
+    all
+}
+
+/// When each row was changed, in order; only of those that ever were.
+type Changes = BTreeMap<usize, Vec<Cycle>>;
+
+struct Oracle {
+    rows: Vec<(Cells, Vec<Cell>)>,
+    changes: Changes,
+    retired: [Vec<Retire>; CoreId::COUNT],
+    log: Vec<(Stamp, Event)>,
+}
+
+impl Oracle {
+    fn last_event(&self, before: Cycle, is_meant: impl Fn(&Event) -> bool) -> Option<Stamp> {
+        let earlier = self.log.iter().filter(|(stamp, _)| stamp.cycle < before);
+        earlier.filter(|(_, event)| is_meant(event)).next_back().map(|(stamp, _)| *stamp)
+    }
+}
+
+fn last(changes: Option<&Vec<Cycle>>, before: Cycle) -> Option<Cycle> {
+    changes?.iter().rev().find(|cycle| **cycle < before).copied()
+}
+
+fn run<O: Observer>(tile: &mut Tile<O>, until: Cycle) {
+    while tile.now() < until {
+        if let Stop::Quiescent(_) = tile.run(until, None) {
+            tile.pass_time(until);
+        }
+    }
+}
+
+/// A session of those programs, and all that happens in it.
+fn session(programs: &[Vec<u32>], cycles: u64) -> (Arc<Recording>, Oracle) {
+    let config = TileConfig {
+        engine: EngineKind::Inline,
+        warned: legal::every_check(),
+        epoch: EpochLength::new(1).expect("a length"),
+        ..TileConfig::default()
+    };
+    let mut tile = Tile::new(config, NullObserver).expect("no threads to start");
+    // What can be unpacked is not all zero.
+    let mut numbers = Numbers(cycles);
+    for addr in (0x4000..0x6000).chain(0x2_0000..0x2_4000).step_by(4) {
+        let word = numbers.below(1 << 31) as u32;
+        tile.host_write_word(addr, word).expect("L1 is mapped");
+    }
+    bare::start(&mut tile, programs);
+    let first = tile.snapshot(None);
+    // A core that is parked retires nothing.
+    let parking = [Shortcut::Parking, Shortcut::Polls, Shortcut::ClockWaits];
+    let shortcuts = parking.into_iter().fold(config.shortcuts, |set, one| set.set(one, false));
+    let unparked = TileConfig { shortcuts, ..config };
+    let mut log = Tile::new(unparked, Log::default()).expect("no threads to start");
+    log.restore(&first);
+    let rows = all_cells();
+    let mut held: Vec<Vec<u32>> = rows
+        .iter()
+        .map(|(_, cells)| cells.iter().map(|&cell| log.coprocessor().cell(cell)).collect())
+        .collect();
+    let mut changes = Changes::new();
+    for cycle in 0..cycles {
+        run(&mut log, Cycle(cycle + 1));
+        for (number, ((_, cells), held)) in rows.iter().zip(&mut held).enumerate() {
+            let mut is_changed = false;
+            for (&cell, held) in cells.iter().zip(held) {
+                let now = log.coprocessor().cell(cell);
+                is_changed |= std::mem::replace(held, now) != now;
+            }
+            if is_changed {
+                changes.entry(number).or_default().push(Cycle(cycle));
+            }
+        }
+    }
+    let until = Cycle(cycles);
+    run(&mut tile, until);
+    assert_eq!(tile.state_hash(), log.state_hash(), "who looks changes nothing");
+    let stage = Stage { name: "boot".to_owned(), began: Cycle::ZERO, code: Code::none() };
+    let recording = Recording {
+        place: (0, 0),
+        number: 0,
+        config,
+        first,
+        inputs: Vec::new(),
+        stages: vec![stage],
+        until,
+        end: End::Limit,
+        hash: tile.state_hash(),
+    };
+    let Log(log, retired) = std::mem::take(log.observer_mut());
+    (Arc::new(recording), Oracle { rows, changes, retired, log })
+}
+
+/// Numbers that follow no rule.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end.max(1)
+    }
+}
+
+/// Dst, SrcA and SrcB, LRegs, GPRs.
+const fn kind_of(cells: Cells) -> usize {
+    match cells {
+        Cells::Dst { .. } => 0,
+        Cells::Src { .. } => 1,
+        Cells::LReg { .. } => 2,
+        Cells::Gpr(..) => 3,
+    }
+}
+
+/// One of what has a key.
+fn one<K: Copy, V>(numbers: &mut Numbers, all: &BTreeMap<K, V>) -> Option<K> {
+    let index = numbers.below(all.len());
+    all.keys().nth(index).copied()
+}
+
+/// Asks, and counts the answers that name somebody, by what was asked about.
+fn assert_answers(programs: &[Vec<u32>], (cycles, seed): (u64, u64), answers: &mut [usize; 8]) {
+    let (recording, oracle) = session(programs, cycles);
+    let machine = Machine::new(Arc::clone(&recording)).expect("memory");
+    let mut numbers = Numbers(seed);
+    for _ in 0..QUESTIONS {
+        let at = Cycle(numbers.below(cycles as usize + 1) as u64);
+        let ask = |what: What| who::last_before(&machine, what, Moment::at(at)).expect("memory");
+        let kind = numbers.below(8);
+        match kind {
+            0..=3 => {
+                // Of what has ever been changed, of Dst as often as of the others, and now and then of anything.
+                let of_kind: BTreeMap<usize, ()> = oracle
+                    .changes
+                    .keys()
+                    .filter(|row| kind_of(oracle.rows[**row].0) == kind)
+                    .map(|row| (*row, ()))
+                    .collect();
+                let row = match one(&mut numbers, &of_kind).filter(|_| numbers.0 >> 40 & 7 != 0) {
+                    Some(row) => row,
+                    None => numbers.below(oracle.rows.len()),
+                };
+                let (cells, _) = oracle.rows[row];
+                let wanted = last(oracle.changes.get(&row), at);
+                let found = ask(What::Cells(cells));
+                let told = found.as_ref().map(|written| written.cycle);
+                assert_eq!(told, wanted, "seed {seed}: {cells} before {at}: {found:?}");
+                answers[kind_of(cells)] += usize::from(told.is_some());
+            }
+            4 => {
+                let core = CoreId::ALL[numbers.below(CoreId::COUNT)];
+                let retired = &oracle.retired[core.index()];
+                if retired.is_empty() {
+                    continue;
+                }
+                let register = retired[numbers.below(retired.len())].rd;
+                if register == 0 {
+                    continue;
+                }
+                let mut writers = retired.iter().filter(|retire| retire.rd == register);
+                let wanted = writers.clone().rev().find(|retire| retire.cycle < at);
+                // One that has begun, and ends later.
+                let pending = writers.find(|retire| retire.cycle >= at).map(|retire| retire.pc);
+                let found = ask(What::Register(core, register));
+                let told = found.as_ref().and_then(|written| written.pc);
+                let is_wanted = told == wanted.map(|retire| retire.pc);
+                let is_pending = told.is_some() && told == pending;
+                assert!(
+                    is_wanted || is_pending,
+                    "seed {seed}: {core} x{register} before {at}: {found:?}, not {wanted:?}"
+                );
+                answers[kind] += usize::from(told.is_some());
+            }
+            5 => {
+                let stores: Vec<u32> = oracle
+                    .log
+                    .iter()
+                    .filter_map(|(_, event)| match *event {
+                        Event::L1Store { addr, .. } | Event::L1Atomic { addr, .. } => {
+                            Some(addr & !3)
+                        }
+                        _ => None,
+                    })
+                    .collect();
+                if stores.is_empty() {
+                    continue;
+                }
+                let word = stores[numbers.below(stores.len())];
+                let covers = |addr: u32, bytes: u32| {
+                    addr.wrapping_sub(word) < 4 || word.wrapping_sub(addr) < bytes
+                };
+                let wanted = oracle.last_event(at, |event| match *event {
+                    Event::L1Store { addr, width, .. } => covers(addr, width.bytes()),
+                    Event::L1Atomic { addr, .. } => covers(addr, Width::Word.bytes()),
+                    _ => false,
+                });
+                let found = ask(What::L1(word)).map(|written| (written.cycle, written.agent));
+                let wanted = wanted.map(|stamp| (stamp.cycle, stamp.agent));
+                assert_eq!(found, wanted, "seed {seed}: {word:#x} before {at}");
+                answers[kind] += usize::from(found.is_some());
+            }
+            6 => {
+                let wanted_index = numbers.below(8) as u8;
+                let wanted = oracle.last_event(
+                    at,
+                    |event| matches!(event, Event::Semaphore { index, .. } if *index == wanted_index),
+                );
+                let found = ask(What::Semaphore(wanted_index));
+                let found = found.map(|written| (written.cycle, written.agent));
+                let wanted = wanted.map(|stamp| (stamp.cycle, stamp.agent));
+                assert_eq!(found, wanted, "seed {seed}: semaphore {wanted_index} before {at}");
+                answers[kind] += usize::from(found.is_some());
+            }
+            _ => {
+                let fields = isa::config::ALL;
+                let field = &fields[numbers.below(fields.len())];
+                let is_thread = field.scope == isa::config::Scope::Thread;
+                let words = field.addr32..=field.last_word();
+                let wanted = oracle.last_event(at, |event| match *event {
+                    Event::Config { state, index, before, after } => {
+                        let mask = if field.width > 32 { u32::MAX } else { field.mask() };
+                        (state >= 2) == is_thread
+                            && words.contains(&u32::from(index))
+                            && (before ^ after) & mask != 0
+                    }
+                    _ => false,
+                });
+                let found = ask(What::Field(field, None));
+                let found = found.map(|written| (written.cycle, written.agent));
+                let wanted = wanted.map(|stamp| (stamp.cycle, stamp.agent));
+                assert_eq!(found, wanted, "seed {seed}: {} before {at}", field.name);
+                answers[kind] += usize::from(found.is_some());
+            }
+        }
+    }
+}
+
+/// Bytes of programs that follow no rule, and how long the session is.
+#[test]
+fn who_agrees_with_a_full_log() {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
+    let mut found = [0_usize; 8];
+    for seed in 1..=asked.unwrap_or(24_u64) {
+        let mut numbers = Numbers(seed);
+        let length = 600 + numbers.below(1400);
+        let input: Vec<u8> = (0..length).map(|_| numbers.below(256) as u8).collect();
+        let cycles = 300 + numbers.below(1200) as u64;
+        assert_answers(&legal::programs(&input), (cycles, seed), &mut found);
+    }
+    // Of every kind there was something to find.
+    assert!(found[..7].iter().all(|count| *count > 0), "{found:?}");
+    assert!(found.iter().sum::<usize>() > 1000 || asked.is_some(), "{found:?}");
+}

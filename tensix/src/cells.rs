@@ -1,0 +1,112 @@
+//! Contents of Dst, SrcA, SrcB, LRegs and GPRs, shown between two instructions.
+
+use isa::op::{Opcode, Unit};
+use sim_core::observer::{Cell, Doing, Glimpse, ShowsCells, Slot};
+
+use crate::backend::Backend;
+use crate::coprocessor::Coprocessor;
+use crate::decode::Decoded;
+use crate::env::Env;
+use crate::state::dst::DstMap;
+use crate::units::Issued;
+
+/// The thread that issues to the matrix unit.
+const MATH_THREAD: usize = 1;
+/// Rows of Dst that a lane's column has in an LReg.
+const ROWS_OF_LREG: u16 = 4;
+
+impl ShowsCells for Backend {
+    fn cell(&self, cell: Cell) -> u32 {
+        match cell {
+            Cell::Dst { wide, row, column } => {
+                let (dst, row, column) = (&self.matrix.dst, u32::from(row), usize::from(column));
+                let config = &self.config;
+                let map = DstMap::of(&config.states[config.state_id(MATH_THREAD)]);
+                let half = |physical: u32| {
+                    let row = dst.cells.get(physical as usize);
+                    row.and_then(|row| row.get(column)).map_or(0, |&cell| u32::from(cell))
+                };
+                if wide {
+                    let physical = map.row32(row);
+                    half(physical) << 16 | half(physical + 8)
+                } else {
+                    half(map.row16(row))
+                }
+            }
+            Cell::Src { operand, bank, row, column } => {
+                let banks = self.src.get(usize::from(operand));
+                let bank = banks.and_then(|banks| banks.cells.get(usize::from(bank)));
+                let row = bank.and_then(|bank| bank.get(usize::from(row)));
+                row.and_then(|row| row.get(usize::from(column))).copied().unwrap_or(0)
+            }
+            Cell::LReg { register, lane } => {
+                let register = self.vector.lregs.get(usize::from(register));
+                register.and_then(|lanes| lanes.get(usize::from(lane))).copied().unwrap_or(0)
+            }
+            Cell::MatrixBank { operand } => {
+                self.src.get(usize::from(operand)).map_or(0, |banks| u32::from(banks.matrix_bank))
+            }
+            Cell::Gpr { thread, index } => {
+                let gprs = &self.scalar.gprs[thread.index()];
+                gprs.get(usize::from(index)).copied().unwrap_or(0)
+            }
+        }
+    }
+}
+
+impl ShowsCells for Coprocessor {
+    fn cell(&self, cell: Cell) -> u32 {
+        self.backend.cell(cell)
+    }
+}
+
+impl Backend {
+    /// To be called before an instruction executes, if anybody observes; for [`Backend::after`].
+    #[inline]
+    pub(crate) fn before<E: Env>(
+        &mut self,
+        decoded: &Decoded,
+        issued: &Issued,
+        env: &mut E,
+    ) -> [u8; 2] {
+        if env.wants_cells() {
+            self.show_before(decoded, issued, env);
+        }
+        self.ownership()
+    }
+
+    #[cold]
+    fn show_before<E: Env>(&mut self, decoded: &Decoded, issued: &Issued, env: &mut E) {
+        let (at, word) = (issued.stamp(), issued.word);
+        env.cells(Glimpse { at, doing: Doing::Before { word } }, self);
+        match (decoded.unit, decoded.opcode) {
+            (Unit::Packer, Opcode::Pacr) => {
+                let thread = issued.thread.index();
+                let rows = self.packer.rows_read(word, thread, &self.config, &self.adcs);
+                let rows: Vec<u16> = rows.into_iter().flatten().collect();
+                env.dst_read(at, &rows);
+            }
+            (Unit::Vector, Opcode::Sfpload) => {
+                let first = self.vector_store_row(issued) as u16 & !(ROWS_OF_LREG - 1);
+                let rows: Vec<u16> = (first..first + ROWS_OF_LREG).collect();
+                env.dst_read(at, &rows);
+            }
+            _ => {}
+        }
+    }
+
+    /// To be called when an instruction has executed, if anybody observes.
+    #[inline]
+    pub(crate) fn after<E: Env>(
+        &self,
+        banks: [u8; 2],
+        (issued, slot): (&Issued, Slot),
+        env: &mut E,
+    ) {
+        let (at, word) = (issued.stamp(), issued.word);
+        self.report_ownership(banks, at, env);
+        if env.wants_cells() {
+            env.cells(Glimpse { at, doing: Doing::Instruction { word, slot } }, self);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Time travel on the command line, over several tiles: who wrote a word and where it came from, when something
+//! holds first, and gdb on two tiles.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn plan(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware-tests").join(name).join("case.toml")
+}
+
+fn tilescope(command: &str, plan: &Path, options: &[&str]) -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_tilescope"));
+    program
+        .arg(command)
+        .arg(plan)
+        .args(options)
+        .arg("--embedded")
+        .env("TILESCOPE_CACHE", "no-such-cache")
+        .stdin(Stdio::null());
+    program
+}
+
+fn run(command: &str, options: &[&str]) -> Output {
+    let mut program = tilescope(command, &plan("demos/two-tiles"), options);
+    program.output().expect("it runs")
+}
+
+fn said(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    format!("{text}{}", String::from_utf8_lossy(&output.stderr))
+}
+
+fn assert_in_order(text: &str, wanted: &[&str]) {
+    let mut rest = text;
+    for piece in wanted {
+        match rest.find(piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => panic!("no {piece:?} behind what came before in:\n{text}"),
+        }
+    }
+}
+
+/// The second tile doubles what the first sent it, which had added one to what it had read from DRAM: all of it is
+/// found from the result, with its lines.
+#[test]
+fn value_is_followed_over_two_tiles_to_dram() {
+    let output = run("who", &["0x30004", "--tile", "1,0", "--depth", "9"]);
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert_in_order(
+        &text,
+        &[
+            "tile 1,0 0x30004: cycle ",
+            "NCRISC stores 0x4 (4 bytes) to 0x30004",
+            "two-tiles.c:22",
+            "tile 1,0 0x30004: cycle ",
+            "NoC 0 stores",
+            "tile 0,0 sent it in cycle ",
+            "from 0x30004",
+            "tile 0,0 0x30004: cycle ",
+            "BRISC stores 0x2 (4 bytes) to 0x30004",
+            "two-tiles.c:13",
+            "tile 0,0 0x30004: cycle ",
+            "read from 0x1004 at NoC ",
+        ],
+    );
+}
+
+#[test]
+fn bisect_says_when_a_word_is_first_as_wanted_and_who_made_it_so() {
+    let output = run("bisect", &["--tile", "1,0", "--expect", "0x30004=4"]);
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert_in_order(
+        &text,
+        &["cycle ", ": 0x30004 is 0x4\ncycle ", "NCRISC stores 0x4", "two-tiles.c:22"],
+    );
+    let output = run("bisect", &["--tile", "1,0", "--expect", "0x30004=0x1234"]);
+    assert_eq!((said(&output).as_str(), output.status.code()), ("never\n", Some(1)));
+    let other = run("bisect", &["--tile", "1,0", "--expect", "config3=1"]);
+    assert!(said(&other).contains("config3 has no value to compare"), "{}", said(&other));
+}
+
+/// The same plan with another input differs in the first tile where it reads it, and with itself nowhere.
+#[test]
+fn bisect_finds_where_two_sessions_begin_to_differ() {
+    let original = plan("demos/two-tiles");
+    let text = std::fs::read_to_string(&original).expect("a plan");
+    let dir = tempfile::tempdir().expect("a directory");
+    for file in ["brisc.elf", "ncrisc.elf"] {
+        let from = original.with_file_name(file);
+        std::fs::copy(from, dir.path().join(file)).expect("a copy");
+    }
+    let changed = dir.path().join("case.toml");
+    std::fs::write(&changed, text.replace("words = [0, 1, 2,", "words = [0, 7, 2,"))
+        .expect("a file");
+    let against = |other: &Path| {
+        let other = other.display().to_string();
+        let output = run("bisect", &["--tile", "0,0", "--against", &other]);
+        (said(&output), output.status.code())
+    };
+    assert_eq!(against(&original), ("never\n".to_owned(), Some(1)));
+    let (told, status) = against(&changed);
+    assert_eq!(status, Some(0), "{told}");
+    assert!(told.contains(": a word of L1 differs: 0x30004"), "{told}");
+}
+
+/// A gdb that knows RISC-V.
+fn gdb() -> Option<&'static str> {
+    let knows = |name: &&&str| {
+        let mut command = Command::new(name);
+        let asked = command.args(["-nx", "-batch", "-ex", "set architecture riscv:rv32"]).output();
+        asked.is_ok_and(|answer| answer.status.success() && answer.stderr.is_empty())
+    };
+    let found = ["gdb-multiarch", "riscv64-unknown-elf-gdb"].iter().find(knows).copied();
+    if found.is_none() {
+        eprintln!("skipped: no gdb that knows RISC-V; apt-get install gdb-multiarch");
+    }
+    found
+}
+
+#[test]
+fn gdb_sees_both_tiles_and_goes_back_from_one_to_the_other() {
+    let Some(gdb) = gdb() else { return };
+    let dir = tempfile::tempdir().expect("a directory");
+    let script = dir.path().display().to_string();
+    let mut server = tilescope("debug", &plan("demos/two-tiles"), &["--once", "--script", &script]);
+    let mut server = server.stdout(Stdio::piped()).spawn().expect("it runs");
+    let mut lines = BufReader::new(server.stdout.take().expect("piped")).lines();
+    let wanted = |line: &String| line.starts_with("connect: ");
+    let found = lines.by_ref().map(|line| line.expect("text")).find(wanted);
+    assert!(found.is_some(), "the server says how to connect");
+    let commands = [
+        "info threads",
+        // Where the second tile doubles, then where the first adds one.
+        "tbreak two-tiles.c:22",
+        "continue",
+        "info threads",
+        "tbreak two-tiles.c:13",
+        "reverse-continue",
+        "info threads",
+        "monitor tiles",
+        "monitor who 0x30000",
+    ];
+    let mut client = Command::new(gdb);
+    client.args(["-nx", "-batch", "-x"]).arg(dir.path().join("tilescope.gdb"));
+    for command in commands {
+        client.args(["-ex", command]);
+    }
+    let answer = client.output().expect("gdb runs");
+    let text = String::from_utf8_lossy(&answer.stdout).into_owned();
+    assert_in_order(
+        &text,
+        &[
+            "(0,0 BRISC",
+            "(1,0 NCRISC",
+            "two-tiles.c:22",
+            "* 10 ",
+            "(1,0 NCRISC",
+            "two-tiles.c:13",
+            "* 1 ",
+            "(0,0 BRISC",
+            "0,0 BRISC: pc ",
+            "1,0 NCRISC: pc ",
+            "cycle ",
+        ],
+    );
+    assert!(server.wait().expect("it ends with its client").success());
+}
