@@ -5,6 +5,7 @@
 
 pub mod allow;
 pub mod boot;
+#[cfg(feature = "debug")]
 pub mod debug;
 pub mod demo;
 pub mod disasm;
@@ -34,6 +35,7 @@ pub mod taped;
 pub mod tiles;
 pub mod tui;
 pub mod views;
+#[cfg(feature = "debug")]
 pub mod who;
 pub mod why;
 
@@ -91,10 +93,13 @@ pub enum Command {
     /// Run a plan and say where the cycles went, per core, thread, reason and source line
     Report(stalls::StallArgs),
     /// Look at a tile while it runs: cores, gates, semaphores, buffers, mailboxes
+    #[cfg(feature = "tui")]
     Tui(tui::TuiArgs),
     /// Debug a plan with gdb, forwards and backwards
+    #[cfg(feature = "debug")]
     Debug(debug::DebugArgs),
     /// Say who wrote something last: a word of L1, a semaphore, a register
+    #[cfg(feature = "debug")]
     Who(who::WhoArgs),
     /// Built-in examples: famous bugs, explained or shown
     Demo(demo::DemoArgs),
