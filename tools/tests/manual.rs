@@ -24,7 +24,7 @@ fn pages() -> Vec<(PathBuf, String)> {
             let path = entry.expect("a file").path();
             if path.is_dir() {
                 directories.push(path);
-            } else {
+            } else if path.extension().is_some_and(|end| end == "md") {
                 found.push(path);
             }
         }
