@@ -1,7 +1,7 @@
 //! Prints what snapshots of a tile cost: time, memory, and how much slower a run is that takes one
 //! every 65,536 cycles.
 //!
-//! `cargo run --release -p tile --example snapshots [CYCLES]`
+//! `cargo run --profile dist -p tile --example snapshots [CYCLES]`
 
 #[expect(dead_code, reason = "shared with the benches, which use all of it")]
 #[path = "../benches/workload/mod.rs"]

@@ -1,6 +1,6 @@
 //! Prints how fast a whole tile executes some loops, as a table.
 //!
-//! `cargo run --release -p tile --example throughput [CYCLES [LOOP CORES]]`
+//! `cargo run --profile dist -p tile --example throughput [CYCLES [LOOP CORES]]`
 //!
 //! A *step* is one instruction of one core. With `LOOP` (a name of the table) and `CORES` only
 //! that row is run: the form to put under a profiler.

@@ -5,10 +5,14 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
+#[cfg(feature = "tui")]
+use tools::commands::tui;
 use tools::commands::{
-    Cli, Command, bisect, boot, debug, demo, disasm, doctor, env, firmware, launch, live, pack,
-    record, regs, replay, serve, shell, sim, stalls, state, tui, who, why,
+    Cli, Command, boot, demo, disasm, doctor, env, firmware, launch, live, pack, record, regs,
+    replay, serve, shell, sim, stalls, state, why,
 };
+#[cfg(feature = "debug")]
+use tools::commands::{bisect, debug, who};
 use tools::exit::Exit;
 use tools::{interrupt, output};
 
@@ -36,9 +40,13 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<Exit> {
         Command::State(args) => state::run(args, out),
         Command::Why(args) => why::run(args, out),
         Command::Report(args) => stalls::run(args, out),
+        #[cfg(feature = "debug")]
         Command::Debug(args) => debug::run(args, out),
+        #[cfg(feature = "debug")]
         Command::Who(args) => who::run(args, out),
+        #[cfg(feature = "debug")]
         Command::Bisect(args) => bisect::run(args, out),
+        #[cfg(feature = "tui")]
         Command::Tui(args) => tui::run(args, out),
         Command::Demo(args) => demo::run(args, out),
         Command::Firmware(args) => firmware::run(args, out),

@@ -24,7 +24,7 @@ fn pages() -> Vec<(PathBuf, String)> {
             let path = entry.expect("a file").path();
             if path.is_dir() {
                 directories.push(path);
-            } else {
+            } else if path.extension().is_some_and(|end| end == "md") {
                 found.push(path);
             }
         }
@@ -133,6 +133,45 @@ fn tidy(help: &str) -> String {
     help.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }
 
+/// A key that does not exist is answered with those that do.
+#[test]
+fn page_of_plan_keys_has_every_key() {
+    let page =
+        fs::read_to_string(root().join("docs/manual/src/reference/plans.md")).expect("there");
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let plan = directory.path().join("plan.toml");
+    let tables = [
+        "wrong = 1",
+        "on = [{ wrong = 1 }]",
+        "cb = [{ wrong = 1 }]",
+        "dispatch = { wrong = 1 }",
+        "kernel.brisc = { wrong = 1 }",
+        "input = [{ wrong = 1 }]",
+        "expect = [{ wrong = 1 }]",
+        "meanwhile = [{ wrong = 1 }]",
+        "meanwhile = [{ read = { wrong = 1 } }]",
+        "meanwhile = [{ wait = { wrong = 1 } }]",
+    ];
+    for table in tables {
+        fs::write(&plan, format!("[[launch]]\nname = \"a\"\n{table}\n")).expect("written");
+        let output = Command::new(env!("CARGO_BIN_EXE_tilescope"))
+            .args(["launch", "--check"])
+            .arg(&plan)
+            .output()
+            .expect("it runs");
+        let told = String::from_utf8(output.stderr).expect("text");
+        let (_, keys) = told.split_once("expected one of ").expect("the keys that there are");
+        let keys = keys.split(" in `").next().unwrap_or_default();
+        let keys: Vec<&str> = keys.split('`').skip(1).step_by(2).collect();
+        assert!(keys.len() > 2, "{told}");
+        for key in keys {
+            let there =
+                page.contains(&format!("`{key}`")) || page.contains(&format!("[launch.{key}]"));
+            assert!(there || key == "kernel", "{key} is not in plans.md: {told}");
+        }
+    }
+}
+
 #[test]
 fn lines_of_the_readme_fit_a_screen() {
     let readme = include_str!("../../README.md");
@@ -150,5 +189,43 @@ fn summary_has_every_page() {
         let Ok(name) = path.strip_prefix(&source) else { continue };
         let link = format!("({})", name.display());
         assert!(name == Path::new("SUMMARY.md") || summary.contains(&link), "{link} is missing");
+    }
+}
+
+/// What can be asked of `why` can be asked of the commands that run the same plans.
+#[test]
+fn commands_with_a_plan_take_the_same_views() {
+    let options = |name: &str| -> Vec<String> {
+        let cli = Cli::command();
+        let command = cli.find_subcommand(name).expect("a command");
+        let all = command.get_arguments().filter_map(|one| one.get_long()).map(str::to_owned);
+        all.collect()
+    };
+    let wanted = options("why");
+    assert!(wanted.len() > 20, "{wanted:?}");
+    for name in ["demo", "launch", "boot", "report", "state", "tui"] {
+        let taken = options(name);
+        let missing: Vec<_> = wanted.iter().filter(|one| !taken.contains(one)).collect();
+        assert!(missing.is_empty(), "{name} does not take {missing:?}");
+    }
+}
+
+/// A demo writes every view, and has the exit status of its end.
+#[test]
+fn demo_writes_what_is_asked_for() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    for (demo, status, end) in [("hang", 3, "DEADLOCK"), ("signal-before-data", 5, "WRONG-RESULT")]
+    {
+        let output = Command::new(env!("CARGO_BIN_EXE_tilescope"))
+            .args(["demo", demo, "--html", "a.html", "--perfetto", "a.pftrace", "--json"])
+            .current_dir(directory.path())
+            .output()
+            .expect("it runs");
+        assert_eq!(output.status.code(), Some(status), "{output:?}");
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert!(told.to_string().contains(end), "{told}");
+        let page = fs::read_to_string(directory.path().join("a.html")).expect("written");
+        assert!(page.starts_with("<!doctype html>"), "{page}");
+        assert!(fs::metadata(directory.path().join("a.pftrace")).expect("written").len() > 1_000);
     }
 }

@@ -6,6 +6,7 @@
 //! What is allowed is written down in `docs/arrows.toml`, `docs/ratchet.toml` and `deny.toml`.
 
 mod arrows;
+mod book;
 mod deny;
 mod files;
 mod generated;
@@ -55,6 +56,7 @@ const STEPS: &[Step] = &[
 
 const USAGE: &str = "\
 usage: cargo xtask check      run every check
+       cargo xtask book DIR   follow the links within the manual that was built there
        cargo xtask map        write the code map, docs/generated/code-map.md
        cargo xtask unobserved DIR
                               look into the release builds in that folder: the library that hosts
@@ -66,6 +68,10 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["check"] => Tree::read().map(|tree| check(&tree)),
         ["map"] => Tree::read().and_then(|tree| map::write(&tree)).map(|()| true),
+        ["book", dir] => {
+            let found = book::check(dir.as_ref());
+            Ok(report("links within the manual lead somewhere", found))
+        }
         ["unobserved", dir] => {
             let (name, found) =
                 ("nothing that watches in the library", unobserved::check(dir.as_ref()));

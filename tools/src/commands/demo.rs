@@ -8,17 +8,16 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use firmware_tests::demo::{EXAMPLES, Example, Shows, by_name};
-use loader::diagnose::diagnose;
 use loader::firmware::BootOptions;
 use loader::names::LoadedNames;
-use loader::plan::{Launch, LaunchPlan};
 use loader::session::{Outcome, Session};
 use observe::{Line, Names as _, describe};
 use sim_core::{AgentId, Event, Observer, Stamp};
 
 use super::machine::MachineArgs;
-use super::run::embedded_firmware;
-use super::why::{self, WhyOutput};
+use super::run::choose_firmware;
+use super::views::{Source, ViewArgs, records_of_plan};
+use super::why::{self, WhyArgs};
 use crate::exit::Exit;
 use crate::output::write_whole;
 
@@ -26,6 +25,7 @@ const LIST: &str = "\
 Examples:
   tilescope demo hang                    a kernel that hangs, explained
   tilescope demo signal-before-data      one that comes out wrong, as a timeline
+  tilescope demo hang --html hang.html   the same as a page
   tilescope demo hang --extract DIR      its plan, kernels and sources
 ";
 
@@ -33,7 +33,8 @@ Examples:
 ///
 /// Famous bugs of public kernels, each as small as it gets. Those that hang are explained; those that
 /// only come out wrong are shown as a timeline: to name them, the order of two agents' accesses would
-/// have to be judged, which is not done.
+/// have to be judged, which is not done. The embedded firmware boots, unless another is named; all else is as
+/// with `tilescope why`.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = LIST)]
 pub struct DemoArgs {
@@ -50,7 +51,7 @@ pub struct DemoArgs {
     pub machine: MachineArgs,
     /// The output.
     #[command(flatten)]
-    pub output: WhyOutput,
+    pub output: ViewArgs,
 }
 
 /// Runs an example.
@@ -67,14 +68,18 @@ pub fn run(args: &DemoArgs, out: &mut dyn Write) -> Result<Exit> {
     }
     let dir = tempfile::tempdir().context("a temporary directory")?;
     write_files(example, dir.path())?;
-    let plan = LaunchPlan::read(&dir.path().join("case.toml"))?;
-    if let Shows::Timeline(topics, ranges) = example.shows {
-        return timeline(args, example, &plan.launches, (topics, ranges), out);
+    let plan = dir.path().join("case.toml");
+    let DemoArgs { mut machine, output, .. } = args.clone();
+    machine.embedded |= machine.firmware.is_none();
+    match example.shows {
+        Shows::Timeline(topics, ranges) if !output.forms.json && !output.wants_forms() => {
+            let source = Source::of(Some(&plan), &[], &output, &machine, out)?;
+            let exit = timeline(&machine, example, &source, (topics, ranges), out)?;
+            records_of_plan(&source, &machine, &output, out)?;
+            Ok(exit)
+        }
+        _ => why::run(&WhyArgs { plan: Some(plan), program: Vec::new(), machine, output }, out),
     }
-    let set = embedded_firmware()?;
-    let diagnosis = diagnose(&set, &plan.launches, &why::setup(&args.machine, Vec::new()))?;
-    let shown = why::show(&diagnosis.explanation, &args.output, out);
-    why::exit(&diagnosis).whatever_became_of(shown)
 }
 
 fn write_files(example: &Example, dir: &Path) -> Result<()> {
@@ -120,23 +125,24 @@ impl Observer for Evidence {
 }
 
 fn timeline(
-    args: &DemoArgs,
+    machine: &MachineArgs,
     example: &Example,
-    launches: &[Launch],
+    source: &Source,
     (topics, ranges): (&'static [&'static str], &'static [(u32, u32)]),
     out: &mut dyn Write,
 ) -> Result<Exit> {
-    let set = embedded_firmware()?;
+    let launches = source.launches()?;
+    let set = choose_firmware(machine, out)?;
     let names = Rc::new(LoadedNames::new(&set));
     let evidence = Evidence { names: Rc::clone(&names), topics, ranges, lines: Vec::new() };
-    let options = BootOptions { logical: args.machine.logical, ..BootOptions::default() };
-    let mut session = Session::stage(args.machine.tile_config(), &set, &options, evidence)?;
-    let limit = args.machine.max_cycles;
+    let options = BootOptions { logical: machine.logical, ..BootOptions::default() };
+    let mut session = Session::stage(machine.tile_config(), &set, &options, evidence)?;
+    let limit = machine.max_cycles;
     let mut exit = Exit::Ok;
     if let Outcome::Stopped(_) = session.run_to_done(limit) {
         exit = Exit::NoProgress;
     }
-    for launch in launches {
+    for launch in &launches {
         names.set_kernels(&launch.kernels);
         if let Outcome::Stopped(_) = session.launch(launch, limit)? {
             exit = Exit::NoProgress;

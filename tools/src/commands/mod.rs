@@ -5,8 +5,10 @@
 
 pub mod allow;
 mod asked;
+#[cfg(feature = "debug")]
 pub mod bisect;
 pub mod boot;
+#[cfg(feature = "debug")]
 pub mod debug;
 pub mod demo;
 pub mod disasm;
@@ -20,6 +22,7 @@ pub mod machine;
 pub mod pack;
 pub mod progress;
 pub mod record;
+#[cfg(feature = "debug")]
 mod recorded;
 pub mod regs;
 pub mod replay;
@@ -37,6 +40,7 @@ pub mod taped;
 pub mod tiles;
 pub mod tui;
 pub mod views;
+#[cfg(feature = "debug")]
 pub mod who;
 pub mod why;
 
@@ -95,12 +99,16 @@ pub enum Command {
     /// Run a plan and say where the cycles went, per core, thread, reason and source line
     Report(stalls::StallArgs),
     /// Look at a tile while it runs: cores, gates, semaphores, buffers, mailboxes
+    #[cfg(feature = "tui")]
     Tui(tui::TuiArgs),
     /// Debug a session with gdb, forwards and backwards
+    #[cfg(feature = "debug")]
     Debug(debug::DebugArgs),
     /// Say who wrote something last: a word of L1, a cell of Dst, a semaphore, a register
+    #[cfg(feature = "debug")]
     Who(who::WhoArgs),
     /// Say when something holds for the first time, or when two sessions begin to differ
+    #[cfg(feature = "debug")]
     Bisect(bisect::BisectArgs),
     /// Built-in examples: famous bugs, explained or shown
     Demo(demo::DemoArgs),

@@ -15,7 +15,7 @@ use session::watch::{Course, Run};
 use sim_core::{Cycle, Event, Observer, Stamp};
 use symbols::tile_names::TileNames;
 
-use super::Model;
+use super::screen::Model;
 use super::view::{View, view};
 use crate::commands::asked::Asked;
 

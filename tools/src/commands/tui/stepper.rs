@@ -13,7 +13,8 @@ use observe::{DEFAULT_L1, describe};
 use sim_core::{Cycle, Event, Observer, Stamp, Width};
 use tile::{HostWait, Stop, Tile, TileConfig, Verdict};
 
-use super::Model;
+#[cfg(feature = "tui")]
+use super::screen::Model;
 use super::view::{View, view};
 
 /// Events kept for the screen.
@@ -102,6 +103,7 @@ impl Stepper<Tape> {
     }
 }
 
+#[cfg(feature = "tui")]
 impl Model for Stepper<Tape> {
     fn picture(&mut self) -> View {
         view(self.tile(), &self.names, self.buffers())
