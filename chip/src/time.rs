@@ -93,7 +93,8 @@ impl<O: Observer + Send + 'static> Chip<O> {
                         self.post.send(arrives, letter);
                     }
                     None => {
-                        self.reports.nowhere((source, self.grid.tile(source)), cycle, &packet, at)
+                        let tile = (source, self.grid.tile(source));
+                        self.reports.nowhere(tile, cycle, &packet, at);
                     }
                 }
             }

@@ -3,7 +3,8 @@
 //! The machine is a pure function of these calls, so that a tape is the whole session: whatever is
 //! asked of it later is asked of a second run. A [`TapeWriter`] takes the calls while they are made,
 //! folds what repeats, and writes blocks; a [`Tape`] gives them back up to the last whole block,
-//! whatever has become of the writer. Old recordings (`hostlib::recording`) are read too.
+//! whatever has become of the writer. Under a limit whole sessions go from its beginning
+//! ([`TapeWriter::make_room`]); what is kept is played to the same state. Old recordings (`hostlib::recording`) are read too.
 //!
 //! Not here: who calls, and what a device does.
 
