@@ -227,7 +227,9 @@ pub fn diagnose_watched(
     let names = Rc::new(LoadedNames::new(set));
     let options = BootOptions { logical: *logical, ..BootOptions::default() };
     let mut first = Session::stage(config, set, &options, NullObserver)?;
-    stop.into_iter().for_each(|stop| first.stop_at(stop));
+    if let Some(stop) = *stop {
+        first.stop_at(stop);
+    }
     let words = polled(&run_stages(&mut first, launches, &names, max_cycles, watch)?.waits);
     if setup.is_stopped() {
         return Ok(stopped(&first.tile, &names));
@@ -245,7 +247,9 @@ pub fn diagnose_watched(
     directed.retain(|finding| !suppressed.iter().any(|id| id == finding.hazard.id));
     let observer = ((Ledger::new(words), checks), (accesses, Loops::default()));
     let mut session = Session::stage(config, set, &options, observer)?;
-    stop.into_iter().for_each(|stop| session.stop_at(stop));
+    if let Some(stop) = *stop {
+        session.stop_at(stop);
+    }
     let end = run_stages(&mut session, launches, &names, max_cycles, watch)?;
     if setup.is_stopped() {
         return Ok(stopped(&session.tile, &names));

@@ -18,6 +18,7 @@ const ENDED: i32 = 128 + 2;
 
 /// From now on SIGINT, SIGTERM and SIGHUP set the flag that is returned; the second one ends the program.
 #[must_use]
+#[expect(clippy::exit, reason = "whatever the program is at does not look at the flag")]
 pub fn heed_interrupts() -> &'static AtomicBool {
     // With another handler in place, that one decides.
     let _ = ctrlc::set_handler(|| {
