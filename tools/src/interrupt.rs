@@ -16,20 +16,24 @@ static LAST: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 /// Exit status of a program that Ctrl-C has ended, as shells count [man: bash(1)].
 const ENDED: i32 = 128 + 2;
 
+#[expect(clippy::exit, reason = "whatever the program is at does not look at the flag")]
+fn end() -> ! {
+    process::exit(ENDED)
+}
+
 /// From now on SIGINT, SIGTERM and SIGHUP set the flag that is returned; the second one ends the program.
 #[must_use]
-#[expect(clippy::exit, reason = "whatever the program is at does not look at the flag")]
 pub fn heed_interrupts() -> &'static AtomicBool {
     // With another handler in place, that one decides.
     let _ = ctrlc::set_handler(|| {
         let is_second = INTERRUPTED.swap(true, Ordering::SeqCst);
         if let Some(last) = LAST.get() {
             last();
-            process::exit(ENDED);
+            end();
         }
         if is_second {
             say("ended at once; files that were being written may lack their end");
-            process::exit(ENDED);
+            end();
         }
     });
     &INTERRUPTED
@@ -44,7 +48,7 @@ pub fn end_at_interrupt(last: impl Fn() + Send + Sync + 'static) {
         if let Some(last) = LAST.get() {
             last();
         }
-        process::exit(ENDED);
+        end();
     }
 }
 
