@@ -93,7 +93,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
                         self.post.send(arrives, letter);
                     }
                     None => {
-                        self.reports.nowhere((source, self.grid.tile(source)), cycle, &packet, at);
+                        self.reports.nowhere((source, self.grid.tile(source)), cycle, &packet, at)
                     }
                 }
             }
