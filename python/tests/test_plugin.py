@@ -80,6 +80,7 @@ def test_hang_is_explained_and_the_others_are_as_without(suite, pytester):
     assert [name.split("_test_", 1)[0] for name in names] == ["test_chip.py"] * 6
     pages = list(kept.glob("*test_hangs*.html"))
     assert len(pages) == 1 and "DEADLOCK" in pages[0].read_text()
+    assert {path.suffix for path in kept.iterdir()} == {".tstape", ".html"}
 
 
 def test_test_that_never_ends_shows_where_everybody_stands(pytester):

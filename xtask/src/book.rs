@@ -89,11 +89,7 @@ fn plain(path: &Path) -> Option<PathBuf> {
     for part in path.components() {
         match part {
             Component::Normal(name) => found.push(name),
-            Component::ParentDir => {
-                if !found.pop() {
-                    return None;
-                }
-            }
+            Component::ParentDir if !found.pop() => return None,
             _ => {}
         }
     }

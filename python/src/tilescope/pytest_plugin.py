@@ -10,6 +10,7 @@ has its own, and its own tape.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -220,6 +221,12 @@ class Runner:
     def pytest_sessionfinish(self) -> None:
         """No worker outlives the session."""
         self._retire()
+
+    def pytest_unconfigure(self) -> None:
+        """Leave nothing but tapes and pages, once all workers of xdist are done."""
+        if not hasattr(self.config, "workerinput"):
+            with contextlib.suppress(OSError):
+                (self.dir / "run").rmdir()
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Where the pages are."""

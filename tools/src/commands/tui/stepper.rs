@@ -1,7 +1,6 @@
 //! A plan carried out a step at a time: boot, then every launch, as [`loader::session`] does it in
 //! one go. A person looks in between.
 
-use std::collections::VecDeque;
 use std::rc::Rc;
 
 use anyhow::Result;
@@ -9,51 +8,11 @@ use loader::firmware::{BootOptions, FirmwareSet};
 use loader::names::LoadedNames;
 use loader::plan::{CircularBuffer, GO_MESSAGE, LAUNCH_RD_PTR, Launch, MESSAGE_BYTES, launch_slot};
 use loader::session::{GO_SIGNAL, HOST_REACTION_CYCLES, Mismatch, PRELOAD_LEAD_CYCLES, Session};
-use observe::{DEFAULT_L1, describe};
-use sim_core::{Cycle, Event, Observer, Stamp, Width};
+use sim_core::{Cycle, Observer, Width};
 use tile::{HostWait, Stop, Tile, TileConfig, Verdict};
 
-#[cfg(feature = "tui")]
-use super::screen::Model;
-use super::view::{View, view};
-
-/// Events kept for the screen.
-const KEPT: usize = 200;
 /// What the host waits for: firmware's "done".
 const DONE: HostWait = HostWait { addr: GO_SIGNAL, width: Width::Byte, value: 0 };
-
-/// The last handshakes, in words.
-pub(super) struct Tape {
-    names: Rc<LoadedNames>,
-    pub(super) lines: VecDeque<String>,
-    /// Events since power-on, pushes and issues left out.
-    pub(super) count: u64,
-}
-
-impl Observer for Tape {
-    fn event(&mut self, stamp: Stamp, event: &Event) {
-        if matches!(
-            event,
-            Event::Push { .. }
-                | Event::Issue { .. }
-                | Event::UnitDone { .. }
-                | Event::DeviceStore { .. }
-                | Event::WaitEnd { .. }
-        ) {
-            return;
-        }
-        let Some(line) = describe(stamp, event, &self.names) else { return };
-        self.count += 1;
-        if self.lines.len() == KEPT {
-            self.lines.pop_front();
-        }
-        self.lines.push_back(format!("{:>8} {line}", stamp.cycle.0));
-    }
-
-    fn observed_l1(&self) -> Vec<(u32, u32)> {
-        vec![DEFAULT_L1]
-    }
-}
 
 /// What the host does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,60 +41,6 @@ pub(in crate::commands) struct Stepper<O: Observer> {
     /// The first byte that is not as a launch expects, with the launch's name.
     pub(in crate::commands) wrong: Option<(String, Mismatch)>,
     stuck: Option<&'static str>,
-}
-
-impl Stepper<Tape> {
-    pub(super) fn new(
-        config: TileConfig,
-        set: &FirmwareSet,
-        logical: (u8, u8),
-        launches: Vec<Launch>,
-    ) -> Result<Self> {
-        Self::watched(config, set, logical, launches, |names| Tape {
-            names,
-            lines: VecDeque::new(),
-            count: 0,
-        })
-    }
-
-    fn tape_count(&self) -> u64 {
-        self.tile().observer().count
-    }
-}
-
-#[cfg(feature = "tui")]
-impl Model for Stepper<Tape> {
-    fn picture(&mut self) -> View {
-        view(self.tile(), &self.names, self.buffers())
-    }
-
-    fn status(&self) -> String {
-        self.status.clone()
-    }
-
-    fn events(&mut self) -> Vec<String> {
-        self.tile().observer().lines.iter().cloned().collect()
-    }
-
-    fn step(&self) -> u64 {
-        self.tile().config().epoch.cycles()
-    }
-
-    fn advance(&mut self, cycles: u64) -> Result<bool> {
-        self.go_on(cycles)
-    }
-
-    /// Goes on to the next handshake; gives whether there was one within that many cycles.
-    fn advance_to_event(&mut self, cycles: u64) -> Result<bool> {
-        let (before, epoch) = (self.tape_count(), self.session.tile.config().epoch.cycles());
-        let limit = self.session.tile.now().0.saturating_add(cycles);
-        while self.session.tile.now().0 < limit {
-            if !self.go_on(epoch)? || self.tape_count() != before {
-                break;
-            }
-        }
-        Ok(self.tape_count() != before)
-    }
 }
 
 impl<O: Observer> Stepper<O> {
