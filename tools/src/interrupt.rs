@@ -18,8 +18,7 @@ pub fn heed_interrupts() -> &'static AtomicBool {
     let _ = ctrlc::set_handler(|| {
         INTERRUPTED.store(true, Ordering::SeqCst);
         if let Some(last) = LAST.get() {
-            last();
-            std::process::exit(ENDED);
+            end(last);
         }
     });
     &INTERRUPTED
@@ -29,13 +28,17 @@ pub fn heed_interrupts() -> &'static AtomicBool {
 pub fn end_at_interrupt(last: impl Fn() + Send + Sync + 'static) {
     let _ = LAST.set(Box::new(last));
     let _ = heed_interrupts();
-    if interrupted() {
-        // It came before anybody could hear it.
-        if let Some(last) = LAST.get() {
-            last();
-        }
-        std::process::exit(ENDED);
+    // It may have come before anybody could hear it.
+    if let Some(last) = LAST.get().filter(|_| interrupted()) {
+        end(last);
     }
+}
+
+/// Ends the process: whoever serves clients waits for the next one where nobody can tell it otherwise.
+#[expect(clippy::exit, reason = "a wait for a client cannot be given up")]
+fn end(last: &(dyn Fn() + Send + Sync)) -> ! {
+    last();
+    std::process::exit(ENDED);
 }
 
 /// Whether the user asked to stop.
