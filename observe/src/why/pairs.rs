@@ -37,6 +37,8 @@ pub struct Pair {
     pub give: Option<Cell>,
     /// Who took it.
     pub take: Option<Cell>,
+    /// The launch in which it was given, or else taken.
+    pub launch: Option<String>,
 }
 
 /// The books of the resource that the root waits for.
@@ -102,7 +104,10 @@ fn pair(
             (own == way).then(|| cell(scene, *agent, *since, *pc, true))
         })
     };
-    Pair { number, give: side(Way::Give), take: side(Way::Take) }
+    let (give, take) = (side(Way::Give), side(Way::Take));
+    let cell = give.as_ref().or(take.as_ref());
+    let launch = cell.and_then(|cell| scene.launch(cell.cycle)).map(str::to_owned);
+    Pair { number, give, take, launch }
 }
 
 /// The first pair whose two call sites had other partners before.
@@ -181,7 +186,13 @@ pub(super) fn ledgered(
 fn sites(scene: &Scene<'_>, resource: Resource, history: &History) -> Vec<String> {
     let mut lines: Vec<((AgentId, String, Way), SiteUse)> = Vec::new();
     for (site, used) in history.sites.iter().filter(|(site, _)| site.way != Way::Init) {
-        let key = (site.agent, scene.place(site.agent, site.pc), site.way);
+        let calls = scene.call_lines(site.agent, site.pc);
+        let calls: Vec<String> = calls.iter().map(ToString::to_string).collect();
+        let called = match calls.len() {
+            0 => String::new(),
+            _ => format!(", called in {}", calls.join(" and ")),
+        };
+        let key = (site.agent, scene.place(site.agent, site.pc) + &called, site.way);
         match lines.iter_mut().find(|(known, _)| *known == key) {
             Some((_, sum)) => {
                 sum.count += used.count;
