@@ -94,8 +94,7 @@ fn pollers_of_devices_are_neither_missed_nor_parked_on_old_values() {
 }
 
 /// What reports have to say in so many words, by the kernel that shows it.
-const WORDS: [(&str, &str); 22] = [
-    ("A2-cb-request-exceeds-capacity", "waits for room for 6 pages in CB 0, which has 4"),
+const WORDS: [(&str, &str); 21] = [
     ("A2-wait-exceeds-capacity", "waits for 4 pages of CB 5, which has 3"),
     ("A1-waits-for-too-many", "polls for 2 pages of CB 1 (7 pushed, 6 popped, 1 of 4 pages in it)"),
     ("A1-waits-for-too-many", "NCRISC is done with its kernel and waits for GO"),

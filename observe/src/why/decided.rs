@@ -289,23 +289,40 @@ impl Told<'_, '_> {
             let length = rest.iter().take_while(|pc| names.site(core, **pc) == own).count();
             let (copies, behind) = rest.split_at(length);
             rest = behind;
-            let Some(own) = own else { continue };
-            // The line of a loop stands in front of its body and behind it.
+            // One copy among others may stand in any round of a loop.
+            let Some(own) = own.filter(|_| length > 1 || places.len() == 1) else { continue };
             let (first, last) = (copies[0], copies[length - 1]);
             let lines = |range| {
                 let found = names.statements(core, range).into_iter();
-                found.filter(|(file, _)| own.file.as_ref() == Some(file)).map(|(_, line)| line)
+                let here = found.filter(|(file, _)| own.file.as_ref() == Some(file));
+                let above = here.map(|(_, line)| line).filter(|line| Some(*line) < own.line);
+                above.collect::<Vec<u32>>()
             };
-            let in_front: Vec<u32> = lines(first.saturating_sub(AROUND)..first + 1).collect();
-            let behind = lines(last..last + AROUND).filter(|line| Some(*line) < own.line);
-            let head = behind.filter(|line| in_front.contains(line)).max();
+            // The line of a loop stands between all copies of its body, or in front of it and behind it.
+            let gaps: Vec<_> = copies.windows(2).map(|gap| lines(gap[0]..gap[1] + 1)).collect();
+            let head = match gaps.split_first() {
+                Some((gap, others)) => {
+                    let everywhere = |line: &&u32| others.iter().all(|gap| gap.contains(line));
+                    gap.iter().filter(everywhere).min().copied()
+                }
+                None => {
+                    let in_front = lines(first.saturating_sub(AROUND)..first + 1);
+                    let behind = lines(last..last + AROUND).into_iter();
+                    behind.filter(|line| in_front.contains(line)).max()
+                }
+            };
             let Some(head) = head else { continue };
             let code = CodeName { line: Some(head), ..own };
             let decision = Decision {
                 agent: AgentId::Core(core),
-                text: format!(
-                    "has code for {what} {length} times in a row: a loop that was unrolled"
-                ),
+                text: match length {
+                    1 => format!("goes once through the loop around {what}"),
+                    _ => {
+                        format!(
+                            "goes {length} times through the loop around {what}, which is unrolled"
+                        )
+                    }
+                },
                 pc: first,
                 source: names.line_text(core, first, head),
                 code: Some(code),

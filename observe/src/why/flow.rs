@@ -332,8 +332,8 @@ mod tests {
             asm::jal(1, 16),    // 0x1000: calls 0x1010
             asm::bne(8, 9, -4), // 0x1004: the loop
             NOP,
-            asm::jal(0, 0), // 0x100c: for ever
-            NOP,            // 0x1010: the place
+            asm::jal(0, 0),   // 0x100c: for ever
+            asm::sw(6, 5, 0), // 0x1010: the place
             RET,
         ];
         let words = [&words[..], &[RET]].concat();

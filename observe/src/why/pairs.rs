@@ -77,9 +77,11 @@ fn cell(scene: &Scene<'_>, agent: AgentId, cycle: u64, pc: u32, waits: bool) -> 
     Cell { agent, cycle, pc, place: short_place(scene, agent, pc), waits }
 }
 
-/// The entry that moved unit `number` that way.
+/// The entry that moved unit `number` that way since the last set-up, from which units are counted.
 fn unit(history: &History, way: Way, number: u64) -> Option<&Entry> {
-    history.recent.iter().rev().find(|entry| {
+    let mut since =
+        history.recent.iter().rev().take_while(|entry| entry.operation.way != Way::Init);
+    since.find(|entry| {
         let amount = u64::from(entry.operation.amount);
         entry.operation.way == way
             && amount > 0
