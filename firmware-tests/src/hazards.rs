@@ -13,7 +13,7 @@ use loader::firmware::FirmwareSet;
 use loader::plan::{ChipPlan, LaunchPlan, Plan as KernelPlan};
 use observe::BuiltInNames;
 use observe::why::hazards::{Hazard, by_id};
-use observe::why::{Checks, End, Regions};
+use observe::why::{Checks, End, Explanation, Regions};
 use replay::{Options, OwnChip, Plan};
 use session::plan::{End as ChipEnd, PlanHost};
 use session::second::Question;
@@ -47,8 +47,8 @@ pub struct Outcome {
     pub buggy: Judged,
     /// How the clean twin ended.
     pub clean: Judged,
-    /// File and line that has to be edited, if the source marks it.
-    pub place: Option<String>,
+    /// Lines that have to be edited, as the sources mark them.
+    pub places: Vec<Marked>,
 }
 
 impl Outcome {
@@ -59,8 +59,7 @@ impl Outcome {
         if named.first() != Some(&self.hazard.id) {
             return Some(format!("the bug is named {named:?}"));
         }
-        if let Some(place) = self.place.as_ref().filter(|place| !self.buggy.cause.contains(*place))
-        {
+        if let Some(place) = self.places.iter().find(|place| !place.is_named(&self.buggy.cause)) {
             return Some(format!("the report does not begin with {place}"));
         }
         let Judged { end, ids, .. } = &self.clean;
@@ -73,16 +72,71 @@ impl Outcome {
 
 /// Marks the line of a kernel that has to be edited.
 const MARK: &str = "/* HERE */";
+/// Marks a line that the buggy kernel lacks. No report can name what has no code: the line before it, or the one
+/// behind, is as good.
+const MISSING: &str = "/* MISSING HERE */";
 
-/// `file.c:7` of the marked line among the sources of a folder.
-fn marked(folder: &Path) -> Option<String> {
-    let sources = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
-    let mut sources = sources.filter(|path| path.extension().is_some_and(|kind| kind == "c"));
-    sources.find_map(|path| {
-        let text = std::fs::read_to_string(&path).ok()?;
-        let line = text.lines().position(|line| line.contains(MARK))?;
-        Some(format!("{}:{}", path.file_name()?.to_str()?, line + 1))
-    })
+/// A line that a source marks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Marked {
+    /// `file.c`.
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+    /// Whether the buggy kernel has no code for it.
+    pub missing: bool,
+}
+
+impl Marked {
+    /// Whether a text names the line, or one beside it that is missing.
+    #[must_use]
+    pub fn is_named(&self, text: &str) -> bool {
+        let reach = usize::from(self.missing);
+        (self.line - reach..=self.line + reach).any(|line| names(text, &self.file, line))
+    }
+}
+
+impl std::fmt::Display for Marked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { file, line, missing } = self;
+        let beside = if *missing { ", which is missing, or a line beside it" } else { "" };
+        write!(f, "{file}:{line}{beside}")
+    }
+}
+
+/// Whether a text has `file:line`, and not `file:line0`.
+fn names(text: &str, file: &str, line: usize) -> bool {
+    let place = format!("{file}:{line}");
+    let ends = |behind: &str| !behind.starts_with(|c: char| c.is_ascii_digit());
+    text.match_indices(&place).any(|(at, _)| ends(&text[at + place.len()..]))
+}
+
+/// The marked lines of the sources of a folder.
+fn marked(folder: &Path) -> Vec<Marked> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut marked = Vec::new();
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.extension().is_none_or(|kind| kind != "c") {
+            continue;
+        }
+        let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        for (at, line) in text.lines().enumerate() {
+            let missing = line.contains(MISSING);
+            if missing || line.contains(MARK) {
+                marked.push(Marked { file: file.to_owned(), line: at + 1, missing });
+            }
+        }
+    }
+    marked
+}
+
+/// What a reader sees before everything that has less to do with it.
+fn leading(explanation: &Explanation) -> String {
+    let text = explanation.to_string();
+    let (lead, _) = text.split_once("\nothers\n").unwrap_or((&text, ""));
+    let (lead, _) = lead.split_once("\nwarning[").unwrap_or((lead, ""));
+    lead.to_owned()
 }
 
 fn of_one_tile(set: &FirmwareSet, plan: &LaunchPlan, setup: &Setup) -> Result<Judged, String> {
@@ -93,7 +147,7 @@ fn of_one_tile(set: &FirmwareSet, plan: &LaunchPlan, setup: &Setup) -> Result<Ju
         end: end.name(),
         ids: explanation.ids(),
         headline: explanation.headline.clone(),
-        cause: explanation.to_string(),
+        cause: leading(&explanation),
         report: explanation.to_string(),
     })
 }
@@ -165,7 +219,7 @@ pub fn run(folder: &Path, set: &FirmwareSet, setup: &Setup) -> Result<Outcome, S
         KernelPlan::Chip(plan) => of_several(set, plan),
     };
     let (buggy, clean) = (judged("case.toml")?, judged("clean.toml")?);
-    Ok(Outcome { folder: name, hazard, buggy, clean, place: marked(folder) })
+    Ok(Outcome { folder: name, hazard, buggy, clean, places: marked(folder) })
 }
 
 /// What is said about programs that have no bug, in words; and how many there are. Programs that
@@ -227,11 +281,13 @@ const PREFACE: &str = "\
 Written by `cargo run --release -p firmware-tests --bin hazards -- --table docs/hazards.md` from a run of the corpus: every kernel below
 [firmware-tests/hazards/](../firmware-tests/hazards) has the bug of its class and a clean twin, made from one source, that nothing is said about.
 `DEADLOCK` is a proof; the rest of a report says why. A class without `DEADLOCK` is a contract violation that is reported although the run ends.
+The sources mark the line that has to be edited (`/* HERE */`): the run of the corpus looks for its file and line in front of everything that is
+only beside the point. A line that the buggy kernel lacks (`/* MISSING HERE */`) has no code that could be named; the line before it or behind it counts.
 Most classes have several kernels of different shapes: other cores in the roles, waits in functions, mistakes after good rounds, instructions
 that come from the MOP or replay expander, and several waits of which one is the cause.
 
 Classes with D are of [several tiles](plans.md). Their tables show the first line of a report over the chip, which names the tile, the core and the
-line to edit: the sources mark that line, and the run of the corpus looks for it there.
+line to edit.
 
 Of a circle of waits, the member that says most about its cause gives the name: a mutex before a circular buffer, that before a core that waits for its own
 thread, then semaphores, banks, and mailboxes last. When a program is done, words that nobody has read from a mailbox (A11), held mutexes (A10) and
@@ -267,4 +323,27 @@ pub fn table(outcomes: &[Outcome]) -> String {
         );
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(line: usize, missing: bool) -> Marked {
+        Marked { file: "a.c".to_owned(), line, missing }
+    }
+
+    #[test]
+    fn place_is_named_by_its_whole_number() {
+        assert!(at(11, false).is_named("in main a.c:11, pc 0x80"));
+        assert!(!at(1, false).is_named("in main a.c:11, pc 0x80"));
+        assert!(!at(10, false).is_named("in main a.c:11, pc 0x80"));
+    }
+
+    #[test]
+    fn line_that_has_no_code_is_named_by_its_neighbours() {
+        assert!(at(10, true).is_named("in main a.c:11"));
+        assert!(at(12, true).is_named("in main a.c:11"));
+        assert!(!at(13, true).is_named("in main a.c:11"));
+    }
 }

@@ -92,3 +92,39 @@ fn pollers_of_devices_are_neither_missed_nor_parked_on_old_values() {
         assert_eq!(wraps.end, End::Done, "{wraps}");
     }
 }
+
+/// What reports have to say in so many words, by the kernel that shows it.
+const WORDS: [(&str, &str); 21] = [
+    ("A2-wait-exceeds-capacity", "waits for 4 pages of CB 5, which has 3"),
+    ("A1-waits-for-too-many", "polls for 2 pages of CB 1 (7 pushed, 6 popped, 1 of 4 pages in it)"),
+    ("A1-waits-for-too-many", "NCRISC is done with its kernel and waits for GO"),
+    ("A1-waits-for-too-many", "= in launch waits-for-too-many"),
+    ("A11-left-by-launches", "= left behind by launch left-by-launches #1"),
+    ("A11-left-by-launches", "-- launch left-by-launches #2 --"),
+    ("A1-cb-starved", "BRISC left the loop around a push of CB 0 after 3 rounds"),
+    ("A1-cb-starved", "for (u32 page = 0; page < PAGES - BUG; page++)"),
+    ("A1-wrong-argument", "took the 7 that it decided by from argument 1"),
+    ("A1-count-from-mailbox", "the 3 from mailbox TRISC0 -> TRISC2"),
+    ("A11-word-of-another-launch", "from mailbox TRISC0 -> TRISC2, in launch first"),
+    ("A1-wrong-buffer", "pushed 3 pages into CB 3 here, from which nobody pops"),
+    ("A6-no-commit", "waits at semaphore MATH_PACK (1) here and has no code for a post of it"),
+    ("A6-acquire-order", "behind that it would do it in kernel_main acquire-order.c:19"),
+    (
+        "A8-dvalid-never-set",
+        "goes 3 times through the loop around a fill of SrcA, which is unrolled",
+    ),
+    ("A13-one-too-many", "NCRISC last wrote what this wait compares with"),
+    ("A6-bound-in-math", "and TRISC1 is done and has not cleared it"),
+    ("A18-sanitizer", "has ended in an endless loop"),
+    ("C1-recursion-on-trisc", "recursion-on-trisc.c:8, pc"),
+    ("A3-answer-before-question", "if CB 1 had a page more, BRISC would push CB 0 in ask"),
+    ("A1-pipeline-starved", "nobody would push CB 2 any more, whatever else came"),
+];
+
+#[test]
+fn reports_say_so_in_words() {
+    for (folder, words) in WORDS {
+        let text = explained(folder, "case.toml", TileConfig::default()).to_string();
+        assert!(text.contains(words), "{folder} does not say {words:?}:\n{text}");
+    }
+}

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use observe::why::{
     Accesses, Arguments, Checks, End, Explanation, Finding, Loops, Polled, Regions, Running, Scene,
-    Stack, WrongResult, casts, explain, layout,
+    Stack, WrongResult, casts, explain, layout, what_if,
 };
 use observe::{Ledger, Names as _};
 use sim_core::{AgentId, CoreId, GuestError, NullObserver, Observer};
@@ -76,6 +76,8 @@ struct Ended {
     stage: usize,
     /// What L1 holds in place of what the plan expects, the first of it.
     wrong: Option<WrongResult>,
+    /// When each launch began.
+    launches: Vec<(u64, String)>,
 }
 
 fn ended<O: Observer>(session: &Session<O>, stop: Stop, stage: usize) -> Ended {
@@ -94,7 +96,7 @@ fn ended<O: Observer>(session: &Session<O>, stop: Stop, stage: usize) -> Ended {
         Stop::Halted(_) => End::Halted,
         _ => End::NoProgress,
     };
-    Ended { end, waits, found, closed, fault, stage, wrong: None }
+    Ended { end, waits, found, closed, fault, stage, wrong: None, launches: Vec::new() }
 }
 
 fn wrong_result<O: Observer>(
@@ -119,13 +121,15 @@ fn run_stages<O: Observer>(
     if let Outcome::Stopped(stop) = session.run_to_done(limit) {
         return Ok(ended(session, stop, 0));
     }
-    let mut wrong = None;
+    let (mut wrong, mut begun) = (None, Vec::new());
     for (index, launch) in launches.iter().enumerate() {
         names.set_kernels(&launch.kernels);
+        names.set_launch(launch);
         for round in 0..launch.repeat {
             watch(launch, round);
+            begun.push((session.tile.now().0, launch.round_name(round)));
             if let Outcome::Stopped(stop) = session.launch(launch, limit)? {
-                return Ok(ended(session, stop, index + 1));
+                return Ok(Ended { launches: begun, ..ended(session, stop, index + 1) });
             }
             wrong = wrong.or_else(|| wrong_result(session, launch, round));
         }
@@ -133,7 +137,7 @@ fn run_stages<O: Observer>(
     let found = session.tile.now().0;
     let end = if wrong.is_some() { End::WrongResult } else { End::Done };
     let (waits, stage) = (Vec::new(), launches.len());
-    Ok(Ended { end, waits, found, closed: None, fault: None, stage, wrong })
+    Ok(Ended { end, waits, found, closed: None, fault: None, stage, wrong, launches: begun })
 }
 
 /// The words that cores poll at the end.
@@ -284,8 +288,10 @@ pub fn diagnose_watched(
         polled: accesses.polled(),
         names: &*names,
         circular: &buffers,
+        launches: &end.launches,
     };
-    let explanation = explain(&scene, end.fault.as_deref());
+    let mut explanation = explain(&scene, end.fault.as_deref());
+    explanation.supposed = what_if(&scene, &session.tile, &explanation);
     let (wrong, cycles) = (end.wrong.is_some(), end.found);
     Ok(Diagnosis { explanation, wrong, cycles, interrupted: false })
 }
@@ -307,6 +313,7 @@ fn stopped<O: Observer>(tile: &Tile<O>, names: &Rc<LoadedNames>) -> Diagnosis {
         polled: &polled,
         names: &**names,
         circular: &[],
+        launches: &[],
     };
     let mut explanation = explain(&scene, None);
     let waits = |core| waits.iter().any(|wait| wait.agent == AgentId::Core(core));

@@ -7,12 +7,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::firmware::FirmwareSet;
-use crate::plan::Kernel;
+use crate::plan::{CircularBuffer, Kernel, Launch};
+use memory_map::mailbox::Place;
 use observe::{CodeName, Excerpt, Names};
 use sim_core::CoreId;
 use symbols::code::{Frame, Location, Symbols};
 use symbols::files::below;
 use symbols::image::Segment;
+
+/// Bytes of an argument, and of a semaphore.
+const WORD: u32 = 4;
 
 /// Lines of a file; `None` of one that cannot be read.
 type Lines = Option<Vec<String>>;
@@ -23,6 +27,12 @@ pub struct LoadedNames {
     cores: RefCell<Vec<Symbols>>,
     /// Code of the kernels, as it lies in L1.
     kernels: RefCell<Vec<(CoreId, Range<u32>)>>,
+    /// Arguments of the kernels in L1.
+    arguments: RefCell<Vec<(CoreId, Range<u32>)>>,
+    /// Addresses of the semaphores of the launch.
+    semaphores: RefCell<Vec<u32>>,
+    /// Circular buffers of the launch.
+    circular: RefCell<Vec<CircularBuffer>>,
     /// Lines of source files, by path as debug information has it.
     files: RefCell<HashMap<(Arc<str>, String), Lines>>,
     /// Counts the launches of other kernels than those before.
@@ -37,6 +47,9 @@ impl LoadedNames {
         Self {
             cores: RefCell::new(CoreId::ALL.into_iter().map(symbols).collect()),
             kernels: RefCell::default(),
+            arguments: RefCell::default(),
+            semaphores: RefCell::default(),
+            circular: RefCell::default(),
             files: RefCell::default(),
             generation: Cell::new(0),
         }
@@ -56,6 +69,30 @@ impl LoadedNames {
         let mut files = self.files.borrow_mut();
         let lines = files.entry((Arc::clone(image), file.to_owned())).or_insert_with(read);
         lines.as_ref()?.get(usize::try_from(line.checked_sub(1)?).ok()?).cloned()
+    }
+
+    /// From now on arguments, semaphores and circular buffers are those of this launch.
+    pub fn set_launch(&self, launch: &Launch) {
+        let Launch { arguments, semaphores, circular, .. } = launch;
+        arguments.clone_into(&mut self.arguments.borrow_mut());
+        semaphores.clone_into(&mut self.semaphores.borrow_mut());
+        circular.clone_into(&mut self.circular.borrow_mut());
+    }
+
+    /// A semaphore, an argument or a page of the launch.
+    fn of_launch(&self, addr: u32) -> Option<Place> {
+        let semaphores = self.semaphores.borrow();
+        if let Some(index) = semaphores.iter().position(|at| (*at..at + WORD).contains(&addr)) {
+            let name = format!("semaphore {index} ({:#x})", semaphores[index]);
+            return Some(Place { name, byte: addr - semaphores[index], bytes: WORD });
+        }
+        let arguments = self.arguments.borrow();
+        if let Some((core, range)) = arguments.iter().find(|(_, range)| range.contains(&addr)) {
+            let (index, byte) = ((addr - range.start) / WORD, addr % WORD);
+            let name = format!("argument {index} of {core} ({:#x})", addr - byte);
+            return Some(Place { name, byte, bytes: WORD });
+        }
+        None
     }
 
     /// From now on these kernels are loaded, and no others.
@@ -114,6 +151,28 @@ impl Names for LoadedNames {
         Some(Excerpt { line, text, column: frame.column })
     }
 
+    fn argument(&self, core: CoreId, addr: u32) -> Option<String> {
+        let arguments = self.arguments.borrow();
+        let own = |(id, range): &&(CoreId, Range<u32>)| *id == core && range.contains(&addr);
+        let (_, range) = arguments.iter().find(own)?;
+        Some(format!("argument {}", (addr - range.start) / 4))
+    }
+
+    fn statements(&self, core: CoreId, range: Range<u32>) -> Vec<(String, u32)> {
+        let cores = self.cores.borrow();
+        let found = cores.get(core.index()).map(|symbols| symbols.statements(range));
+        let header = |file: &str| file.ends_with(".h") || file.ends_with(".hpp");
+        let own = found.into_iter().flatten().filter(|(file, _)| !header(file));
+        own.map(|(file, line)| (file.to_string(), line)).collect()
+    }
+
+    fn line_text(&self, core: CoreId, pc: u32, line: u32) -> Option<Excerpt> {
+        let cores = self.cores.borrow();
+        let location = cores.get(core.index())?.locate(pc)?;
+        let text = self.line(&location.image, own(&location).file.as_deref()?, line)?;
+        Some(Excerpt { line, text, column: None })
+    }
+
     fn callers(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
         let cores = self.cores.borrow();
         let location = cores.get(core.index()).and_then(|symbols| symbols.locate(pc));
@@ -127,6 +186,18 @@ impl Names for LoadedNames {
         let location = cores.get(core.index())?.locate(pc)?;
         let frame = location.inlined_into.last().unwrap_or(&location.frame);
         Some(frame.function.clone())
+    }
+
+    fn l1(&self, addr: u32) -> Option<Place> {
+        self.of_launch(addr).or_else(|| memory_map::mailbox::place(addr))
+    }
+
+    fn page(&self, addr: u32) -> Option<String> {
+        let circular = self.circular.borrow();
+        let inside = |buffer: &&CircularBuffer| addr.wrapping_sub(buffer.address) < buffer.size;
+        let buffer = circular.iter().find(inside).filter(|buffer| buffer.page_bytes != 0)?;
+        let page = (addr - buffer.address) / buffer.page_bytes;
+        Some(format!("page {page} of CB {} ({addr:#x})", buffer.index))
     }
 
     fn is_kernel(&self, core: CoreId, pc: u32) -> bool {

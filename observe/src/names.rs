@@ -91,6 +91,32 @@ pub trait Names {
         Vec::new()
     }
 
+    /// The page of a circular buffer that a byte of L1 lies in: `page 2 of CB 1 (0x20810)`.
+    fn page(&self, addr: u32) -> Option<String> {
+        let _ = addr;
+        None
+    }
+
+    /// What a word of L1 is to the kernel of a core: `argument 2`.
+    fn argument(&self, core: CoreId, addr: u32) -> Option<String> {
+        let _ = (core, addr);
+        None
+    }
+
+    /// File and line of the statements of a kernel that begin in a range of its code, in order and
+    /// without those of headers; also of those that the compiler left without code of their own.
+    fn statements(&self, core: CoreId, range: Range<u32>) -> Vec<(String, u32)> {
+        let _ = (core, range);
+        Vec::new()
+    }
+
+    /// The text of a line of a file that [`Names::statements`] names, and that belongs to the code
+    /// at `pc`.
+    fn line_text(&self, core: CoreId, pc: u32, line: u32) -> Option<Excerpt> {
+        let _ = (core, pc, line);
+        None
+    }
+
     /// Whether the instruction belongs to a kernel rather than to firmware.
     fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
         let _ = (core, pc);
@@ -151,6 +177,22 @@ where
 
     fn callers(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
         (**self).callers(core, pc)
+    }
+
+    fn page(&self, addr: u32) -> Option<String> {
+        (**self).page(addr)
+    }
+
+    fn argument(&self, core: CoreId, addr: u32) -> Option<String> {
+        (**self).argument(core, addr)
+    }
+
+    fn statements(&self, core: CoreId, range: Range<u32>) -> Vec<(String, u32)> {
+        (**self).statements(core, range)
+    }
+
+    fn line_text(&self, core: CoreId, pc: u32, line: u32) -> Option<Excerpt> {
+        (**self).line_text(core, pc, line)
     }
 
     fn is_kernel(&self, core: CoreId, pc: u32) -> bool {

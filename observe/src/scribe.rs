@@ -122,7 +122,7 @@ fn place<'a, N: Names, S>(
     let Stamp { agent, pc, .. } = stamp;
     sources.get((names.generation(), agent, pc), || {
         let known = (pc != 0).then(|| core_of(agent)).flatten();
-        source(pc, known.and_then(|core| names.code(core, pc)))
+        source(pc, known.and_then(|core| names.site(core, pc)))
     })
 }
 

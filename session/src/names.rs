@@ -17,6 +17,9 @@ use crate::report::TileView;
 /// Bytes of a semaphore's value; what follows up to the next one is padding.
 const SEMAPHORE_BYTES: u32 = 4;
 
+/// Most arguments that firmware has room for `[hdr: hw/inc/hostdev/dev_msgs.h]`.
+const ARGUMENTS: u32 = 341;
+
 /// Names of one tile for whoever explains.
 #[derive(Clone, Debug)]
 pub struct CodeNames(Arc<TileNames>);
@@ -59,6 +62,32 @@ impl Names for CodeNames {
         location.map_or_else(Vec::new, |location| {
             location.callers().into_iter().map(code_name).collect()
         })
+    }
+
+    fn statements(&self, core: CoreId, range: Range<u32>) -> Vec<(String, u32)> {
+        if !self.0.is_kernel(core, range.start) {
+            return Vec::new();
+        }
+        let header = |file: &str| file.ends_with(".h") || file.ends_with(".hpp");
+        let found = self.0.core(core).symbols().statements(range).into_iter();
+        let own = found.filter(|(file, _)| !header(file));
+        own.map(|(file, line)| (file.to_string(), line)).collect()
+    }
+
+    fn line_text(&self, core: CoreId, pc: u32, line: u32) -> Option<Excerpt> {
+        let location = self.0.locate(core, pc)?;
+        let file = location.own_frame().file.clone()?;
+        let text = self.0.sources().whole_line(&file, line)?;
+        Some(Excerpt { line, text, column: None })
+    }
+
+    fn argument(&self, core: CoreId, addr: u32) -> Option<String> {
+        let index =
+            |base: u32| addr.checked_sub(base).map(|at| at / 4).filter(|at| *at < ARGUMENTS);
+        let own = self.0.arguments(core).and_then(index);
+        let common = || self.0.common_arguments(core).and_then(index);
+        let own = own.map(|at| format!("argument {at}"));
+        own.or_else(|| common().map(|at| format!("common argument {at}")))
     }
 
     fn function(&self, core: CoreId, pc: u32) -> Option<String> {
@@ -138,6 +167,18 @@ impl Names for LiveNames {
 
     fn kernel_code(&self, core: CoreId) -> Option<Range<u32>> {
         self.ask(|names| names.kernel_code(core))
+    }
+
+    fn statements(&self, core: CoreId, range: Range<u32>) -> Vec<(String, u32)> {
+        self.ask(|names| Some(names.statements(core, range))).unwrap_or_default()
+    }
+
+    fn line_text(&self, core: CoreId, pc: u32, line: u32) -> Option<Excerpt> {
+        self.ask(|names| names.line_text(core, pc, line))
+    }
+
+    fn argument(&self, core: CoreId, addr: u32) -> Option<String> {
+        self.ask(|names| names.argument(core, addr))
     }
 
     fn function(&self, core: CoreId, pc: u32) -> Option<String> {

@@ -190,6 +190,7 @@ fn tile_positions<O: Observer>(
         polled: books.polled,
         names: &*view.names,
         circular: &view.circular,
+        launches: &[],
     };
     let links = explain(&scene, None).waits;
     let core = |core: CoreId| {

@@ -354,6 +354,7 @@ fn explain_tile<O: Kept>(
         polled: books.polled,
         names: &*view.names,
         circular: &view.circular,
+        launches: &[],
     };
     let explanation = explain(&scene, None);
     TileReport {

@@ -230,6 +230,19 @@ impl Symbols {
         self.loaded().find_map(|loaded| loaded.module.locate(pc.wrapping_sub(loaded.bias)))
     }
 
+    /// The file and line of each statement of a kernel that begins in a range of addresses, in order.
+    #[must_use]
+    pub fn statements(&self, range: std::ops::Range<u32>) -> Vec<(Arc<str>, u32)> {
+        let holds =
+            |loaded: &&Loaded| loaded.module.holds_code(range.start.wrapping_sub(loaded.bias));
+        let Some(Loaded { module, bias }) = self.kernels.iter().find(holds) else {
+            return Vec::new();
+        };
+        let linked = range.start.wrapping_sub(*bias)..range.end.wrapping_sub(*bias);
+        let found = module.statements(linked).iter();
+        found.map(|statement| (Arc::clone(&statement.file), statement.line)).collect()
+    }
+
     /// Address of a named symbol, kernels first, see [`Image::symbol`] for what matches. Code of
     /// kernels that run elsewhere than linked gets its run address.
     #[must_use]

@@ -28,7 +28,20 @@ pub struct Module {
     /// The lock makes the context's own caches safe to share; nobody holds it for long.
     context: OnceLock<Option<Mutex<Context>>>,
     known: Mutex<HashMap<u32, Option<Arc<Location>>>>,
+    statements: OnceLock<Vec<Statement>>,
     mailbox: OnceLock<MailboxNames>,
+}
+
+/// A statement of the source and the linked address at which it begins. One that the compiler has left
+/// without code of its own begins where the next one does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Statement {
+    /// Linked address.
+    pub address: u32,
+    /// The last component of the file's path.
+    pub file: Arc<str>,
+    /// Line, from 1.
+    pub line: u32,
 }
 
 impl fmt::Debug for Module {
@@ -55,6 +68,7 @@ impl Module {
             image,
             context: OnceLock::new(),
             known: Mutex::default(),
+            statements: OnceLock::new(),
             mailbox: OnceLock::new(),
         }
     }
@@ -165,6 +179,28 @@ impl Module {
         covers.then(|| shorten(&addr2line::demangle_auto(best.name.as_str().into(), None)))
     }
 
+    /// The statements that begin in a range of linked addresses, in the order of the line table.
+    #[must_use]
+    pub fn statements(&self, range: std::ops::Range<u32>) -> &[Statement] {
+        let all = self.statements.get_or_init(|| self.read_statements());
+        let at = |address: u32| all.partition_point(|statement| statement.address < address);
+        all.get(at(range.start)..at(range.end)).unwrap_or_default()
+    }
+
+    fn read_statements(&self) -> Vec<Statement> {
+        let mut found = Vec::new();
+        let Some(file) = &self.image.file else { return found };
+        let dwarf = load_dwarf(file);
+        let mut units = dwarf.units();
+        while let Ok(Some(header)) = units.next() {
+            let Ok(unit) = dwarf.unit(header) else { continue };
+            statements_of_unit(&dwarf, &unit, &mut found);
+        }
+        // What begins at one address stays in the order of the table.
+        found.sort_by_key(|statement| statement.address);
+        found
+    }
+
     /// The files that the line tables mention, by path, each once.
     #[must_use]
     pub fn source_files(&self) -> BTreeSet<String> {
@@ -177,6 +213,35 @@ impl Module {
             files_of_unit(&dwarf, &unit, &mut found);
         }
         found
+    }
+}
+
+/// Adds the statements in the line table of a unit.
+fn statements_of_unit(
+    dwarf: &gimli::Dwarf<Reader>,
+    unit: &gimli::Unit<Reader>,
+    found: &mut Vec<Statement>,
+) {
+    let Some(program) = unit.line_program.clone() else { return };
+    let mut rows = program.rows();
+    let mut names: HashMap<u64, Arc<str>> = HashMap::new();
+    while let Ok(Some((header, row))) = rows.next_row() {
+        let (Some(line), false) = (row.line(), row.end_sequence()) else { continue };
+        let (Ok(line), Ok(address)) = (u32::try_from(line.get()), u32::try_from(row.address()))
+        else {
+            continue;
+        };
+        if !row.is_stmt() {
+            continue;
+        }
+        let short = || {
+            let path = row.file(header)?.path_name();
+            let text = dwarf.attr_string(unit, path).ok()?;
+            let text = String::from_utf8_lossy(text.bytes()).into_owned();
+            Some(Arc::from(text.rsplit('/').next().unwrap_or(&text)))
+        };
+        let file = names.entry(row.file_index()).or_insert_with(|| short().unwrap_or_default());
+        found.push(Statement { address, file: Arc::clone(file), line });
     }
 }
 

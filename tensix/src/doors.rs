@@ -77,6 +77,28 @@ impl Coprocessor {
         self.asleep = false;
     }
 
+    /// Sets semaphore `index` (modulo 8) to a value, which no instruction can: for who asks what would
+    /// happen if.
+    pub fn set_semaphore(&mut self, index: u32, value: u8) {
+        self.backend.sync.semaphores[index as usize & 7].value = value & 15;
+        self.asleep = false;
+    }
+
+    /// Largest value of semaphore `index` (modulo 8).
+    #[must_use]
+    pub fn semaphore_max(&self, index: u32) -> u8 {
+        self.backend.sync.semaphores[index as usize & 7].max
+    }
+
+    /// Hands over the bank of SrcA (0) or SrcB (1) that somebody waits for: to the matrix unit if
+    /// `filled`, else to the unpackers. For who asks what would happen if.
+    pub fn hand_over(&mut self, operand: u8, filled: bool) {
+        let banks = &mut self.backend.src[usize::from(operand & 1)];
+        let bank = usize::from(if filled { banks.matrix_bank } else { banks.unpacker_bank });
+        banks.owned_by_matrix[bank] = filled;
+        self.asleep = false;
+    }
+
     /// The answer to [`Env::request_register`].
     pub fn deliver_register(&mut self, thread: ThreadId, gpr: u8, value: u32) {
         let pending = &mut self.backend.scalar.outstanding[thread.index()];

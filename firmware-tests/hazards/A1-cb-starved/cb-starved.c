@@ -7,7 +7,7 @@ enum { CB = 0, PAGES = 4 };
 
 #ifdef ROLE_BRISC
 void kernel_main(void) {
-    for (u32 page = 0; page < PAGES - BUG; page++) {
+    for (u32 page = 0; page < PAGES - BUG; page++) { /* HERE */
         cb_reserve_back(CB, 1, 8);
         cb_push_back(CB, 1);
     }

@@ -8,7 +8,7 @@ enum { IN = 2, OUT = 17, TILES = 6, ROOM = 2, DST = 1 };
 
 #ifdef ROLE_NCRISC
 void kernel_main(void) {
-    for (u32 page = 0; page < TILES - BUG; page++) {
+    for (u32 page = 0; page < TILES - BUG; page++) { /* HERE */
         cb_reserve_back(IN, 1, ROOM);
         spend(30);
         cb_push_back(IN, 1);

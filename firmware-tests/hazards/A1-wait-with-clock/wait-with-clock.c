@@ -25,7 +25,7 @@ void kernel_main(void) {
 }
 #else
 void kernel_main(void) {
-    for (u32 page = 0; page < PAGES - BUG; page++) {
+    for (u32 page = 0; page < PAGES - BUG; page++) { /* HERE */
         cb_reserve_back(CB, 1, ROOM);
         spend(50);
         cb_push_back(CB, 1);

@@ -38,7 +38,7 @@ void kernel_main(void) {
     for (u32 tile = 0; tile < TILES; tile++) {
         u32 skipped = tile == 5;
         if (!skipped) spend(40);
-        if (BUG && skipped) continue;
+        if (BUG && skipped) continue; /* MISSING HERE */
         push_back(++count);
     }
     tensix_sync();

@@ -31,7 +31,7 @@ void kernel_main(void) {
     for (u32 round = 0; round < ROUNDS; round++) {
         MAILBOX(PEER_TRISC0) = round;
         if (round != ROUNDS - 1) consume(MAILBOX(PEER_TRISC0)); /* in turns; the last time together */
-        if (BUG) both(4, 3, 100);
+        if (BUG) both(4, 3, 100); /* HERE */
         else both(3, 4, 100);
     }
 }

@@ -8,7 +8,7 @@ enum { MUTEX = 2 };
 #if THREAD == 0
 void kernel_main(void) {
     push(TT_ATGETM(MUTEX));
-    if (!BUG) push(TT_ATRELM(MUTEX));
+    if (!BUG) push(TT_ATRELM(MUTEX)); /* MISSING HERE */
     tensix_sync();
     MAILBOX(PEER_TRISC2) = 1;
 }

@@ -12,7 +12,7 @@ void kernel_main(void) {
     push(TT_ATGETM(MUTEX));
     tensix_sync();
     MAILBOX(PEER_TRISC2) = 1;
-    if (!BUG) push(TT_ATRELM(MUTEX));
+    if (!BUG) push(TT_ATRELM(MUTEX)); /* MISSING HERE */
     push(TT_SEMWAIT(BLOCK_ALL, 1 << READY, SEM_WHILE_ZERO));
     push(TT_SEMGET(1 << READY));
     if (BUG) push(TT_ATRELM(MUTEX));

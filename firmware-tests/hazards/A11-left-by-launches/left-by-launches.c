@@ -7,12 +7,12 @@
 #if THREAD == 0
 void kernel_main(void) {
     MAILBOX(PEER_TRISC1) = 1;
-    MAILBOX(PEER_TRISC1) = 2; /* the edit */
+    MAILBOX(PEER_TRISC1) = 2; /* HERE */
 }
 #elif THREAD == 1
 void kernel_main(void) {
     consume(MAILBOX(PEER_TRISC0));
-    if (!BUG) consume(MAILBOX(PEER_TRISC0));
+    if (!BUG) consume(MAILBOX(PEER_TRISC0)); /* MISSING HERE */
 }
 #else
 void kernel_main(void) {}

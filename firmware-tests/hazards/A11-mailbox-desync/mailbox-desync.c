@@ -9,7 +9,7 @@ enum { TILES = 5 };
 void kernel_main(void) {
     for (u32 tile = 0; tile < TILES; tile++) {
         MAILBOX(PEER_TRISC1) = 0x1000 + tile;
-        if (!BUG || tile % 4 != 3) MAILBOX(PEER_TRISC2) = 0x2000 + tile;
+        if (!BUG || tile % 4 != 3) MAILBOX(PEER_TRISC2) = 0x2000 + tile; /* HERE */
     }
 }
 #elif THREAD == 1

@@ -13,7 +13,7 @@ void kernel_main(void) {
     u32 sum = 0;
     for (u32 block = 0; block < BLOCKS; block++) {
         MAILBOX(PEER_TRISC1) = block;
-        if (!BUG) sum += answer();
+        if (!BUG) sum += answer(); /* MISSING HERE */
     }
     REG32(0x30000) = sum;
 }

@@ -10,7 +10,7 @@ enum { TILES = 3 };
 void kernel_main(void) {
     for (u32 tile = 0; tile < TILES; tile++) {
         MAILBOX(PEER_TRISC1) = 0x1000 + tile;
-        if (BUG && tile < 2) MAILBOX(PEER_TRISC1) = 0x2000 + tile;
+        if (BUG && tile < 2) MAILBOX(PEER_TRISC1) = 0x2000 + tile; /* HERE */
         spend(20);
     }
 }

@@ -6,7 +6,7 @@
 
 #ifdef ROLE_NCRISC
 void kernel_main(void) {
-    if (BUG) MAILBOXES->sync.trisc[1] = SYNC_INIT;
+    if (BUG) MAILBOXES->sync.trisc[1] = SYNC_INIT; /* HERE */
 }
 #else
 void kernel_main(void) {}

@@ -8,7 +8,7 @@
 void kernel_main(void) {
     spend(300); /* NCRISC has reported done */
     volatile u8 *flag = BUG ? &MAILBOXES->sync.dm1 : (volatile u8 *)0x30000;
-    *flag = SYNC_LOAD;
+    *flag = SYNC_LOAD; /* HERE */
 }
 #else
 void kernel_main(void) {}

@@ -5,6 +5,6 @@
 
 void kernel_main(void) {
     u32 acks = NIU_REG(0, NIU_MST_WR_ACK_RECEIVED);
-    noc_copy(0, 0, NOC_CMD_WR | (BUG ? 0 : NOC_CMD_RESP_MARKED), 0x30000, 0x34000, 64);
+    noc_copy(0, 0, NOC_CMD_WR | (BUG ? 0 : NOC_CMD_RESP_MARKED), 0x30000, 0x34000, 64); /* HERE */
     noc_await(0, NIU_MST_WR_ACK_RECEIVED, acks + 1);
 }

@@ -32,7 +32,7 @@ void kernel_main(void) {
     issued = NIU_REG(NOC, NIU_MST_RD_RESP_RECEIVED);
     for (u32 block = 0; block < BLOCKS; block++) {
         for (u32 page = 0; page < 4; page++) read(0x30000 + 0x100 * page, 0x34000 + 0x100 * page, 0x100);
-        if (BUG && block == BLOCKS - 1) issued++;
+        if (BUG && block == BLOCKS - 1) issued++; /* HERE */
         while (!flushed()) fence();
     }
 }

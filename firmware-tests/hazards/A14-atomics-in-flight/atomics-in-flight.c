@@ -25,5 +25,5 @@ static void increment(u32 address, u32 by) {
 void kernel_main(void) {
     u32 before = NIU_REG(0, NIU_MST_ATOMIC_RESP_RECEIVED);
     for (u32 i = 0; i < 3; i++) increment(0x30000, 1);
-    if (!BUG) while (NIU_REG(0, NIU_MST_ATOMIC_RESP_RECEIVED) != before + 3) {}
+    if (!BUG) while (NIU_REG(0, NIU_MST_ATOMIC_RESP_RECEIVED) != before + 3) {} /* MISSING HERE */
 }

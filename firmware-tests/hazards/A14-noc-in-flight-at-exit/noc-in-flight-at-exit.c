@@ -6,5 +6,5 @@
 void kernel_main(void) {
     u32 reads = NIU_REG(0, NIU_MST_RD_RESP_RECEIVED);
     for (u32 i = 0; i < 4; i++) noc_copy(0, 1, NOC_CMD_RD | NOC_CMD_RESP_MARKED, 0x30000, 0x34000 + 0x2000 * i, 0x2000);
-    if (!BUG) noc_await(0, NIU_MST_RD_RESP_RECEIVED, reads + 4);
+    if (!BUG) noc_await(0, NIU_MST_RD_RESP_RECEIVED, reads + 4); /* MISSING HERE */
 }

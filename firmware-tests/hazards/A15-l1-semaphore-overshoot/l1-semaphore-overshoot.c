@@ -13,6 +13,6 @@ void kernel_main(void) {
 void kernel_main(void) {
     spend(100);
     amoadd(COUNT, 1);
-    amoadd(COUNT, BUG ? 2 : 1);
+    amoadd(COUNT, BUG ? 2 : 1); /* HERE */
 }
 #endif

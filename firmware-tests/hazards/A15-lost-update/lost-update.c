@@ -22,7 +22,7 @@ void kernel_main(void) {
         if (BUG) {
             u32 old = *COUNT;
             spend(10);
-            *COUNT = old + 1;
+            *COUNT = old + 1; /* HERE */
         } else {
             amoadd(COUNT, 1);
         }

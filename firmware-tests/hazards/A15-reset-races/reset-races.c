@@ -22,7 +22,7 @@ void kernel_main(void) {
         *ROUND = round + 1;
         if (late) {
             spend(100);
-            *READY = 0;
+            *READY = 0; /* HERE */
         }
         wait(READY, 1);
     }

@@ -9,7 +9,7 @@
 enum { DPW = 'D' | 'P' << 8 | 'W' << 16, DPD = 'D' | 'P' << 8 | 'D' << 16, ROOM = 8 };
 
 void kernel_main(void) {
-    for (u32 i = 0; i < (BUG ? ROOM + 1 : ROOM); i++) {
+    for (u32 i = 0; i < (BUG ? ROOM + 1 : ROOM); i++) { /* HERE */
         WAYPOINT_NCRISC = DPW;
         while (PRINT_WRITTEN - PRINT_READ >= ROOM) fence();
         WAYPOINT_NCRISC = DPD;

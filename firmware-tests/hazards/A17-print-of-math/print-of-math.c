@@ -19,7 +19,7 @@ static void print(u32 words) {
 }
 
 void kernel_main(void) {
-    for (u32 line = 0; line < 3; line++) print(BUG ? 3 : 2);
+    for (u32 line = 0; line < 3; line++) print(BUG ? 3 : 2); /* HERE */
 }
 #else
 void kernel_main(void) {}

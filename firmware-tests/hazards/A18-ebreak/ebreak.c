@@ -12,7 +12,7 @@ static void check(u32 good) {
 void kernel_main(void) {
     for (u32 tile = 0; tile < 5; tile++) {
         push(TT_NOP);
-        check(!BUG || tile < 3);
+        check(!BUG || tile < 3); /* HERE */
     }
     tensix_sync();
 }

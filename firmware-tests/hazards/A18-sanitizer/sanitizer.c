@@ -12,5 +12,5 @@ static void __attribute__((noinline)) sanitize(u32 address) {
 }
 
 void kernel_main(void) {
-    for (u32 i = 0; i < 4; i++) sanitize(0x20000 + (BUG ? 0x80000 : 0x8000) * i);
+    for (u32 i = 0; i < 4; i++) sanitize(0x20000 + (BUG ? 0x80000 : 0x8000) * i); /* HERE */
 }

@@ -9,7 +9,7 @@
 
 void kernel_main(void) {
     u32 tiles = arg(0);
-    if (tiles > 8) {
+    if (tiles > 8) { /* HERE */
         ASSERT_LINE = __LINE__;
         ASSERT_WHICH = CORE_NCRISC;
         ASSERT_TRIPPED = 3;

@@ -14,7 +14,7 @@ void kernel_main(void) {
         u32 many = BUG && round == 3 ? 120 : 8;
         push(TT_SEMWAIT(BLOCK_ALL, 1 << SEM, SEM_WHILE_ZERO));
         push(TT_SEMGET(1 << SEM));
-        for (u32 i = 0; i < many; i++) push(TT_NOP);
+        for (u32 i = 0; i < many; i++) push(TT_NOP); /* HERE */
         SEMAPHORE(SEM) = 0; /* even: post */
     }
     tensix_sync();

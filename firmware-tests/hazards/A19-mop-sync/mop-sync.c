@@ -16,7 +16,7 @@ void kernel_main(void) {
     MOP_CFG_WORD(7) = TT_SETDVALID(1);
     MOP_CFG_WORD(8) = TT_SETDVALID(1);
     if (!BUG) MAILBOX(PEER_TRISC1) = 3;
-    push(TT_MOP1);
+    push(TT_MOP1); /* HERE */
     tensix_sync();
     if (BUG) MAILBOX(PEER_TRISC1) = 3;
 }

@@ -15,7 +15,7 @@ void kernel_main(void) {
         push(TT_SEMWAIT(BLOCK_SYNC, 1 << SEM, SEM_WHILE_ZERO));
         push(TT_SEMGET(1 << SEM));
         tensix_sync();
-        if (late) SEMAPHORE(SEM) = 0;
+        if (late) SEMAPHORE(SEM) = 0; /* HERE */
     }
 }
 #else

@@ -14,7 +14,7 @@ void kernel_main(void) {
 }
 #else
 void kernel_main(void) {
-    for (u32 page = 0; page < (BUG ? 3 : PAGES); page++) {
+    for (u32 page = 0; page < (BUG ? 3 : PAGES); page++) { /* HERE */
         cb_wait_front(CB, 1);
         cb_pop_front(CB, 1);
     }

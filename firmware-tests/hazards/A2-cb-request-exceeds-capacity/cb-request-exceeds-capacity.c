@@ -9,7 +9,7 @@ enum { CB = 0, CAPACITY = 4, BLOCK = BUG ? 6 : 2 };
 void kernel_main(void) {
     cb_reserve_back(CB, 2, CAPACITY);
     cb_push_back(CB, 2);
-    cb_reserve_back(CB, BLOCK, CAPACITY);
+    cb_reserve_back(CB, BLOCK, CAPACITY); /* HERE */
     cb_push_back(CB, BLOCK);
 }
 #else

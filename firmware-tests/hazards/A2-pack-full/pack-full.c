@@ -9,7 +9,7 @@ enum { OUT = 20, TILES = 9, ROOM = 3, DST = 1 };
 #ifdef ROLE_NCRISC
 void kernel_main(void) {
     for (u32 page = 0; page < TILES; page++) {
-        if (BUG && page == 5) break;
+        if (BUG && page == 5) break; /* HERE */
         cb_wait_front(OUT, 1);
         spend(20);
         cb_pop_front(OUT, 1);

@@ -16,7 +16,7 @@ void kernel_main(void) {
 #elif THREAD == 0
 void kernel_main(void) {
     for (u32 page = 0; page < PAGES; page += BLOCK) {
-        cb_wait_front(CB, BLOCK);
+        cb_wait_front(CB, BLOCK); /* HERE */
         cb_pop_front(CB, BLOCK);
     }
 }

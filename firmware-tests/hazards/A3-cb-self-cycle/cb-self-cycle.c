@@ -8,7 +8,7 @@ enum { REQUESTS = 0, ANSWERS = 1, COUNT = 6, CAPACITY = BUG ? 2 : COUNT };
 #ifdef ROLE_BRISC
 void kernel_main(void) {
     for (u32 i = 0; i < COUNT; i++) {
-        cb_reserve_back(REQUESTS, 1, CAPACITY);
+        cb_reserve_back(REQUESTS, 1, CAPACITY); /* HERE */
         cb_push_back(REQUESTS, 1);
     }
     for (u32 i = 0; i < COUNT; i++) {

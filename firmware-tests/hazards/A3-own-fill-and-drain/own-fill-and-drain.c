@@ -16,7 +16,7 @@ void kernel_main(void) {
 }
 #elif THREAD == 2
 void kernel_main(void) {
-    for (u32 page = 0; page < MASKS; page++) {
+    for (u32 page = 0; page < MASKS; page++) { /* HERE */
         cb_reserve_back(MASK, 1, ROOM);
         cb_push_back(MASK, 1);
     }

@@ -9,7 +9,7 @@ enum { COUNT = 7, ROOM = BUG ? 1 : COUNT };
 /* Puts all in, then takes all out. */
 static inline void first(u32 in, u32 out) {
     for (u32 i = 0; i < COUNT; i++) {
-        cb_reserve_back(out, 1, ROOM);
+        cb_reserve_back(out, 1, ROOM); /* HERE */
         cb_push_back(out, 1);
     }
     for (u32 i = 0; i < COUNT; i++) {

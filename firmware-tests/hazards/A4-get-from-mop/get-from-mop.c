@@ -27,7 +27,7 @@ void kernel_main(void) {
     for (u32 round = 0; round < ROUNDS; round++) {
         u32 early = BUG && round == ROUNDS - 1;
         if (early) {
-            push(TT_MOP1); /* nothing is in use yet */
+            push(TT_MOP1); /* nothing is in use yet */ /* HERE */
             tensix_sync();
         }
         SEMAPHORE(UNPACK_SYNC) = 0; /* even: post */

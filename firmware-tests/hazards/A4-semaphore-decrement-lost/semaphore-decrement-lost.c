@@ -12,7 +12,7 @@ void kernel_main(void) {
     tensix_sync();
     for (u32 tile = 0; tile < TILES; tile++) {
         if (BUG && tile == 2) {
-            MAILBOX(PEER_TRISC2) = tile;
+            MAILBOX(PEER_TRISC2) = tile; /* HERE */
             spend(200);
             push(TT_SEMPOST(1 << MATH_PACK));
         } else {

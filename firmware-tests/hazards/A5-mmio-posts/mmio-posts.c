@@ -10,7 +10,7 @@ enum { READY = 6, BLOCK = BUG ? 20 : 15, BLOCKS = 2 };
 void kernel_main(void) {
     consume(MAILBOX(PEER_TRISC1));
     for (u32 block = 0; block < BLOCKS; block++) {
-        for (u32 i = 0; i < BLOCK; i++) SEMAPHORE(READY) = 0; /* even: post */
+        for (u32 i = 0; i < BLOCK; i++) SEMAPHORE(READY) = 0; /* even: post */ /* HERE */
         MAILBOX(PEER_TRISC1) = block;
         consume(MAILBOX(PEER_TRISC1));
     }

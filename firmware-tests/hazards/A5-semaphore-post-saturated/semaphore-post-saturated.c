@@ -8,7 +8,7 @@ enum { TILES = BUG ? 17 : 15 };
 #if THREAD == 1
 void kernel_main(void) {
     push(TT_SEMINIT(15, 0, 1 << MATH_PACK));
-    for (u32 tile = 0; tile < TILES; tile++) push(TT_SEMPOST(1 << MATH_PACK));
+    for (u32 tile = 0; tile < TILES; tile++) push(TT_SEMPOST(1 << MATH_PACK)); /* HERE */
     tensix_sync();
     MAILBOX(PEER_TRISC2) = TILES;
 }

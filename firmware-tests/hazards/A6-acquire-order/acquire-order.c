@@ -16,7 +16,7 @@ void kernel_main(void) {
         if (!wrong) push(TT_SEMPOST(1 << TO_PACK));
         push(TT_SEMWAIT(BLOCK_ALL, 1 << TO_MATH, SEM_WHILE_ZERO));
         push(TT_SEMGET(1 << TO_MATH));
-        if (wrong) push(TT_SEMPOST(1 << TO_PACK));
+        if (wrong) push(TT_SEMPOST(1 << TO_PACK)); /* HERE */
     }
     tensix_sync();
 }

@@ -12,7 +12,7 @@ void kernel_main(void) {
     MAILBOX(PEER_TRISC2) = TILES;
     for (u32 tile = 0; tile < TILES; tile++) {
         push(TT_SEMWAIT(BLOCK_SYNC, 1 << MATH_PACK, SEM_WHILE_MAX));
-        if (!BUG || tile != 2) push(TT_SEMPOST(1 << MATH_PACK));
+        if (!BUG || tile != 2) push(TT_SEMPOST(1 << MATH_PACK)); /* HERE */
     }
     tensix_sync();
 }

@@ -23,7 +23,7 @@ void kernel_main(void) {
     consume(MAILBOX(PEER_TRISC1));
     spend(200); /* math is two tiles ahead */
     for (u32 tile = 0; tile < TILES; tile++) {
-        push(TT_SEMWAIT(BLOCK_SYNC, 1 << PACK_DONE, CONDITION));
+        push(TT_SEMWAIT(BLOCK_SYNC, 1 << PACK_DONE, CONDITION)); /* HERE */
         push(TT_SEMGET(1 << PACK_DONE));
     }
     tensix_sync();

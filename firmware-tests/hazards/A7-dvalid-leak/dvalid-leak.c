@@ -19,7 +19,7 @@ void kernel_main(void) {
 #elif THREAD == 1
 void kernel_main(void) {
     consume(MAILBOX(PEER_TRISC0));
-    for (u32 tile = 0; tile < (BUG ? 1 : TILES); tile++) {
+    for (u32 tile = 0; tile < (BUG ? 1 : TILES); tile++) { /* HERE */
         push(TT_STALLWAIT(BLOCK_ALL, WAIT_SRCA_VLD));
         push(TT_CLEARDVALID(1));
     }

@@ -16,7 +16,7 @@ void kernel_main(void) {
     consume(MAILBOX(PEER_TRISC1)); /* math has ended */
     if (BUG) {
         push(TT_STALLWAIT(BLOCK_ALL, WAIT_SRCB_CLR));
-        push(TT_SETDVALID(2));
+        push(TT_SETDVALID(2)); /* HERE */
         tensix_sync();
     }
 }

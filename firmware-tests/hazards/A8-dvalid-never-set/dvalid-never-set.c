@@ -10,7 +10,7 @@ void kernel_main(void) {
     push(TT_CLEARDVALID_RESET);
     tensix_sync();
     MAILBOX(PEER_TRISC1) = TILES;
-    for (u32 tile = 0; tile < TILES - BUG; tile++) {
+    for (u32 tile = 0; tile < TILES - BUG; tile++) { /* HERE */
         push(TT_STALLWAIT(BLOCK_ALL, WAIT_SRCA_CLR));
         push(TT_SETDVALID(1));
     }

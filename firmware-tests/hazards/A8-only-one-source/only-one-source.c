@@ -15,7 +15,7 @@ void kernel_main(void) {
         u32 single = BUG && round == 4;
         push(TT_STALLWAIT(BLOCK_ALL, WAIT_SRCA_CLR));
         push(TT_SETDVALID(1));
-        if (single) continue;
+        if (single) continue; /* HERE */
         push(TT_STALLWAIT(BLOCK_ALL, WAIT_SRCB_CLR));
         push(TT_SETDVALID(2));
     }

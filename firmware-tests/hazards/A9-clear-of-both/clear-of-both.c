@@ -27,7 +27,7 @@ void kernel_main(void) {
         u32 copy = tile == 2;
         push(TT_STALLWAIT(BLOCK_ALL, WAIT_SRCA_VLD));
         if (!copy) push(TT_STALLWAIT(BLOCK_ALL, WAIT_SRCB_VLD));
-        push(TT_CLEARDVALID(copy && !BUG ? 1 : 3));
+        push(TT_CLEARDVALID(copy && !BUG ? 1 : 3)); /* HERE */
     }
     tensix_sync();
 }

@@ -19,7 +19,7 @@ void kernel_main(void) {
 #elif THREAD == 1
 void kernel_main(void) {
     consume(MAILBOX(PEER_TRISC0));
-    if (BUG) push(TT_CLEARDVALID(1));
+    if (BUG) push(TT_CLEARDVALID(1)); /* HERE */
     for (u32 tile = 0; tile < 1; tile++) {
         push(TT_STALLWAIT(BLOCK_ALL, WAIT_SRCA_VLD));
         push(TT_CLEARDVALID(1));

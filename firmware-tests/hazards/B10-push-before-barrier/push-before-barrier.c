@@ -13,8 +13,8 @@ void kernel_main(void) {
     u32 answers = NIU_REG(0, NIU_MST_RD_RESP_RECEIVED);
     for (u32 page = 0; page < TOTAL; page++) {
         cb_reserve_back(CB, 1, ROOM);
-        noc_copy(0, 1, NOC_CMD_RD | NOC_CMD_RESP_MARKED, DATA + PAGE * page, BASE + PAGE * page, PAGE); /* the edit */
-        if (!BUG) noc_await(0, NIU_MST_RD_RESP_RECEIVED, answers + page + 1);
+        noc_copy(0, 1, NOC_CMD_RD | NOC_CMD_RESP_MARKED, DATA + PAGE * page, BASE + PAGE * page, PAGE);
+        if (!BUG) noc_await(0, NIU_MST_RD_RESP_RECEIVED, answers + page + 1); /* MISSING HERE */
         cb_push_back(CB, 1);
     }
     noc_await(0, NIU_MST_RD_RESP_RECEIVED, answers + TOTAL);

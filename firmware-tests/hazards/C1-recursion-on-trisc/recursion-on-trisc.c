@@ -7,7 +7,7 @@
 static u32 __attribute__((noinline)) halve(u32 value, u32 depth) {
     volatile u32 keep[4] = {value, depth, value, depth};
     if (value <= 1) return keep[1];
-    return halve(value - (BUG ? 0 : value / 2), depth + 1) + keep[0];
+    return halve(value - (BUG ? 0 : value / 2), depth + 1) + keep[0]; /* HERE */
 }
 
 void kernel_main(void) { REG32(0x30000) = halve(512, 0); }

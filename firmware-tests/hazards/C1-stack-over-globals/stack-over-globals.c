@@ -7,7 +7,7 @@
 #if THREAD == 1
 static volatile u32 table[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
-static u32 __attribute__((noinline)) work(u32 seed) {
+static u32 __attribute__((noinline)) work(u32 seed) { /* HERE */
     volatile u32 local[BUG ? 492 : 64];
     for (u32 i = 0; i < sizeof local / 4; i++) local[i] = seed;
     return local[seed & 31];

@@ -6,7 +6,7 @@
 static u32 __attribute__((noinline)) descend(u32 depth) {
     volatile u32 frame[64];
     for (u32 i = 0; i < 64; i++) frame[i] = depth + i;
-    u32 below = depth == 0 ? 0 : descend(depth - 1);
+    u32 below = depth == 0 ? 0 : descend(depth - 1); /* HERE */
     return below + frame[depth & 63];
 }
 

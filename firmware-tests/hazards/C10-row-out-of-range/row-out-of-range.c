@@ -15,7 +15,7 @@ void kernel_main(void) {
     push(TT_SETDMAREG(8, ROW << 2));
     push(TT_SETDMAREG(9, 0));
     push(TT_SETDMAREG(12, 0));
-    push(TT_STOREIND_SRCB);
+    push(TT_STOREIND_SRCB); /* HERE */
     tensix_sync();
 }
 #else

@@ -22,7 +22,7 @@ void kernel_main(void) {
     }
     tensix_sync();
     consume(MAILBOX(PEER_BRISC));
-    unpack(0, FACE, 0);
+    unpack(0, FACE, 0); /* HERE */
     tensix_sync();
 }
 #elif THREAD == 1

@@ -10,7 +10,7 @@ void kernel_main(void) {
     MOP_CFG_WORD(1) = 2;
     for (u32 i = 2; i < 9; i++) MOP_CFG_WORD(i) = TT_NOP;
     MOP_CFG_WORD(5) = TT_SFPLOADI(0, BUG ? 5 : 0, 0x3F80);
-    push(TT_MOP1);
+    push(TT_MOP1); /* HERE */
     tensix_sync();
 }
 #else

@@ -9,5 +9,5 @@ void kernel_main(void) {
     REG32(0x30010) = 0xFFFFFFFF;
     fence();
     void (*volatile next)(void) = BUG ? (void (*)(void))0x30010 : work;
-    next();
+    next(); /* HERE */
 }

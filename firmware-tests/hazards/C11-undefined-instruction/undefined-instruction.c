@@ -5,7 +5,7 @@
 
 #if THREAD == 0
 void kernel_main(void) {
-    push(BUG ? TT_WORD(0xFE, 0) : TT_NOP);
+    push(BUG ? TT_WORD(0xFE, 0) : TT_NOP); /* HERE */
     tensix_sync();
 }
 #else

@@ -4,6 +4,6 @@
 #include "hazard.h"
 
 void kernel_main(void) {
-    if (arg(0) != 0) __asm__ volatile("ebreak");
+    if (arg(0) != 0) __asm__ volatile("ebreak"); /* HERE */
     REG32(0x30000) = 1;
 }

@@ -9,7 +9,7 @@ enum { RESULT = 0x30000, TWO_POINT_SEVEN = 0x402CCCCD };
 void kernel_main(void) {
     u32 value = TWO_POINT_SEVEN, whole;
 #if BUG
-    __asm__ volatile(".option push\n.option arch, +f\n"
+    __asm__ volatile(".option push\n.option arch, +f\n" /* HERE */
                      "fmv.w.x ft0, %1\nfcvt.w.s %0, ft0, rtz\n"
                      ".option pop" : "=r"(whole) : "r"(value));
 #else

@@ -10,7 +10,7 @@ enum { CB = 2, ROOM = 4, BLOCK = 2, TOTAL = 12 };
 void kernel_main(void) {
     for (u32 page = 0; page < TOTAL; page += BLOCK) {
         if (!BUG || page == 0) cb_reserve_back(CB, BLOCK, ROOM);
-        cb_push_back(CB, BLOCK); /* the edit */
+        cb_push_back(CB, BLOCK); /* HERE */
     }
 }
 #elif THREAD == 0

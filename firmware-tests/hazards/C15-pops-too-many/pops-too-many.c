@@ -18,7 +18,7 @@ void kernel_main(void) {
 void kernel_main(void) {
     for (u32 page = 0; page < TOTAL; page++) {
         cb_wait_front(CB, 1);
-        cb_pop_front(CB, BUG && page == 2 ? 2 : 1); /* the edit */
+        cb_pop_front(CB, BUG && page == 2 ? 2 : 1); /* HERE */
     }
 }
 #else

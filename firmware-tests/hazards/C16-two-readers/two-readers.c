@@ -8,7 +8,7 @@ enum { LEFT = 0, RIGHT = BUG ? LEFT : 1, ROOM = 4, EACH = 3 };
 static inline void fill(u32 cb) {
     for (u32 page = 0; page < EACH; page++) {
         cb_reserve_back(cb, 1, ROOM);
-        cb_push_back(cb, 1); /* the edit */
+        cb_push_back(cb, 1); /* HERE */
     }
 }
 

@@ -13,7 +13,7 @@ void kernel_main(void) {
         REG32(at + 4) = page;
         if (!BUG) REG32(at) = 0xC0DE;
         cb_push_back(CB, 1);
-        if (BUG) REG32(at) = 0xC0DE; /* the edit */
+        if (BUG) REG32(at) = 0xC0DE; /* HERE */
     }
 }
 #elif THREAD == 0

@@ -13,7 +13,7 @@ void kernel_main(void) {
     for (u32 page = 0; page < PAGES; page += BLOCK) {
         reads++;
         u32 pages = BUG && page == PAGES - BLOCK ? BLOCK + 1 : BLOCK;
-        noc_copy(NOC, 1, NOC_CMD_RD | NOC_CMD_RESP_MARKED, 0x30000, BASE + page * PAGE, pages * PAGE);
+        noc_copy(NOC, 1, NOC_CMD_RD | NOC_CMD_RESP_MARKED, 0x30000, BASE + page * PAGE, pages * PAGE); /* HERE */
         while (NIU_REG(NOC, NIU_MST_RD_RESP_RECEIVED) != reads) fence();
     }
 }

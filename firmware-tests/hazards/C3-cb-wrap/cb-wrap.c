@@ -9,7 +9,7 @@ enum { CB = 0, BLOCK = BUG ? 3 : 2, BLOCKS = 4 };
 void kernel_main(void) {
     for (u32 i = 0; i < BLOCKS; i++) {
         cb_reserve_back(CB, BLOCK, 4);
-        cb_push_back(CB, BLOCK);
+        cb_push_back(CB, BLOCK); /* HERE */
     }
 }
 #else

@@ -19,7 +19,7 @@ void kernel_main(void) {
     for (u32 page = 0; page < TOTAL; round++) {
         u32 block = BUG ? (round % 3 == 2 ? 3 : 2) : 3;
         cb_wait_front(CB, block);
-        cb_pop_front(CB, block);
+        cb_pop_front(CB, block); /* HERE */
         page += block;
     }
 }

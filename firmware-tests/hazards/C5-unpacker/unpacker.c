@@ -7,7 +7,7 @@ enum { FACE = 0x30000 };
 
 #ifdef ROLE_BRISC
 void kernel_main(void) {
-    for (u32 i = 0; i < FACE_BYTES / (BUG ? 8 : 4); i++) REG32(FACE + 4 * i) = 0x3F803F80;
+    for (u32 i = 0; i < FACE_BYTES / (BUG ? 8 : 4); i++) REG32(FACE + 4 * i) = 0x3F803F80; /* HERE */
     fence();
     MAILBOX(PEER_TRISC0) = 1;
 }

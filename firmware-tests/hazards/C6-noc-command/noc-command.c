@@ -5,6 +5,6 @@
 
 void kernel_main(void) {
     u32 reads = NIU_REG(0, NIU_MST_RD_RESP_RECEIVED);
-    noc_copy(0, 1, NOC_CMD_RD | NOC_CMD_RESP_MARKED, 0x30000, BUG ? 0x34004 : 0x34000, 64);
+    noc_copy(0, 1, NOC_CMD_RD | NOC_CMD_RESP_MARKED, 0x30000, BUG ? 0x34004 : 0x34000, 64); /* HERE */
     noc_await(0, NIU_MST_RD_RESP_RECEIVED, reads + 1);
 }

@@ -7,6 +7,6 @@ extern char _start[];
 
 void kernel_main(void) {
     volatile u32 *result = BUG ? (volatile u32 *)_start : (volatile u32 *)0x30000;
-    *result = 0x13;
+    *result = 0x13; /* HERE */
     fence();
 }

@@ -10,7 +10,7 @@ void kernel_main(void) {
     for (u32 at = 0; at < 64; at += 4) REG32(0x30000 + at) = 0x13;
     fence();
     u32 reads = NIU_REG(NOC, NIU_MST_RD_RESP_RECEIVED);
-    noc_copy(NOC, 1, NOC_CMD_RD | NOC_CMD_RESP_MARKED, 0x30000, BUG ? CODE : 0x34000, 64);
+    noc_copy(NOC, 1, NOC_CMD_RD | NOC_CMD_RESP_MARKED, 0x30000, BUG ? CODE : 0x34000, 64); /* HERE */
     while (NIU_REG(NOC, NIU_MST_RD_RESP_RECEIVED) != reads + 1) {}
 }
 #else

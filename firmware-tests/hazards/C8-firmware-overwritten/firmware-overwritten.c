@@ -7,5 +7,5 @@ void kernel_main(void) {
     volatile u32 *result = (volatile u32 *)arg(0);
     u32 word = *result;
     fence();
-    *result = word;
+    *result = word; /* HERE */
 }

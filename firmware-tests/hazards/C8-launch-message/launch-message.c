@@ -8,7 +8,7 @@ static void __attribute__((noinline)) store(u32 base, u32 index, u32 value) { RE
 
 void kernel_main(void) {
     for (u32 i = 0; i < 4; i++) store(0x30000, i, i);
-    if (BUG) store(0x100, 0, 0x12345678);
+    if (BUG) store(0x100, 0, 0x12345678); /* HERE */
 }
 #else
 void kernel_main(void) {}

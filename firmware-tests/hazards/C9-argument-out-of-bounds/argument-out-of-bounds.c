@@ -5,6 +5,6 @@
 
 void kernel_main(void) {
     u32 sum = 0;
-    for (u32 i = 0; i < (BUG ? 4 : 3); i++) sum += arg(i);
+    for (u32 i = 0; i < (BUG ? 4 : 3); i++) sum += arg(i); /* HERE */
     REG32(0x30000) = sum;
 }

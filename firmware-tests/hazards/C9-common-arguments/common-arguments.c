@@ -8,7 +8,7 @@
 void kernel_main(void) {
     u32 sum = 0, count = arg(0);
     const volatile u32 *at = crta_l1_base;
-    while (count--) sum += *at++;
+    while (count--) sum += *at++; /* HERE */
     REG32(0x30000) = sum;
 }
 #else

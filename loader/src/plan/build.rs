@@ -104,6 +104,7 @@ pub(super) fn launch(
         go_word: go_word(raw.dispatch.unwrap_or_default()),
         kernels,
         arguments,
+        semaphores: scope.semaphores,
         circular: raw.cb.iter().map(circular).collect(),
         expects,
         name: raw.name,

@@ -104,6 +104,8 @@ pub struct Launch {
     /// Where the runtime arguments of each core lie, first its own, then its common ones; empty
     /// ranges where it has none.
     pub arguments: Vec<(CoreId, Range<u32>)>,
+    /// Addresses of the semaphores, for names.
+    pub semaphores: Vec<u32>,
     /// Circular buffers, for names and checks.
     pub circular: Vec<CircularBuffer>,
     /// What must hold afterwards.

@@ -73,7 +73,7 @@ pub fn describe(stamp: Stamp, event: &Event, names: &dyn Names) -> Option<Line> 
         return None;
     }
     let pc = (stamp.pc != 0).then_some(stamp.pc);
-    let code = pc.zip(core_of(stamp.agent)).and_then(|(pc, core)| names.code(core, pc));
+    let code = pc.zip(core_of(stamp.agent)).and_then(|(pc, core)| names.site(core, pc));
     Some(Line { target, cycle: stamp.cycle.0, agent: stamp.agent, pc, code, text })
 }
 
@@ -242,7 +242,9 @@ pub(crate) fn device_view(agent: AgentId) -> View {
 }
 
 fn device_name(view: View, addr: u32) -> String {
-    memory_map::register_name(view, addr).unwrap_or_else(|| format!("{addr:#010x}"))
+    noc::counter_name(view, addr)
+        .or_else(|| memory_map::register_name(view, addr))
+        .unwrap_or_else(|| format!("{addr:#010x}"))
 }
 
 fn host_text(out: &mut String, addr: u32, value: u32, bytes: u32, names: &dyn Names) {
@@ -355,8 +357,7 @@ pub(crate) fn polled(names: &dyn Names, core: CoreId, reads: Option<u32>) -> Opt
             place.map_or_else(|| format!("polls L1 {addr:#x}"), |at| format!("polls {}", at.name)),
         );
     }
-    let name = memory_map::register_name(view_of(core), addr);
-    Some(format!("polls {}", name.unwrap_or_else(|| format!("{addr:#010x}"))))
+    Some(format!("polls {}", device_name(view_of(core), addr)))
 }
 
 pub(crate) const fn view_of(core: CoreId) -> View {

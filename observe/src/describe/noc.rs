@@ -3,8 +3,10 @@
 //! Bits of NOC_CTRL: `[isa-bh: NoC/MemoryMap.md]`; names
 //! `[hdr: hw/inc/internal/tt-1xx/blackhole/noc/noc_parameters.h]`.
 
-use memory_map::{Target, register_at};
+use memory_map::layout::STREAM_STRIDE;
+use memory_map::{Target, View, lookup, register_at};
 
+use crate::resource::{ACKED, RECEIVED};
 use crate::text::{Dec, Hex, put};
 
 /// What [`sim_core::Event::NocIssue`] carries.
@@ -110,6 +112,19 @@ pub(super) fn stream_text(out: &mut String, stream: u8, register: u16, before: u
         }
     };
     put!(out; "CB ", Dec(stream), what, Dec(before), " -> ", Dec(after));
+}
+
+/// `CB 5 tiles received`: the counter of a circular buffer that an address is.
+pub(super) fn counter_name(view: View, addr: u32) -> Option<String> {
+    let hit =
+        lookup(view, addr).filter(|hit| hit.target == Target::Overlay && hit.offset % 4 == 0)?;
+    let (stream, register) = (hit.offset / STREAM_STRIDE, hit.offset % STREAM_STRIDE / 4);
+    let what = match u16::try_from(register).ok()? {
+        ACKED => "acked",
+        RECEIVED => "received",
+        _ => return None,
+    };
+    (stream < u32::from(CIRCULAR_BUFFERS)).then(|| format!("CB {stream} tiles {what}"))
 }
 
 /// Circular buffers of a Blackhole tile.

@@ -108,6 +108,20 @@ fn stream_registers_are_circular_buffer_counters() {
     assert_eq!(stream(17), "stream 3 BUF_START 0x4 -> 0x5");
 }
 
+/// A store to a counter, and a poll of it, have the name that the reports have for it.
+#[test]
+fn counters_of_circular_buffers_are_named_where_cores_write_and_poll() {
+    let stamp = at(10, AgentId::Core(CoreId::Brisc), 0x80);
+    let store = |addr| {
+        let event = Event::DeviceStore { addr, value: 3, width: Width::Word };
+        describe(stamp, &event, &BuiltInNames).unwrap().text
+    };
+    assert_eq!(store(0xFFB4_8020), "CB 8 tiles acked = 0x3");
+    assert_eq!(store(0xFFB4_8028), "CB 8 tiles received = 0x3");
+    let polled = polled(&BuiltInNames, CoreId::Trisc0, Some(0xFFB4_8028));
+    assert_eq!(polled.as_deref(), Some("polls CB 8 tiles received"));
+}
+
 #[test]
 fn waits_name_conditions_and_durations() {
     let reason = WaitReason::Semaphore { mask: 2, condition: 1 };

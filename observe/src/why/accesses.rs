@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use isa::word::{LOAD, imm_i, opcode, rs1};
 use memory_map::layout::LOCAL_RAM_BASE;
+use rustc_hash::FxHashMap;
 use sim_core::l1::L1_BYTES;
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Event, Observer, Retire, Stamp};
@@ -110,7 +111,12 @@ pub struct Accesses<N> {
     cores: [Registers; CoreId::COUNT],
     stacks: Vec<Stack>,
     polled: Polled,
+    /// What each store instruction has written to.
+    extents: FxHashMap<(AgentId, u32), Range<u32>>,
 }
+
+/// Bytes behind what was written in which a read is likely to belong to it.
+const NEAR: u32 = 4096;
 
 impl<N: Names> Accesses<N> {
     /// Checks with names and the arguments of the launches; L1 below `cleared` is cleared by the
@@ -130,6 +136,7 @@ impl<N: Names> Accesses<N> {
             cores: std::array::from_fn(|_| Registers::reset()),
             stacks: Vec::new(),
             polled: Polled::default(),
+            extents: FxHashMap::default(),
         };
         accesses.written.write(0, cleared);
         accesses
@@ -165,9 +172,37 @@ impl<N: Names> Accesses<N> {
         if coder(&self.report.names, stamp.agent, stamp.pc)
             .is_some_and(|core| self.report.is_kernel(core, stamp.pc))
         {
-            let text = format!("{what} {word:#x}, which nobody has ever written");
+            let text =
+                format!("{what} {word:#x}, which nobody has ever written{}", self.before(word));
             self.report.add(stamp, h::C5, text);
         }
+    }
+
+    /// Takes note of a store.
+    fn extend(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        let own = self.extents.entry((stamp.agent, stamp.pc)).or_insert(addr..addr + bytes);
+        *own = own.start.min(addr)..own.end.max(addr + bytes);
+    }
+
+    /// Which store of a kernel has written up to a word, if one has.
+    fn before(&self, word: u32) -> String {
+        let near = |((agent, pc), range): &(&(AgentId, u32), &Range<u32>)| {
+            range.end <= word
+                && word - range.end < NEAR
+                && coder(&self.report.names, *agent, *pc)
+                    .is_some_and(|core| self.report.is_kernel(core, *pc))
+        };
+        let written = self.extents.iter().filter(near);
+        let Some(((agent, pc), range)) =
+            written.max_by_key(|((agent, pc), range)| (range.end, agent.code(), *pc))
+        else {
+            return String::new();
+        };
+        let core = coder(&self.report.names, *agent, *pc);
+        let Some(site) = core.and_then(|core| self.report.names.site(core, *pc)) else {
+            return String::new();
+        };
+        format!("; {agent} has written up to {:#x} in {site}", range.end)
     }
 
     /// A kernel moved its stack pointer.
@@ -218,7 +253,11 @@ impl<N: Names> Accesses<N> {
                 self.report.add(stamp, h::C9, text);
             }
             _ if !self.written.holds(addr) && retire.value == 0 => {
-                let text = format!("reads L1 word {:#x}, which nobody has ever written", addr & !3);
+                let text = format!(
+                    "reads L1 word {:#x}, which nobody has ever written{}",
+                    addr & !3,
+                    self.before(addr & !3)
+                );
                 self.report.add(stamp, h::C5, text);
             }
             _ => {}
@@ -238,6 +277,8 @@ fn load_address(word: u32, registers: &Registers) -> Option<u32> {
 impl<N: Names> Observer for Accesses<N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         if let Event::L1Store { addr, .. } | Event::L1Atomic { addr, .. } = *event {
+            let bytes = if let Event::L1Store { width, .. } = event { width.bytes() } else { 4 };
+            self.extend(stamp, addr, bytes);
             let atomic = matches!(event, Event::L1Atomic { .. });
             self.polled.wrote(stamp.agent, stamp.pc, stamp.cycle.0, addr, atomic);
             if matches!(stamp.agent, AgentId::Thread(_) | AgentId::Unit(_)) {

@@ -40,7 +40,18 @@ pub fn casts(core: CoreId, start: u32, code: &[u8], names: &dyn Names) -> Option
     let count = 1 + found.count() as u64;
     let agent = AgentId::Core(core);
     let source = names.excerpt(core, pc);
-    Some(Finding { hazard: h::C13, cycle: 0, agent, pc, place, code: site, source, text, count })
+    Some(Finding {
+        hazard: h::C13,
+        cycle: 0,
+        agent,
+        pc,
+        place,
+        code: site,
+        source,
+        callers: Vec::new(),
+        text,
+        count,
+    })
 }
 
 #[cfg(test)]

@@ -46,6 +46,8 @@ pub struct Finding {
     pub code: Option<CodeName>,
     /// The text of that line.
     pub source: Option<Excerpt>,
+    /// Who called the function of that line, the innermost call first.
+    pub callers: Vec<CodeName>,
     /// What happened.
     pub text: String,
     /// How often, from the same place.
@@ -84,6 +86,7 @@ pub fn layout(circular: &[CircularBuffer]) -> Vec<Finding> {
                 place: "the launch".to_owned(),
                 code: None,
                 source: None,
+                callers: Vec::new(),
                 text: format!(
                     "CB {} ({:#x}..{:#x}) and CB {} ({:#x}..{:#x}) overlap",
                     one.index,

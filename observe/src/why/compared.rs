@@ -8,6 +8,9 @@ use sim_core::{CoreId, Retire};
 
 use super::scene::Scene;
 
+/// Minor opcode of `and` `[riscv: 2.4]`.
+const AND: u32 = 7;
+
 /// Operand fields of an instruction.
 struct Fields {
     opcode: u32,
@@ -127,7 +130,7 @@ pub(super) fn counted(scene: &Scene<'_>, core: CoreId, pc: u32) -> Option<Count>
 fn count(scene: &Scene<'_>, core: CoreId, log: &[&Retire], start: usize) -> Option<Count> {
     let values = Values { scene, core, log };
     let mut derived = 1_u32 << log[start].rd & !1;
-    let mut is_count = false;
+    let (mut is_count, mut masked) = (false, None);
     for (at, retire) in log.iter().enumerate().skip(start + 1) {
         let fields = Fields::of(retire.word);
         if retire.pc == log[start].pc || derived == 0 {
@@ -142,7 +145,17 @@ fn count(scene: &Scene<'_>, core: CoreId, log: &[&Retire], start: usize) -> Opti
             values.before(at, register)
         };
         let sets = matches!(fields.function, 2 | 3);
+        if let (OP, AND, true) = (fields.opcode, fields.function, left != right) {
+            let (own, other) =
+                if left { (fields.left, fields.right) } else { (fields.right, fields.left) };
+            masked = at_least(values.before(at, own), operand(other));
+        }
         let reads = match fields.opcode {
+            // A count without its low bits is 0 for as long as it is less.
+            BRANCH if left != right && matches!(fields.function, 0 | 1) && is_count => {
+                let other = if left { fields.right } else { fields.left };
+                return masked.filter(|_| other == 0);
+            }
             BRANCH if left != right => {
                 let less = goes_on(log, at, fields.function)?;
                 let (l, r) = (operand(fields.left), operand(fields.right));
@@ -161,6 +174,12 @@ fn count(scene: &Scene<'_>, core: CoreId, log: &[&Retire], start: usize) -> Opti
         }
     }
     None
+}
+
+/// What a count must come up to for `count & mask` not to be 0: compilers test for a power of two so.
+fn at_least(is: u32, mask: u32) -> Option<Count> {
+    let wanted = 1_u32.checked_shl(mask.trailing_zeros())?;
+    (wanted > 1 && is < wanted).then_some(Count { is, wanted })
 }
 
 /// Whether a loop goes on for as long as the left operand of the branch at entry `at` is the lesser
@@ -204,6 +223,13 @@ fn immediate(fields: &Fields) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mask_without_low_bits_is_a_power_of_two_to_come_up_to() {
+        assert_eq!(at_least(1, 0x1_FFFE), Some(Count { is: 1, wanted: 2 }));
+        assert_eq!(at_least(1, 0x1_FFFF), None);
+        assert_eq!(at_least(0, 0), None);
+    }
 
     /// `l < r` holds: the left one must come up to the right one. It does not: the right one must
     /// grow beyond the left one. What would have to fall is no count.

@@ -1,24 +1,34 @@
-//! Loops that cores go round when a limit ends the run.
+//! What cores executed last, the loops that they go round when a limit ends the run, and how often each
+//! branch went which way.
 //!
-//! A hint, no proof: a loop that stores, or whose registers change, may end. Cores that provably wait are
-//! parked, and among the waits.
+//! A loop is a hint, no proof: one that stores, or whose registers change, may end. Cores that provably wait
+//! are parked, and among the waits.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
-use isa::word::{LOAD, STORE, funct3, imm_i, opcode, rs1};
+use isa::word::{BRANCH, JAL, JALR, LOAD, STORE, branch_target, funct3, imm_i, opcode, rd, rs1};
 use memory_map::layout::{LOCAL_RAM_BASE, LOCAL_RAM_BYTES_DM};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use sim_core::l1::L1_BYTES;
-use sim_core::{AgentId, CoreId, Observer, Retire, ThreadId, WaitReason, Width};
+use sim_core::{AgentId, CoreId, Event, Observer, Retire, Stamp, ThreadId, WaitReason, Width};
 use tile::{AgentWait, WatchedLoad};
 
 use super::compared::Values;
+use super::origin::{Operands, Origins};
 use super::scene::Scene;
 use crate::describe::{as_text, view_of};
 use crate::names::CodeName;
 
 /// Instructions that are remembered of each core.
 const REMEMBERED: usize = 768;
+/// Callers of a function that are remembered.
+const CALLERS: usize = 64;
+/// The link register of calls.
+const LINK: u32 = 1;
+/// That of calls to what saves registers.
+const ALTERNATE_LINK: u32 = 5;
 /// Rounds that have to be alike.
 const ROUNDS: usize = 3;
 
@@ -44,9 +54,45 @@ struct Round {
     stores: bool,
 }
 
-/// Remembers the last instructions of each core.
+/// How often a branch went one way since the launch, which time was the last, counted over both ways, and
+/// when that was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) count: u64,
+    pub(super) last: u64,
+    pub(super) cycle: u64,
+    /// What it compared that time.
+    pub(super) operands: Operands,
+}
+
+/// What became of a branch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Outcomes {
+    pub(super) passed: Outcome,
+    pub(super) taken: Outcome,
+}
+
+/// A call instruction, and when it called first and last.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    pc: u32,
+    /// Whether it leaves a return address, so that it is no jump within the function.
+    links: bool,
+    first: u64,
+    last: u64,
+}
+
+/// Remembers the last instructions of each core, its branches and its calls.
 #[derive(Clone, Debug, Default)]
-pub struct Loops([VecDeque<Retire>; CoreId::COUNT]);
+pub struct Loops {
+    /// By the first instruction of what is called.
+    calls: [FxHashMap<u32, Vec<Call>>; CoreId::COUNT],
+    last: [VecDeque<Retire>; CoreId::COUNT],
+    branches: [FxHashMap<u32, Outcomes>; CoreId::COUNT],
+    origins: [Origins; CoreId::COUNT],
+    /// What the branch that was executed last compared.
+    pending: [Operands; CoreId::COUNT],
+}
 
 impl Loops {
     /// What the cores do that are not among the waits of a scene.
@@ -63,7 +109,7 @@ impl Loops {
                 let what = if stores { ", storing in each round" } else { "" };
                 (format!("goes round a loop of {instructions} instructions{what}"), head)
             }
-            None => ("is at work".to_owned(), self.0[core.index()].back()?.pc),
+            None => ("is at work".to_owned(), self.last[core.index()].back()?.pc),
         };
         Some(Running { agent, text, pc, code: scene.code(agent, pc) })
     }
@@ -102,12 +148,81 @@ impl Loops {
 
     /// What a core has executed last, oldest first.
     pub(super) fn log(&self, core: CoreId) -> impl DoubleEndedIterator<Item = &Retire> {
-        self.0[core.index()].iter()
+        self.last[core.index()].iter()
+    }
+
+    /// What the loop that a core is in compared last, with the branch.
+    pub(super) fn compares(&self, core: CoreId) -> Option<Operands> {
+        let branch = self.log(core).rev().find(|retire| opcode(retire.word) == BRANCH)?;
+        let Outcomes { passed, taken } = self.outcomes(core, branch.pc);
+        let last = if passed.last > taken.last { passed } else { taken };
+        (last.count > 0).then_some(last.operands)
+    }
+
+    /// The last instruction that a core has executed within a range of its code.
+    pub(super) fn last_within(&self, core: CoreId, code: &Range<u32>) -> Option<u32> {
+        self.log(core).rev().map(|retire| retire.pc).find(|pc| code.contains(pc))
+    }
+
+    /// What became of the branch at `pc` since the launch.
+    pub(super) fn outcomes(&self, core: CoreId, pc: u32) -> Outcomes {
+        self.branches[core.index()].get(&pc).copied().unwrap_or_default()
+    }
+
+    /// Takes note of where a branch led to.
+    fn branched(&mut self, core: CoreId, branch: &Retire, next: u32) {
+        let taken = next == branch_target(branch.word, branch.pc);
+        // Rounds of a parked loop are left out: what follows then is no answer.
+        if !taken && next != branch.pc.wrapping_add(4) {
+            return;
+        }
+        let known = self.branches[core.index()].entry(branch.pc).or_default();
+        let last = known.passed.count + known.taken.count + 1;
+        let outcome = if taken { &mut known.taken } else { &mut known.passed };
+        let (count, operands) = (outcome.count + 1, self.pending[core.index()]);
+        *outcome = Outcome { count, last, cycle: branch.cycle.0, operands };
+    }
+
+    /// Takes note of a call.
+    fn called(&mut self, core: CoreId, call: &Retire, entry: u32) {
+        let calls = self.calls[core.index()].entry(entry).or_default();
+        let cycle = call.cycle.0;
+        if let Some(known) = calls.iter_mut().find(|known| known.pc == call.pc) {
+            known.last = cycle;
+        } else if calls.len() < CALLERS {
+            let links = rd(call.word) == LINK;
+            calls.push(Call { pc: call.pc, links, first: cycle, last: cycle });
+        }
+    }
+
+    /// The call, or jump, from elsewhere to a function at a cycle; `is_own` says of an address whether it is the function's. The
+    /// last one before, as far as that is known: of calls that were repeated since, the one that began last.
+    pub(super) fn call(
+        &self,
+        core: CoreId,
+        cycle: u64,
+        is_own: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
+        let own = self.calls[core.index()].iter().filter(|(entry, _)| is_own(**entry));
+        let calls = own.flat_map(|(_, calls)| calls);
+        let is_call = |call: &&Call| call.links || !is_own(call.pc);
+        let calls = calls.filter(|call| call.first <= cycle && is_call(call));
+        let when = |call: &&Call| if call.last <= cycle { call.last } else { call.first };
+        calls.max_by_key(when).map(|call| call.pc)
+    }
+
+    /// The calls and jumps from elsewhere to a function.
+    pub(super) fn callers(&self, core: CoreId, is_own: impl Fn(u32) -> bool) -> Vec<u32> {
+        let own = self.calls[core.index()].iter().filter(|(entry, _)| is_own(**entry));
+        let calls = own.flat_map(|(_, calls)| calls).filter(|call| call.links || !is_own(call.pc));
+        let mut pcs: Vec<u32> = calls.map(|call| call.pc).collect();
+        pcs.sort_unstable();
+        pcs
     }
 
     /// The shortest loop that the last instructions are.
     fn round(&self, core: CoreId) -> Option<Round> {
-        let last: Vec<_> = self.0[core.index()].iter().rev().copied().collect();
+        let last: Vec<_> = self.last[core.index()].iter().rev().copied().collect();
         let repeats = |&period: &usize| {
             (0..(ROUNDS - 1) * period).all(|back| last[back].pc == last[back + period].pc)
         };
@@ -117,6 +232,11 @@ impl Loops {
         let head = round.iter().map(|retire| retire.pc).min()?;
         Some(Round { head, instructions: period, stores })
     }
+}
+
+/// Whether a jump goes back to a return address.
+fn is_return(word: u32) -> bool {
+    opcode(word) == JALR && rd(word) == 0 && matches!(rs1(word), LINK | ALTERNATE_LINK)
 }
 
 /// The load that entry `at` of a log is, if it is one from outside the core.
@@ -147,8 +267,32 @@ impl Observer for Loops {
         true
     }
 
+    fn event(&mut self, _: Stamp, event: &Event) {
+        let signal = || memory_map::mailbox::address("go_messages[0].signal");
+        if let Event::HostWrite { addr, bytes, .. } = *event
+            && signal().is_some_and(|at| (addr..addr.saturating_add(bytes)).contains(&at))
+        {
+            self.branches.iter_mut().for_each(FxHashMap::clear);
+            self.calls.iter_mut().for_each(FxHashMap::clear);
+        }
+    }
+
     fn retire(&mut self, core: CoreId, retire: &Retire) {
-        let last = &mut self.0[core.index()];
+        let before = self.last[core.index()].back().copied();
+        if let Some(before) = before {
+            match opcode(before.word) {
+                BRANCH => self.branched(core, &before, retire.pc),
+                // A call at the end of a function is a jump.
+                JAL | JALR if !is_return(before.word) => self.called(core, &before, retire.pc),
+                _ => {}
+            }
+        }
+        let origins = &mut self.origins[core.index()];
+        if opcode(retire.word) == BRANCH {
+            self.pending[core.index()] = origins.operands(retire.word);
+        }
+        origins.retire(retire);
+        let last = &mut self.last[core.index()];
         if last.len() == REMEMBERED {
             last.pop_front();
         }
@@ -179,6 +323,21 @@ mod tests {
         let found = round(pcs.clone(), NOP);
         assert_eq!(found, Some(Round { head: 0x20, instructions: 3, stores: false }));
         assert!(round(pcs, SW).is_some_and(|round| round.stores));
+    }
+
+    #[test]
+    fn branch_is_counted_by_where_it_led_to() {
+        let mut loops = Loops::default();
+        let branch = isa::asm::bne(5, 6, -4);
+        for (cycle, (pc, word)) in
+            [(0x14, branch), (0x10, NOP), (0x14, branch), (0x18, NOP)].into_iter().enumerate()
+        {
+            let retire = Retire { cycle: Cycle(cycle as u64), pc, word, rd: 0, value: 0 };
+            loops.retire(CoreId::Ncrisc, &retire);
+        }
+        let found = loops.outcomes(CoreId::Ncrisc, 0x14);
+        assert_eq!(found.taken, Outcome { count: 1, last: 1, cycle: 0, ..Outcome::default() });
+        assert_eq!(found.passed, Outcome { count: 1, last: 2, cycle: 2, ..Outcome::default() });
     }
 
     #[test]

@@ -13,14 +13,19 @@ mod checks;
 mod circular;
 mod classify;
 mod compared;
+mod decided;
+mod evidence;
 mod export;
+mod flow;
 mod graph;
 pub mod hazards;
 mod html;
 mod leftovers;
 mod loops;
+mod missing;
 mod needs;
 mod niu;
+mod origin;
 mod pairs;
 mod polled;
 mod remark;
@@ -28,6 +33,7 @@ mod report;
 mod scene;
 mod sends;
 mod show;
+mod suppose;
 #[cfg(test)]
 mod tests;
 mod unknown;
@@ -46,6 +52,7 @@ use crate::resource::Resource;
 pub use accesses::{Accesses, Arguments, Stack};
 pub use casts::casts;
 pub use checks::{Checks, Finding, Regions, layout};
+pub use decided::Decision;
 use graph::Graph;
 pub use graph::Standing;
 use hazards::Hazard;
@@ -55,6 +62,7 @@ pub use pairs::{Cell, Ledgered, Pair};
 pub use polled::{LostUpdate, Polled};
 pub use scene::{CircularBuffer, End, Machine, Scene, WrongResult};
 pub use sends::{Pending, pending};
+pub use suppose::{Supposed, what_if};
 pub use walk::{Round, round};
 
 /// An agent that waits, in the order of the story.
@@ -115,6 +123,10 @@ pub struct Explanation {
     pub headline: String,
     /// The wait that users see, if the headline is a mistake that came before it.
     pub symptom: Option<String>,
+    /// The launch that it ended in.
+    pub launch: Option<String>,
+    /// The earlier launch that made the mistake of the headline.
+    pub left_by: Option<String>,
     /// What is wrong with the result, the first of it.
     pub wrong: Option<WrongResult>,
     /// When the end was found.
@@ -131,12 +143,18 @@ pub struct Explanation {
     pub running: Vec<Running>,
     /// What would have to happen next, and why it cannot.
     pub missing: Option<String>,
+    /// Branches that decided that it did not come, and those that led to the wait.
+    pub decisions: Vec<Decision>,
+    /// What would happen if an awaited value were there, if that was tried.
+    pub supposed: Vec<Supposed>,
     /// The books of the resource that the cause is about.
     pub ledger: Option<Ledgered>,
     /// Contract violations that were seen on the way.
     pub findings: Vec<Finding>,
     /// What to look at next.
     pub next: Vec<String>,
+    /// The violation that the headline is about, if it is one: an index into [`Explanation::findings`].
+    pub led_by: Option<usize>,
 }
 
 impl Explanation {
@@ -167,6 +185,8 @@ pub fn explain(scene: &Scene<'_>, fault: Option<&GuestError>) -> Explanation {
         hazard: None,
         headline: String::new(),
         symptom: None,
+        launch: scene.launch(scene.found).map(str::to_owned),
+        left_by: None,
         wrong: scene.wrong.cloned(),
         found: scene.found,
         closed: scene.closed,
@@ -175,10 +195,16 @@ pub fn explain(scene: &Scene<'_>, fault: Option<&GuestError>) -> Explanation {
         waits: links(scene, &graph),
         running: Vec::new(),
         missing: None,
+        decisions: Vec::new(),
+        supposed: Vec::new(),
         ledger: None,
         findings: scene.findings.to_vec(),
         next: Vec::new(),
+        led_by: None,
     };
+    for finding in &mut explanation.findings {
+        finding.callers = scene.callers(finding.agent, finding.pc, finding.cycle);
+    }
     if scene.end == End::NoProgress {
         explanation.running = scene.loops.running(scene);
     }
@@ -186,6 +212,12 @@ pub fn explain(scene: &Scene<'_>, fault: Option<&GuestError>) -> Explanation {
         mistake(scene, &mut explanation, fault);
     } else {
         stuck(scene, &graph, &mut explanation);
+    }
+    let led_by = explanation.led_by.and_then(|at| explanation.findings.get(at));
+    let began = led_by.and_then(|finding| scene.launch(finding.cycle)).map(str::to_owned);
+    explanation.left_by = began.filter(|_| explanation.launch.is_some());
+    if explanation.left_by == explanation.launch {
+        explanation.left_by = None;
     }
     if let Some(hazard) = explanation.hazard {
         explanation.next.insert(0, hazard.next.to_owned());
@@ -221,7 +253,9 @@ fn links(scene: &Scene<'_>, graph: &Graph<'_>) -> Vec<Link> {
             pc: wait.pc,
             code: wait.pc.and_then(|pc| scene.code(wait.agent, pc)),
             source: wait.pc.and_then(|pc| scene.excerpt(wait.agent, pc)),
-            callers: wait.pc.map_or_else(Vec::new, |pc| scene.callers(wait.agent, pc)),
+            callers: wait.pc.map_or_else(Vec::new, |pc| {
+                scene.callers(wait.agent, pc, wait.since.map_or(scene.found, |since| since.0))
+            }),
             instruction: wait.word.map(isa::disasm::tensix),
             held: wait.held.map(|held| Held {
                 instruction: isa::disasm::tensix(held.word),
@@ -240,6 +274,9 @@ fn links(scene: &Scene<'_>, graph: &Graph<'_>) -> Vec<Link> {
 fn mistake(scene: &Scene<'_>, explanation: &mut Explanation, fault: &GuestError) {
     explanation.hazard = hazards::of_check(fault.id, &fault.message);
     explanation.headline = format!("{}: {} ({})", fault.id, fault.message, fault.at.agent);
+    if let Some(pc) = fault.at.pc {
+        explanation.decisions = decided::course(scene, fault.at.agent, pc);
+    }
     explanation.closed = Some(fault.at.cycle.0);
     explanation.chain = vec![explanation.waits.len()];
     explanation.waits.push(culprit(scene, fault));
@@ -263,6 +300,16 @@ fn culprit(scene: &Scene<'_>, fault: &GuestError) -> Link {
         (_, Some(word)) => format!("stopped at `{}`", isa::disasm::tensix(word)),
         (_, None) => "stopped".to_owned(),
     };
+    let mut callers =
+        fault.at.pc.map_or_else(Vec::new, |pc| scene.callers(agent, pc, fault.at.cycle.0));
+    // Outside all code: where it came from.
+    if let (AgentId::Core(core), Some(pc)) = (agent, fault.at.pc)
+        && let Some(code) = scene.names.kernel_code(core).filter(|code| !code.contains(&pc))
+        && let Some(left) = scene.loops.last_within(core, &code)
+    {
+        callers.extend(scene.names.site(core, left));
+        callers.extend(scene.callers(agent, left, fault.at.cycle.0));
+    }
     Link {
         agent,
         text,
@@ -270,7 +317,7 @@ fn culprit(scene: &Scene<'_>, fault: &GuestError) -> Link {
         pc: fault.at.pc,
         code: fault.at.pc.and_then(|pc| scene.code(agent, pc)),
         source: fault.at.pc.and_then(|pc| scene.excerpt(agent, pc)),
-        callers: fault.at.pc.map_or_else(Vec::new, |pc| scene.callers(agent, pc)),
+        callers,
         instruction: None,
         held: None,
         word: None,
@@ -300,6 +347,7 @@ fn bare_ebreak(
         place: scene.place(fault.at.agent, pc),
         code: scene.names.site(core, pc),
         source: scene.names.excerpt(core, pc),
+        callers: Vec::new(),
         text: format!("ebreak with {nops} of eight NOPs behind it"),
         count: 1,
     })
@@ -320,7 +368,10 @@ fn stuck(scene: &Scene<'_>, graph: &Graph<'_>, explanation: &mut Explanation) {
         };
         if let Some(finding) = scene.findings.first() {
             explanation.hazard = Some(finding.hazard);
-            explanation.headline = finding.text.clone();
+            explanation.led_by = Some(0);
+            explanation.decisions = decided::course(scene, finding.agent, finding.pc);
+            explanation.headline =
+                format!("{} ({} in {})", finding.text, finding.agent, finding.place);
         }
         return;
     }
@@ -350,7 +401,8 @@ fn stuck(scene: &Scene<'_>, graph: &Graph<'_>, explanation: &mut Explanation) {
         let place = scene.place(node.wait.agent, pc);
         explanation.headline = format!("{} in {place}", explanation.headline);
     }
-    explanation.missing = missing(scene, graph, root);
+    explanation.missing = missing::missing(scene, graph, root);
+    explanation.decisions = decided::decisions(scene, graph, root);
     if let Some(resource) = node.need.resource {
         let waiter = (
             node.wait.agent,
@@ -361,7 +413,7 @@ fn stuck(scene: &Scene<'_>, graph: &Graph<'_>, explanation: &mut Explanation) {
         explanation.ledger = pairs::ledgered(scene, resource, waiter);
     }
     if let Kind::Counter { noc, value } = node.need.kind {
-        explanation.missing = Some(counter(scene, noc, value, node.need.target));
+        explanation.missing = Some(missing::counter(scene, noc, value, node.need.target));
     }
     upstream::lead(scene, graph, root, explanation);
 }
@@ -374,111 +426,4 @@ fn no_progress(running: &[Running]) -> String {
         }
         None => "nobody waits for anything that is known here".to_owned(),
     }
-}
-
-/// The nearest missing action and why it cannot come.
-fn missing(scene: &Scene<'_>, graph: &Graph<'_>, root: usize) -> Option<String> {
-    let node = &graph.nodes[root];
-    let resource = node.need.resource?;
-    if let Resource::Word(addr) = resource
-        && let Some(lost) = scene.polled.lost(addr)
-        && node.hazard == Some(hazards::A15)
-    {
-        return Some(overwritten(scene, lost));
-    }
-    let action = needs::action(resource, node.need.way);
-    let mut reasons = Vec::new();
-    if let Some(pc) = node.need.own {
-        let agent = node.need.who.first().copied().unwrap_or(node.wait.agent);
-        let place = scene.place(agent, pc);
-        reasons.push(format!("{agent} would do it itself, behind this wait, in {place}"));
-    }
-    if let Some(behind) = sites(scene, &node.need.sites) {
-        reasons.push(behind);
-    } else if node.need.known && node.need.who.is_empty() && node.need.own.is_none() {
-        reasons.push(nowhere(scene, node, resource));
-    }
-    let done = graph::finished(graph, &node.need);
-    if !done.is_empty() {
-        let names: Vec<_> = done.iter().map(|core| core.name()).collect();
-        let verb = if names.len() == 1 { "has" } else { "have" };
-        reasons.push(format!("{} {verb} finished", names.join(", ")));
-    }
-    for &at in &node.to {
-        let other = &graph.nodes[at];
-        reasons.push(format!("{} {}", other.wait.agent, other.need.text));
-    }
-    let last = scene.ledger.history(resource).and_then(|history| history.last(node.need.way));
-    let last = match last {
-        Some(entry) => format!(
-            "; the last one came from {} in {} at cycle {}",
-            entry.agent,
-            scene.place(entry.agent, entry.pc),
-            entry.cycle
-        ),
-        None if scene.ledger.is_blank() => String::new(),
-        None => "; there never was one".to_owned(),
-    };
-    let because =
-        if reasons.is_empty() { "nobody is left to do it".to_owned() } else { reasons.join("; ") };
-    Some(format!("{action}: {because}{last}"))
-}
-
-/// Nobody has the code for it: who at least looks at the buffer is likely to lack it.
-fn nowhere(scene: &Scene<'_>, node: &graph::Node<'_>, resource: Resource) -> String {
-    let users = users::users(scene, resource, node.need.way);
-    let other =
-        |site: &&users::Site| needs::core_behind(site.agent) != needs::core_behind(node.wait.agent);
-    let none = "no kernel of this launch has the code for it";
-    match users.lookers.iter().find(other) {
-        Some(site) => {
-            let place = scene.place(site.agent, site.pc);
-            format!("{none}, though {} looks at {resource} in {place}", site.agent)
-        }
-        None => none.to_owned(),
-    }
-}
-
-/// Where in the code of the launch it would be done, by nobody so far.
-fn sites(scene: &Scene<'_>, sites: &[users::Site]) -> Option<String> {
-    let mut places: Vec<String> = Vec::new();
-    for site in sites {
-        let place = format!("{} would do it in {}", site.agent, scene.place(site.agent, site.pc));
-        if !places.contains(&place) {
-            places.push(place);
-        }
-    }
-    (!places.is_empty()).then(|| places.join("; "))
-}
-
-/// An update that a store has wiped out.
-fn overwritten(scene: &Scene<'_>, lost: &LostUpdate) -> String {
-    let told = |(agent, pc, cycle): (AgentId, u32, u64)| {
-        format!("{agent} in {} at cycle {cycle}", scene.place(agent, pc))
-    };
-    format!(
-        "an update by {} was overwritten by {}, who had not looked since",
-        told(lost.lost),
-        told(lost.by)
-    )
-}
-
-/// A NoC barrier: what the interface counts and what software expects.
-fn counter(scene: &Scene<'_>, noc: u8, value: u32, target: Option<u32>) -> String {
-    let mut issued = (0, 0);
-    for (resource, history) in scene.ledger.iter() {
-        if matches!(resource, Resource::Noc { noc: own, .. } if own == noc) {
-            issued.0 += history.given;
-            issued.1 += history.taken;
-        }
-    }
-    let target = target.map_or_else(String::new, |target| format!(", software expects {target}"));
-    if scene.ledger.is_blank() {
-        return format!("the counter shows {value}{target}, and no request is under way");
-    }
-    format!(
-        "the counter shows {value}{target}; NoC {noc} has carried out {} of {} requests, so it \
-         will never move again",
-        issued.1, issued.0
-    )
 }

@@ -84,6 +84,16 @@ impl Need {
     }
 }
 
+#[cfg(test)]
+impl Need {
+    /// A wait for an operation on a resource, and nothing else known.
+    pub(super) fn of(resource: Resource, way: Way) -> Self {
+        let mut need = Self::new(Kind::Resource, String::new(), Vec::new());
+        (need.resource, need.way) = (Some(resource), way);
+        need
+    }
+}
+
 /// The core that does what an agent does: a thread's instructions are pushed by its core.
 pub(super) fn core_behind(agent: AgentId) -> Option<CoreId> {
     crate::describe::core_of(agent)
@@ -184,7 +194,14 @@ fn exceed(scene: &Scene<'_>, core: CoreId, pc: u32, need: &mut Need) {
     let Some(buffer) = scene.buffer(index) else { return };
     let Some(Count { is, wanted }) = counted(scene, core, pc) else { return };
     // A count that a buffer cannot have has not been read right.
-    if is > buffer.pages || wanted <= buffer.pages || wanted > CREDIT_MASK {
+    if is > buffer.pages || wanted > CREDIT_MASK {
+        return;
+    }
+    if wanted <= buffer.pages {
+        if wanted > 1 && need.way == Way::Give {
+            let state = remark(scene, Resource::Circular(index));
+            need.text = format!("polls for {wanted} pages of CB {index}{state}");
+        }
         return;
     }
     let (pages, has) = (plural("page", wanted.into()), buffer.pages);
@@ -231,8 +248,12 @@ fn sync(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32) -> Need {
     let own = SYNC_ORDER.iter().position(|other| *other == core);
     if own == Some((addr - SYNC) as usize) {
         let value = byte(addr - SYNC);
-        let text = format!("waits for GO in {} (is {value:#x})", scene.word_name(addr));
         let in_kernel = wait.pc.is_some_and(|pc| scene.names.is_kernel(core, pc));
+        let waits = format!("waits for GO in {} (is {value:#x})", scene.word_name(addr));
+        let text = match scene.names.kernel_code(core) {
+            Some(_) if !in_kernel => format!("is done with its kernel and {waits}"),
+            _ => waits,
+        };
         let kind = if in_kernel { Kind::Word } else { Kind::Idle };
         let mut need = Need::new(kind, text, vec![AgentId::Core(CoreId::Brisc)]);
         need.resource = Some(Resource::Word(addr));

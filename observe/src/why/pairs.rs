@@ -37,6 +37,8 @@ pub struct Pair {
     pub give: Option<Cell>,
     /// Who took it.
     pub take: Option<Cell>,
+    /// The launch in which it was given, or else taken.
+    pub launch: Option<String>,
 }
 
 /// The books of the resource that the root waits for.
@@ -75,9 +77,11 @@ fn cell(scene: &Scene<'_>, agent: AgentId, cycle: u64, pc: u32, waits: bool) -> 
     Cell { agent, cycle, pc, place: short_place(scene, agent, pc), waits }
 }
 
-/// The entry that moved unit `number` that way.
+/// The entry that moved unit `number` that way since the last set-up, from which units are counted.
 fn unit(history: &History, way: Way, number: u64) -> Option<&Entry> {
-    history.recent.iter().rev().find(|entry| {
+    let mut since =
+        history.recent.iter().rev().take_while(|entry| entry.operation.way != Way::Init);
+    since.find(|entry| {
         let amount = u64::from(entry.operation.amount);
         entry.operation.way == way
             && amount > 0
@@ -102,7 +106,10 @@ fn pair(
             (own == way).then(|| cell(scene, *agent, *since, *pc, true))
         })
     };
-    Pair { number, give: side(Way::Give), take: side(Way::Take) }
+    let (give, take) = (side(Way::Give), side(Way::Take));
+    let cell = give.as_ref().or(take.as_ref());
+    let launch = cell.and_then(|cell| scene.launch(cell.cycle)).map(str::to_owned);
+    Pair { number, give, take, launch }
 }
 
 /// The first pair whose two call sites had other partners before.
@@ -181,7 +188,13 @@ pub(super) fn ledgered(
 fn sites(scene: &Scene<'_>, resource: Resource, history: &History) -> Vec<String> {
     let mut lines: Vec<((AgentId, String, Way), SiteUse)> = Vec::new();
     for (site, used) in history.sites.iter().filter(|(site, _)| site.way != Way::Init) {
-        let key = (site.agent, scene.place(site.agent, site.pc), site.way);
+        let calls = scene.call_lines(site.agent, site.pc);
+        let calls: Vec<String> = calls.iter().map(ToString::to_string).collect();
+        let called = match calls.len() {
+            0 => String::new(),
+            _ => format!(", called in {}", calls.join(" and ")),
+        };
+        let key = (site.agent, scene.place(site.agent, site.pc) + &called, site.way);
         match lines.iter_mut().find(|(known, _)| *known == key) {
             Some((_, sum)) => {
                 sum.count += used.count;

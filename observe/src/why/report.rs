@@ -68,6 +68,7 @@ impl<N: Names> Report<N> {
             place,
             code,
             source,
+            callers: Vec::new(),
             text,
             count: 1,
         });

@@ -120,6 +120,9 @@ impl std::fmt::Display for WrongResult {
     }
 }
 
+/// Calls that are told, at most.
+const CALLS: usize = 8;
+
 /// Everything the analysis looks at.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
@@ -147,6 +150,8 @@ pub struct Scene<'a> {
     pub names: &'a dyn Names,
     /// Circular buffers of the launch.
     pub circular: &'a [CircularBuffer],
+    /// When each launch began and what it is called, if anybody knows.
+    pub launches: &'a [(u64, String)],
 }
 
 impl std::fmt::Debug for Scene<'_> {
@@ -159,6 +164,12 @@ impl std::fmt::Debug for Scene<'_> {
 }
 
 impl Scene<'_> {
+    /// The launch in force at a cycle.
+    pub(super) fn launch(&self, cycle: u64) -> Option<&str> {
+        let begun = self.launches.iter().rev().find(|(since, _)| *since <= cycle);
+        begun.map(|(_, name)| name.as_str())
+    }
+
     /// Where a pc of an agent is.
     pub(super) fn code(&self, agent: AgentId, pc: u32) -> Option<CodeName> {
         super::report::coder(self.names, agent, pc).and_then(|core| self.names.site(core, pc))
@@ -169,21 +180,43 @@ impl Scene<'_> {
         super::report::coder(self.names, agent, pc).and_then(|core| self.names.excerpt(core, pc))
     }
 
-    /// Where the function of that line was called from, the innermost call first: what it was inlined
-    /// into, and the caller of the function that was really called.
-    pub(super) fn callers(&self, agent: AgentId, pc: u32) -> Vec<CodeName> {
+    /// Where the function of that line was called from at that cycle, the innermost call first: what it
+    /// was inlined into, and the callers of the functions that were really called.
+    pub(super) fn callers(&self, agent: AgentId, pc: u32, cycle: u64) -> Vec<CodeName> {
         let Some(core) = super::report::coder(self.names, agent, pc) else { return Vec::new() };
         if !self.names.is_kernel(core, pc) {
             return Vec::new();
         }
         let mut callers = self.names.callers(core, pc);
-        if agent == AgentId::Core(core)
-            && let Some(call) = self.call(core, pc)
-        {
+        for call in self.calls(agent, core, pc, cycle) {
             callers.extend(self.names.site(core, call));
             callers.extend(self.names.callers(core, call));
         }
+        callers.dedup();
+        callers.retain(|caller| caller.function != "_start");
         callers
+    }
+
+    /// The calls that led to `pc`, the innermost first: from the log of calls, or, without one, from the
+    /// return address.
+    fn calls(&self, agent: AgentId, core: CoreId, pc: u32, cycle: u64) -> Vec<u32> {
+        let (mut calls, mut inner) = (Vec::new(), pc);
+        let mut functions = Vec::new();
+        while let Some(function) = self.names.function(core, inner)
+            && !functions.contains(&function)
+            && calls.len() < CALLS
+        {
+            let is_own = |entry: u32| self.names.function(core, entry).as_ref() == Some(&function);
+            let call = self.loops.call(core, cycle, is_own);
+            functions.push(function.clone());
+            let Some(call) = call.filter(|call| self.names.is_kernel(core, *call)) else { break };
+            calls.push(call);
+            inner = call;
+        }
+        if calls.is_empty() && agent == AgentId::Core(core) {
+            calls.extend(self.call(core, pc));
+        }
+        calls
     }
 
     /// The call that led into the function at `pc`. `ra` says it as long as it points into another
@@ -196,6 +229,24 @@ impl Scene<'_> {
         (own != other && other != "_start" && self.names.is_kernel(core, call)).then_some(call)
     }
 
+    /// The lines from which the function at `pc` was called, if there are several.
+    pub(super) fn call_lines(&self, agent: AgentId, pc: u32) -> Vec<CodeName> {
+        let Some(core) = super::report::coder(self.names, agent, pc) else { return Vec::new() };
+        let Some(function) =
+            self.names.function(core, pc).filter(|_| self.names.is_kernel(core, pc))
+        else {
+            return Vec::new();
+        };
+        let is_own = |entry: u32| self.names.function(core, entry).as_ref() == Some(&function);
+        let mut lines: Vec<CodeName> = Vec::new();
+        for call in self.loops.callers(core, is_own) {
+            let line = self.names.site(core, call).filter(|line| !lines.contains(line));
+            lines.extend(line.filter(|line| line.function != "_start"));
+        }
+        lines.truncate(CALLS);
+        if lines.len() > 1 { lines } else { Vec::new() }
+    }
+
     /// ` at function file:line`, or the bare pc.
     pub(super) fn place(&self, agent: AgentId, pc: u32) -> String {
         match self.code(agent, pc) {
@@ -206,7 +257,9 @@ impl Scene<'_> {
 
     /// Name of a word of L1.
     pub(super) fn word_name(&self, addr: u32) -> String {
-        self.names.l1(addr).map_or_else(|| Resource::Word(addr).to_string(), |place| place.name)
+        let named = self.names.l1(addr).map(|place| place.name);
+        let page = named.or_else(|| self.names.page(addr));
+        page.unwrap_or_else(|| Resource::Word(addr).to_string())
     }
 
     pub(super) fn buffer(&self, index: u8) -> Option<&CircularBuffer> {

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{Cell, Explanation, Held, Ledgered, Link, Running};
+use super::{Cell, Decision, End, Explanation, Finding, Held, Ledgered, Link, Running};
 use crate::names::Excerpt;
 
 /// Width of a column of the ledger.
@@ -34,6 +34,24 @@ fn link(f: &mut fmt::Formatter<'_>, link: &Link, mark: &str) -> fmt::Result {
         Some(held) => writeln!(f, "      holds back {held}"),
         None => Ok(()),
     }
+}
+
+/// The mistake that came first.
+fn violation(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
+    let Finding { agent, cycle, pc, place, callers, source, text, count, .. } = finding;
+    writeln!(f, "  * {agent} at cycle {cycle}: {text}")?;
+    match finding.code {
+        Some(_) => writeln!(f, "      in {place}, pc {pc:#x}")?,
+        None => writeln!(f, "      in {place}")?,
+    }
+    for caller in callers {
+        writeln!(f, "      called in {caller}")?;
+    }
+    excerpt(f, source.as_ref())?;
+    if *count > 1 {
+        writeln!(f, "   = {count} times")?;
+    }
+    Ok(())
 }
 
 /// The line of source with a caret below what the instruction belongs to.
@@ -82,7 +100,12 @@ fn ledger(f: &mut fmt::Formatter<'_>, ledger: &Ledgered) -> fmt::Result {
     if !ledger.pairs.is_empty() {
         writeln!(f, "  {:>5}  {give:<COLUMN$}  {take}", "#")?;
     }
+    let mut launch = ledger.pairs.first().and_then(|pair| pair.launch.as_ref());
     for pair in &ledger.pairs {
+        if let (Some(next), true) = (&pair.launch, pair.launch.as_ref() != launch) {
+            writeln!(f, "         -- launch {next} --")?;
+            launch = Some(next);
+        }
         let mark = if ledger.divergent == Some(pair.number) { "  <== here" } else { "" };
         let (give, take) = (cell(pair.give.as_ref()), cell(pair.take.as_ref()));
         let line = format!("{:<COLUMN$}  {}{mark}", clipped(&give), clipped(&take));
@@ -115,6 +138,12 @@ impl fmt::Display for Explanation {
         if let Some(hazard) = self.hazard {
             writeln!(f, "   = {}", hazard.doc)?;
         }
+        if let (Some(launch), true) = (&self.launch, self.end != End::Done) {
+            writeln!(f, "   = in launch {launch}")?;
+        }
+        if let Some(launch) = &self.left_by {
+            writeln!(f, "   = left behind by launch {launch}")?;
+        }
         if let Some(symptom) = &self.symptom {
             writeln!(f, "   = what hangs: {symptom}")?;
         }
@@ -122,8 +151,13 @@ impl fmt::Display for Explanation {
         if let Some(wrong) = self.wrong.as_ref().filter(|_| self.hazard.is_some()) {
             writeln!(f, "   = {wrong}")?;
         }
+        if let Some(finding) = self.led_by.and_then(|at| self.findings.get(at)) {
+            writeln!(f, "\ncause")?;
+            violation(f, finding)?;
+        }
         if let Some((root, rest)) = self.chain.split_last() {
-            writeln!(f, "\ncause{}", if self.circle { " (a circle)" } else { "" })?;
+            let what = if self.led_by.is_some() { "what hangs" } else { "cause" };
+            writeln!(f, "\n{what}{}", if self.circle { " (a circle)" } else { "" })?;
             link(f, &self.waits[*root], "*")?;
             let circle = (0..self.waits.len()).filter(|at| self.waits[*at].root && at != root);
             for at in circle {
@@ -139,6 +173,26 @@ impl fmt::Display for Explanation {
         }
         if let Some(missing) = &self.missing {
             writeln!(f, "\nmissing: {missing}")?;
+        }
+        if !self.decisions.is_empty() {
+            writeln!(f, "\ndecided")?;
+        }
+        for Decision { agent, text, pc, code, source, callers, .. } in &self.decisions {
+            writeln!(f, "    {agent} {text}")?;
+            match code {
+                Some(code) => writeln!(f, "      in {code}, pc {pc:#x}")?,
+                None => writeln!(f, "      in pc {pc:#x}")?,
+            }
+            for caller in callers {
+                writeln!(f, "      called in {caller}")?;
+            }
+            excerpt(f, source.as_ref())?;
+        }
+        if !self.supposed.is_empty() {
+            writeln!(f, "\nwhat if")?;
+        }
+        for supposed in &self.supposed {
+            writeln!(f, "    {}", supposed.text)?;
         }
         if let Some(books) = &self.ledger {
             ledger(f, books)?;
@@ -170,10 +224,16 @@ impl Explanation {
             let mark = if link.stuck { '*' } else { ' ' };
             writeln!(f, "  {mark} {} {} [{}]", link.agent, link.text, place(link))?;
         }
-        for finding in &self.findings {
+        for (at, finding) in self.findings.iter().enumerate() {
+            if self.led_by == Some(at) {
+                continue;
+            }
             let hazard = finding.hazard;
             writeln!(f, "\nwarning[{}]: {}: {}", hazard.id, hazard.name, finding.text)?;
             writeln!(f, "  --> {}, cycle {}, {}", finding.agent, finding.cycle, finding.place)?;
+            for caller in &finding.callers {
+                writeln!(f, "      called in {caller}")?;
+            }
             excerpt(f, finding.source.as_ref())?;
             if finding.count > 1 {
                 writeln!(f, "   = {} times", finding.count)?;

@@ -128,6 +128,7 @@ impl Hang {
             names: &BuiltInNames,
             wrong: None,
             circular: &[buffer(0), buffer(16), buffer(17)],
+            launches: &[],
         };
         explain(&scene, None)
     }

@@ -27,6 +27,14 @@ fn explains(finding: &Finding, resource: Option<Resource>, hazard: Option<&str>)
     }
 }
 
+/// Whether a finding is about a word that an earlier launch left behind, and that something was decided by.
+fn is_stale(finding: &Finding, explanation: &Explanation) -> bool {
+    let mut decisions = explanation.decisions.iter();
+    finding.hazard.id == h::A11.id
+        && decisions
+            .any(|one| one.launch.is_some() && (one.agent, one.pc) == (finding.agent, finding.pc))
+}
+
 /// Puts the first mistake that explains the hang in front of it.
 pub(super) fn lead(
     scene: &Scene<'_>,
@@ -45,11 +53,11 @@ pub(super) fn lead(
     let before = |finding: &&Finding| {
         scene.closed.is_none_or(|closed| finding.cycle <= closed)
             && finding.hazard.id != h::C13.id
-            && explains(finding, need.resource, hazard)
+            && (explains(finding, need.resource, hazard) || is_stale(finding, explanation))
     };
-    let Some(first) = scene.findings.iter().filter(before).min_by_key(|found| found.cycle) else {
-        return;
-    };
+    let findings = scene.findings.iter().enumerate().filter(|(_, finding)| before(finding));
+    let Some((at, first)) = findings.min_by_key(|(_, found)| found.cycle) else { return };
+    explanation.led_by = Some(at);
     let symptom = std::mem::take(&mut explanation.headline);
     explanation.symptom = Some(symptom);
     explanation.headline = format!("{} ({} in {})", first.text, first.agent, first.place);

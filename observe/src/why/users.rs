@@ -7,7 +7,7 @@
 //! buffer; nothing is concluded from such a kernel's silence.
 
 use isa::op::Opcode;
-use isa::operands::{Semget, Sempost, Storereg};
+use isa::operands::{Semget, Sempost, Semwait, Storereg};
 use isa::word;
 use memory_map::layout::{LOCAL_RAM_BASE, STREAM_STRIDE};
 use memory_map::{Target, lookup};
@@ -41,7 +41,7 @@ pub(super) struct Site {
 pub(super) struct Users {
     /// In the order of cores and addresses.
     pub(super) sites: Vec<Site>,
-    /// Who looks at the counters of the buffer.
+    /// Who looks at the counters of the buffer, or waits at the semaphore.
     pub(super) lookers: Vec<Site>,
     /// Whether that is all: every kernel could be read, and none computes such an address.
     pub(super) complete: bool,
@@ -196,13 +196,14 @@ fn credit(offset: u32) -> Option<(Resource, Way)> {
 /// A Tensix instruction that a core pushes.
 fn pushed(core: CoreId, pc: u32, text: u32, told: &mut dyn FnMut(AgentId, u32, Done)) {
     let Some(thread) = core.thread().map(AgentId::Thread) else { return };
-    let mut each = |selected: u32, way: Way| {
+    let mut each = |selected: u32, way: Option<Way>| {
         let chosen = (0..8).filter(|index| selected >> index & 1 == 1);
-        chosen.for_each(|index| told(thread, pc, (Resource::Semaphore(index), Some(way))));
+        chosen.for_each(|index| told(thread, pc, (Resource::Semaphore(index), way)));
     };
     match Opcode::from_word(text) {
-        Some(Opcode::Sempost) => each(Sempost::of(text).sem_sel, Way::Give),
-        Some(Opcode::Semget) => each(Semget::of(text).sem_sel, Way::Take),
+        Some(Opcode::Sempost) => each(Sempost::of(text).sem_sel, Some(Way::Give)),
+        Some(Opcode::Semget) => each(Semget::of(text).sem_sel, Some(Way::Take)),
+        Some(Opcode::Semwait) => each(Semwait::of(text).sem_sel, None),
         Some(Opcode::Storereg) => {
             let addr = LOCAL_RAM_BASE.wrapping_add(Storereg::of(text).reg_addr << 2);
             let hit = lookup(view_of(core), addr);
