@@ -406,7 +406,9 @@ impl<O: Observer> Tile<O> {
         }
         Some(match (hit.target, id.thread()) {
             (Target::Mailbox, _) if store => {
-                WaitReason::MailboxFull { from: id, to: mailbox_peer(request.addr) }
+                // All mailboxes that a core writes share their room.
+                let to = self.mailboxes.holder(id, mailbox_peer(request.addr));
+                WaitReason::MailboxFull { from: id, to }
             }
             (Target::Mailbox, _) => {
                 WaitReason::MailboxEmpty { from: mailbox_peer(request.addr), to: id }

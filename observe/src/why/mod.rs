@@ -18,6 +18,7 @@ mod graph;
 pub mod hazards;
 mod html;
 mod leftovers;
+mod looks;
 mod loops;
 mod needs;
 mod niu;
@@ -49,6 +50,7 @@ pub use checks::{Checks, Finding, Regions, layout};
 use graph::Graph;
 pub use graph::Standing;
 use hazards::Hazard;
+pub use looks::Looks;
 pub use loops::{Loops, Running};
 use needs::Kind;
 pub use pairs::{Cell, Ledgered, Pair};
@@ -384,7 +386,7 @@ fn missing(scene: &Scene<'_>, graph: &Graph<'_>, root: usize) -> Option<String> 
         && let Some(lost) = scene.polled.lost(addr)
         && node.hazard == Some(hazards::A15)
     {
-        return Some(overwritten(scene, lost));
+        return Some(overwritten(scene, &lost));
     }
     let action = needs::action(resource, node.need.way);
     let mut reasons = Vec::new();
