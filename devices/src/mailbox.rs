@@ -64,6 +64,16 @@ impl Mailboxes {
         Ok(!row[index(to)?].is_full() && held < CAPACITY)
     }
 
+    /// Who would have to pop for a push `from -> to` that has no room: the reader of most words; of equal ones
+    /// `to`.
+    #[must_use]
+    pub fn holder(&self, from: CoreId, to: CoreId) -> CoreId {
+        let Ok(from) = index(from) else { return to };
+        let readers = CoreId::ALL.into_iter().filter(|reader| reader.index() < CORES);
+        let held = |reader: &CoreId| (self.fifos[from][reader.index()].len(), *reader == to);
+        readers.max_by_key(held).unwrap_or(to)
+    }
+
     /// Appends `value` to the FIFO `from -> to`; gives its depth afterwards.
     ///
     /// # Errors
@@ -172,6 +182,7 @@ mod tests {
         }
         assert_eq!(boxes.can_push(Trisc0, Brisc), Ok(false));
         assert_eq!(boxes.can_push(Trisc0, Trisc1), Ok(false));
+        assert_eq!(boxes.holder(Trisc0, Trisc1), Brisc, "whose words fill the room");
         assert_eq!(boxes.can_push(Trisc1, Brisc), Ok(true));
     }
 
@@ -182,6 +193,7 @@ mod tests {
             boxes.push(Brisc, to, 0).unwrap();
         }
         assert_eq!(boxes.can_push(Brisc, Trisc2), Ok(false));
+        assert_eq!(boxes.holder(Brisc, Trisc2), Trisc2, "of equal ones the one that is written");
         boxes.pop(Brisc, Trisc0).unwrap();
         assert_eq!(boxes.can_push(Brisc, Trisc2), Ok(true));
     }

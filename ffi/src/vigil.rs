@@ -14,10 +14,15 @@ const LOOKS: [(Duration, Stance); 3] = [
     (Duration::from_millis(300), Stance::Waits),
     (Duration::from_millis(600), Stance::Polls),
 ];
+/// Between two looks.
+const APART: Duration = Duration::from_millis(50);
 /// Calls that it has to have made meanwhile: a host that is held up elsewhere does not wait for the chip.
 const LEAST_CALLS: u64 = 16;
 /// The longest times between looks, in times of [`LOOKS`].
 const MOST_PATIENCE: u32 = 16;
+/// How often a look is taken again at the next calls: a core that waits by the clock is awake when its alarm
+/// has gone, and a chip that is at rest until then is reached by just that call.
+const TRIES: u32 = 16;
 /// Different words that are remembered.
 const MOST_WORDS: usize = 1024;
 /// Calls that may be answered without the chip, at first and at most.
@@ -36,10 +41,16 @@ pub(crate) struct Vigil {
     words: Vec<HostPoll>,
     /// Looks taken in this wait.
     looks: usize,
+    /// Times that the next one has been tried.
+    tries: u32,
     /// How many times as long as at first each of them has to wait.
     patience: u32,
     /// How it stood at the first of them.
     witness: Option<Witness>,
+    /// The same while the first of them is taken.
+    fresh: Option<Witness>,
+    /// When the last look was.
+    looked: Option<Instant>,
     /// Who was stuck where when it was last said.
     told: Vec<(u16, u8, u32)>,
     /// Calls that may go by without the chip.
@@ -56,8 +67,11 @@ impl Vigil {
             calls: 0,
             words: Vec::new(),
             looks: 0,
+            tries: 0,
             patience: 1,
             witness: None,
+            fresh: None,
+            looked: None,
             told: Vec::new(),
             budget: *BUDGET.start(),
             used_up: false,
@@ -92,9 +106,23 @@ impl Vigil {
         if now - since < after * self.patience || self.calls < LEAST_CALLS {
             return None;
         }
+        // Of a core that waits by the clock something is known only after a while.
+        if self.looked.is_some_and(|looked| now - looked < APART * self.patience) {
+            return None;
+        }
         let known = self.witness.take().unwrap_or_default();
-        let hang = chip.hang(stance, &self.words, &known);
-        self.witness = Some(if self.looks == 0 { chip.witness() } else { known });
+        let hang = chip.full_hang(stance, &self.words, &known);
+        self.witness = Some(known);
+        if self.looks == 0 {
+            let fresh = chip.witness();
+            self.fresh = Some(fresh).filter(|fresh| !fresh.is_empty()).or(self.fresh.take());
+        }
+        let is_new = hang.as_ref().is_some_and(|hang| hang.key() != self.told);
+        self.tries += 1;
+        if !is_new && self.tries < TRIES {
+            return None;
+        }
+        self.tries = 0;
         self.has_looked(now);
         let hang = hang.filter(|hang| hang.key() != self.told)?;
         self.told = hang.key();
@@ -105,6 +133,10 @@ impl Vigil {
     /// After the last look they begin again, each time after twice as long: what hangs in the end may have
     /// been at work, or have rested until an alarm, at all of them.
     fn has_looked(&mut self, now: Instant) {
+        if self.looks == 0 {
+            self.witness = Some(self.fresh.take().unwrap_or_default());
+        }
+        self.looked = Some(now);
         self.looks += 1;
         if self.looks == LOOKS.len() {
             self.looks = 0;
@@ -136,7 +168,7 @@ impl Vigil {
 
     /// Calls that may be answered without the chip until the next visit.
     pub(crate) const fn budget(&self) -> u64 {
-        self.budget
+        if self.tries == 0 { self.budget } else { 0 }
     }
 }
 

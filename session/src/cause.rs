@@ -14,6 +14,9 @@ use crate::report::{Astray, Remote, Report, Sender, TileReport};
 use crate::show::tile_name;
 use crate::web::{Edge, Node, Rank, Root, Web};
 
+/// Waits of a circle that its headline names.
+const RING_TOLD: usize = 3;
+
 /// A step of the story across tiles: an agent that waits.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Step {
@@ -201,9 +204,15 @@ fn weave(all: &[Standpoint], evidence: &Evidence) -> Web {
         };
         let remote = evidence.remotes.get(&(own.tile.tile, addr));
         let mut edges = suppliers(all, node.at, addr, &node_of);
-        let missed = remote.and_then(|remote| missed(remote)?.astray);
-        if let Some(astray) = missed.filter(|_| node.rank != Rank::Serves)
-            && (edges.is_empty() || astray.names_the_tile())
+        let missed = remote.and_then(missed);
+        let is_sure = missed.and_then(|sender| sender.astray).is_some_and(Astray::is_sure);
+        if !is_sure && remote.is_some_and(|remote| few(all, node.at, addr, remote).is_some()) {
+            ends.push((Rank::Suspect, Vec::new()));
+            continue;
+        }
+        if let Some(sender) = missed.filter(|_| node.rank != Rank::Serves)
+            && let Some(astray) = sender.astray
+            && (edges.is_empty() || astray.names_the_tile() || counts_answers(all, sender))
         {
             let rank = if astray.is_sure() { Rank::Lost } else { Rank::Suspect };
             ends.push((rank, Vec::new()));
@@ -227,6 +236,40 @@ fn weave(all: &[Standpoint], evidence: &Evidence) -> Web {
         (node.rank, node.to) = (rank, to);
     }
     web
+}
+
+/// Whether who sent something waits for the answers to it: what stands behind that wait is another round.
+fn counts_answers(all: &[Standpoint], sender: &Sender) -> bool {
+    let own = all.iter().filter(|own| own.tile.tile == sender.tile);
+    own.flat_map(|own| &own.hung.waits).any(|wait| {
+        let by_counter = wait.reads.iter().any(|load| load.device)
+            && wait.enders.iter().any(|ender| matches!(ender, AgentId::Noc(_)));
+        wait.stuck && wait.agent.to_string() == sender.core && by_counter
+    })
+}
+
+/// What a word is and what is waited for, if all who raise it have, as often as each other, and that is too
+/// few: who would do it behind a wait has done his part.
+fn few(
+    all: &[Standpoint],
+    (at, wait): (usize, usize),
+    addr: u32,
+    remote: &Remote,
+) -> Option<(u32, u32)> {
+    let wanted = all[at].links()[wait].target?;
+    let value = all[at].hung.waits[wait].reads.iter().find(|load| load.addr == addr)?.value;
+    let is_all = remote.even == Some(u64::from(value)) && remote.silent.is_empty();
+    // One alone goes round less often than it should.
+    if value < 2 || value >= wanted || !is_all {
+        return None;
+    }
+    let has_sent = |tile: (u8, u8)| remote.arrived.iter().any(|sender| sender.tile == tile);
+    let writes =
+        |other: &Standpoint| other.would.iter().any(|would| would.writes(all[at].tile.noc, addr));
+    // The list of those who have sent may have been cut.
+    let is_cut = remote.arrived.len() < value as usize;
+    let done = all.iter().filter(|other| writes(other)).all(|other| has_sent(other.tile.tile));
+    (is_cut || done).then_some((value, wanted))
 }
 
 /// Who would write a word behind a wait of its own.
@@ -335,6 +378,7 @@ fn hazard(all: &[Standpoint], web: &Web, root: &Root, evidence: &Evidence) -> Op
     let Some(remote) = remote else { return local };
     match node.rank {
         Rank::Stopped => None,
+        Rank::Suspect if few(all, node.at, remote.addr, remote).is_some() => Some(hazards::D6),
         Rank::Lost | Rank::Suspect => missed(remote)?.astray.map(Astray::hazard),
         _ if remote.arrived.iter().any(|sender| sender.finished) => Some(hazards::D4),
         _ => (!remote.unheard.is_empty()).then_some(hazards::D5),
@@ -356,12 +400,19 @@ fn headline(
     match &tiles[..] {
         [] => {}
         [first, rest @ ..] if rest.iter().any(|tile| tile != first) => {
-            return format!("a circle: {}", tiles.join(" waits for "));
+            let waits = ring.iter().take(RING_TOLD.min(ring.len() - 1)).map(Step::sentence);
+            let waits = waits.collect::<Vec<_>>().join("; ");
+            return format!("a circle: {}: {waits}", tiles.join(" waits for "));
         }
         _ => return format!("a circle within {}: {}", tiles[0], step.sentence()),
     }
     let Some(addr) = own.remote(wait) else {
-        return format!("{} {}", own.name(), own.tile.explanation.headline);
+        let sent = evidence.requests.get(&own.tile.tile).filter(|_| local_is(own, &hazards::A13));
+        let multicast = sent.and_then(|sent| sent.iter().rfind(|sent| sent.is_multicast));
+        let sent = multicast.map_or_else(String::new, |sent| {
+            format!("; the last multicast, in {}: {}", sent.place, sent.what)
+        });
+        return format!("{} {}{sent}", own.name(), own.tile.explanation.headline);
     };
     let remote = evidence.remotes.get(&(own.tile.tile, addr));
     if node.rank == Rank::Stopped {
@@ -372,6 +423,9 @@ fn headline(
             Rank::Lost if own.links()[wait].standing == Standing::Lost => {
                 overwritten(own).or_else(|| overshot(remote))
             }
+            Rank::Suspect if let Some(few) = few(all, node.at, addr, remote) => {
+                Some(all_did(few, remote))
+            }
             Rank::Lost | Rank::Suspect => missed(remote).map(astray),
             _ => returned(remote).or_else(|| remote.unheard.last().map(unheard)),
         };
@@ -380,13 +434,29 @@ fn headline(
         }
         if remote.arrived.is_empty() {
             return format!(
-                "{}: nobody on the chip has written {} since the launch, nor would behind a wait",
+                "{}: nobody on the chip has written {} since the launch",
                 step.sentence(),
                 remote.word
             );
         }
     }
     step.sentence()
+}
+
+/// Whether the class of a tile's own explanation is that one.
+fn local_is(own: &Standpoint, hazard: &Hazard) -> bool {
+    own.tile.explanation.hazard.is_some_and(|own| own.id == hazard.id)
+}
+
+/// Everybody has raised a word, and more is waited for.
+fn all_did((value, wanted): (u32, u32), remote: &Remote) -> String {
+    let from = remote.arrived.first().map_or_else(String::new, |sender| {
+        format!(", {} in {}", tile_name(sender.tile, sender.noc), sender.place)
+    });
+    format!(
+        "{wanted} is waited for, and all {value} who raise {} have done so{from} and others",
+        remote.word
+    )
 }
 
 fn place(sender: &Sender) -> String {

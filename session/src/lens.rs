@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use observe::Ledger;
-use observe::why::{Finding, Loops, Polled};
+use observe::why::{Finding, Looks, Loops};
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Cycle, Event, Jump, Observer, Retire, Stamp};
 use symbols::tile_names::TileNames;
@@ -149,13 +149,13 @@ struct TileBooks {
     words: Vec<(u32, u32)>,
     ledger: Ledger,
     loops: Loops,
+    looks: Looks,
 }
 
 /// The observer of one tile.
 #[derive(Debug)]
 pub struct Lens {
     books: Option<Box<TileBooks>>,
-    polled: Polled,
     sent: VecDeque<Sent>,
     served: VecDeque<Served>,
     /// The last requests of any kind and size.
@@ -171,17 +171,26 @@ impl Lens {
     pub fn new(words: Option<Vec<(u32, u32)>>) -> Self {
         let books = words.map(|words| {
             let ledger = Ledger::new(words.clone());
-            Box::new(TileBooks { words, ledger, loops: Loops::default() })
+            let looks = Looks::new(words.clone(), Vec::new());
+            Box::new(TileBooks { words, ledger, loops: Loops::default(), looks })
         });
         Self {
             books,
-            polled: Polled::default(),
             sent: VecDeque::new(),
             served: VecDeque::new(),
             last: VecDeque::new(),
             go: Go::new(),
             checks: None,
         }
+    }
+
+    /// Knows of loads that are of the polled words: core, pc and address.
+    #[must_use]
+    pub fn with_loads(mut self, loads: Vec<(CoreId, u32, u32)>) -> Self {
+        if let Some(books) = &mut self.books {
+            books.looks = Looks::new(books.words.clone(), loads);
+        }
+        self
     }
 
     /// Looks for contract violations too.
@@ -245,6 +254,7 @@ impl Observer for Lens {
         if let Some(books) = &mut self.books {
             books.ledger.event(stamp, event);
             books.loops.event(stamp, event);
+            books.looks.event(stamp, event);
         }
         if let Some(checks) = &mut self.checks {
             checks.event(stamp, event);
@@ -252,18 +262,22 @@ impl Observer for Lens {
     }
 
     fn wants_retires(&self, core: CoreId) -> bool {
-        self.books.as_ref().is_some_and(|books| books.loops.wants_retires(core))
+        let wants =
+            |books: &TileBooks| books.loops.wants_retires(core) || books.looks.wants_retires(core);
+        self.books.as_deref().is_some_and(wants)
     }
 
     fn retires(&mut self, core: CoreId, retires: &[Retire]) {
         if let Some(books) = &mut self.books {
             books.loops.retires(core, retires);
+            books.looks.retires(core, retires);
         }
     }
 
     fn retire(&mut self, core: CoreId, retire: &Retire) {
         if let Some(books) = &mut self.books {
             books.loops.retire(core, retire);
+            books.looks.retire(core, retire);
         }
     }
 
@@ -281,6 +295,7 @@ impl Observer for Lens {
         if let Some(books) = &mut self.books {
             books.ledger.parked(core, span);
             books.loops.parked(core, span);
+            books.looks.parked(core, span);
         }
     }
 
@@ -297,7 +312,8 @@ impl Observer for Lens {
 impl Kept for Lens {
     fn books(&self) -> Option<Books<'_>> {
         let books = self.books.as_ref()?;
-        Some(Books { ledger: &books.ledger, polled: &self.polled, loops: &books.loops })
+        let polled = books.looks.polled();
+        Some(Books { ledger: &books.ledger, polled, loops: &books.loops })
     }
 
     fn findings(&self) -> Vec<Finding> {

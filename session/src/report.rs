@@ -61,6 +61,8 @@ pub enum Astray {
     Corners,
     /// The rectangle of a multicast leaves out the tile.
     Rectangle,
+    /// It went to others that do the same as the tile.
+    Peers,
     /// It went to another tile.
     Tile,
     /// It went to another word of the tile.
@@ -82,7 +84,7 @@ impl Astray {
     /// The class of hang that comes of it.
     pub(crate) const fn hazard(self) -> Hazard {
         match self {
-            Self::Tile | Self::Word | Self::Corners => hazards::D1,
+            Self::Peers | Self::Tile | Self::Word | Self::Corners => hazards::D1,
             Self::Rectangle => hazards::D2,
             Self::Loopback => hazards::D3,
         }
@@ -95,6 +97,7 @@ impl std::fmt::Display for Astray {
             Self::Loopback => "a multicast leaves out the tile that sends it unless it is told to",
             Self::Corners => "the corners are the wrong way round for that NoC, it went elsewhere",
             Self::Rectangle => "the rectangle leaves out this tile",
+            Self::Peers => "to tiles that do the same as this one, and not to this one",
             Self::Tile => "to another tile, perhaps meant for this one",
             Self::Word => "to another word of this tile, perhaps meant for this one",
         })
@@ -122,6 +125,9 @@ pub struct Sender {
     pub last: u64,
     /// The tile has finished its launch.
     pub finished: bool,
+    /// It went to a rectangle of tiles.
+    #[serde(skip)]
+    pub(crate) is_multicast: bool,
 }
 
 /// The word that a tile waits for and that others write.
@@ -129,6 +135,9 @@ pub struct Sender {
 pub struct Remote {
     /// Its name.
     pub word: String,
+    /// Its address.
+    #[serde(skip)]
+    pub(crate) addr: u32,
     /// Who has written it since the launch.
     pub arrived: Vec<Sender>,
     /// What went to the same address of other tiles and was likely meant for this one.
@@ -137,6 +146,9 @@ pub struct Remote {
     pub silent: Vec<(u8, u8)>,
     /// What this tile has sent itself to tiles on which no core runs.
     pub unheard: Vec<Sender>,
+    /// How many have written it, if all of them as often as each other.
+    #[serde(skip)]
+    pub(crate) even: Option<u64>,
 }
 
 /// A tile of the report.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use chip::{Chip, Hang, HostPoll, HungTile, Stance, TensixTile, Witness};
 use replay::{Played, What};
-use sim_core::Observer;
+use sim_core::{AgentId, CoreId, Observer};
 use symbols::catalog::Catalog;
 use symbols::tile_names::TileNames;
 use tile::Verdict;
@@ -114,7 +114,8 @@ impl Wait {
     fn look<O: Observer + Send + 'static>(&mut self, chip: &mut Chip<O>) -> Option<Hang> {
         let stances = [Stance::Free, Stance::Waits, Stance::Polls];
         let known = self.witness.take().unwrap_or_default();
-        let hang = stances.into_iter().find_map(|stance| chip.hang(stance, &self.words, &known));
+        let mut look = |stance| chip.full_hang(stance, &self.words, &known);
+        let hang = stances.into_iter().find_map(&mut look);
         self.witness = Some(if self.looks <= 1 { chip.witness() } else { known });
         hang
     }
@@ -146,9 +147,21 @@ pub(crate) fn first_run<P: Play, O: Observer + Send + 'static>(
         }
     }
     // A tape that was cut in a hang may be shorter than a long wait.
-    let hang = if stage.is_open() { wait.look(&mut stage.chip) } else { None };
     let answer = answer(stage, last);
+    let hang = if stage.is_open() { last_look(&mut wait, &mut stage.chip) } else { None };
     Ok((hang.map(|hang| Found { index: last, wait, hang }), answer))
+}
+
+/// A look at the end of a session. Where cores wait by the clock one alone tells nothing: time then passes as
+/// it would have, and the next one tells.
+fn last_look<O: Observer + Send + 'static>(wait: &mut Wait, chip: &mut Chip<O>) -> Option<Hang> {
+    let first = wait.look(chip);
+    let is_clocked = wait.witness.as_ref().is_some_and(|witness| !witness.is_empty());
+    if first.is_some() || !is_clocked {
+        return first;
+    }
+    chip.rest(LONG_REST);
+    wait.look(chip)
 }
 
 fn answer<P: Play, O: Observer + Send + 'static>(stage: &Stage<P, O>, last: u64) -> Answer {
@@ -162,13 +175,28 @@ fn answer<P: Play, O: Observer + Send + 'static>(stage: &Stage<P, O>, last: u64)
     }
 }
 
-/// The words of L1 that the cores of a tile poll.
-fn polled(tile: &HungTile) -> Vec<(u32, u32)> {
-    let loads = tile.waits.iter().flat_map(|wait| wait.reads.iter().filter(|load| !load.device));
-    let mut words: Vec<_> = loads.map(|load| (load.addr, load.width.bytes())).collect();
+/// What the cores of a tile poll.
+#[derive(Clone, Debug)]
+struct Polls {
+    /// Words of L1: byte address and bytes.
+    words: Vec<(u32, u32)>,
+    /// The loads: core, pc and address.
+    loads: Vec<(CoreId, u32, u32)>,
+}
+
+fn polled(tile: &HungTile) -> Polls {
+    let (mut words, mut loads) = (Vec::new(), Vec::new());
+    for wait in &tile.waits {
+        for load in wait.reads.iter().filter(|load| !load.device) {
+            words.push((load.addr, load.width.bytes()));
+            if let AgentId::Core(core) = wait.agent {
+                loads.push((core, load.pc, load.addr));
+            }
+        }
+    }
     words.sort_unstable();
     words.dedup();
-    words
+    Polls { words, loads }
 }
 
 /// Why a session hangs, if it does, and what its kernels do against their contracts.
@@ -229,18 +257,21 @@ fn second_run<'h, H: Host>(
     catalog: &Arc<Catalog>,
 ) -> Stage<H::Play<'h>, Eye<Lens>> {
     let hung = found.into_iter().flat_map(|found| found.hang.stuck());
-    let words: BTreeMap<(u8, u8), Vec<(u32, u32)>> =
+    let polls: BTreeMap<(u8, u8), Polls> =
         hung.map(|tile| (tile.place.worker(), polled(tile))).collect();
     let checked: BTreeSet<(u8, u8)> =
         survey.chosen(&question.tiles).map(|tile| tile.worker).collect();
     let known =
-        Arc::new((words, checked, question.suppressed.clone(), Arc::clone(&survey.workers)));
+        Arc::new((polls, checked, question.suppressed.clone(), Arc::clone(&survey.workers)));
     let (config, catalog) = (survey.config, Arc::clone(catalog));
     Stage::new(host.play(), move || {
         let (known, catalog) = (Arc::clone(&known), Arc::clone(&catalog));
         Chip::watched(config, move |tile: TensixTile| {
-            let (words, checked, suppressed, workers) = &*known;
-            let mut lens = Lens::new(words.get(&tile.worker()).cloned());
+            let (polls, checked, suppressed, workers) = &*known;
+            let mut lens = match polls.get(&tile.worker()) {
+                Some(polls) => Lens::new(Some(polls.words.clone())).with_loads(polls.loads.clone()),
+                None => Lens::new(None),
+            };
             if checked.contains(&tile.worker()) {
                 let own = (tile.logical.x, tile.logical.y);
                 let workers = Arc::clone(workers);

@@ -1,6 +1,6 @@
 //! Who on which tile has written the word that another tile waits for, and who missed it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chip::{Chip, Grid, Hang, HungTile, Role};
@@ -14,6 +14,8 @@ use crate::report::{Astray, Remote, Report, Sender};
 
 /// Lines of each kind.
 const TOLD: usize = 6;
+/// So many tiles get the same from one that another of them should get it too.
+const SEVERAL: usize = 2;
 /// A word so near to the one that is waited for may have been meant: a semaphore beside it.
 const NEAR: u64 = 64;
 
@@ -84,6 +86,7 @@ impl Station {
             count,
             last: sent.cycle,
             finished: self.is_resting,
+            is_multicast: sent.is_multicast(),
         }
     }
 
@@ -114,6 +117,16 @@ fn counted<'a>(sent: impl Iterator<Item = &'a Sent>) -> Vec<(Sent, u64)> {
         }
     }
     list
+}
+
+/// How many tiles have sent, if all of them as often.
+fn even(arrived: &[Sender]) -> Option<u64> {
+    let mut tiles: BTreeMap<(u8, u8), u64> = BTreeMap::new();
+    for sender in arrived {
+        *tiles.entry(sender.tile).or_default() += sender.count;
+    }
+    let first = *tiles.values().next()?;
+    tiles.values().all(|count| *count == first).then_some(tiles.len() as u64)
 }
 
 /// Adds to a list in which equal ones only count.
@@ -245,8 +258,10 @@ impl Traffic {
                 || format!("L1 word {addr:#x}"),
                 |index| format!("semaphore {index} ({addr:#x})"),
             ),
+            addr,
             silent: silent.map(|station| station.worker).take(TOLD).collect(),
             unheard: self.unheard(chip, grid, own),
+            even: even(&arrived),
             arrived,
             elsewhere,
         };
@@ -278,6 +293,30 @@ impl Traffic {
         list
     }
 
+    /// Whether some other tile that does the same as one gets something for both addresses.
+    fn gets_both(&self, own: &Station, addr: u32, other: u64) -> bool {
+        let mut like = self.0.iter().filter(|like| like.number != own.number && like.is_like(own));
+        like.any(|like| {
+            let gets = |addr: u64| {
+                self.0.iter().any(|from| {
+                    let mut sent = from.sent.iter().filter(|(sent, _)| sent.addr == addr);
+                    sent.any(|(sent, _)| like.has_got(from, sent))
+                })
+            };
+            gets(addr.into()) && gets(other)
+        })
+    }
+
+    /// To how many other tiles that do the same as one a tile has sent something for that address.
+    fn peers(&self, from: &Station, own: &Station, addr: u32) -> usize {
+        let like = |other: &&Station| other.number != own.number && other.is_like(own);
+        let has_got = |other: &&Station| {
+            let mut sent = from.sent.iter().filter(|(sent, _)| sent.addr == u64::from(addr));
+            sent.any(|(sent, _)| other.has_got(from, sent))
+        };
+        self.0.iter().filter(like).filter(has_got).count()
+    }
+
     /// Why something that did not reach a word was likely meant for it; `None`: it was not.
     fn astray<O: Observer + Send + 'static>(
         &self,
@@ -293,7 +332,8 @@ impl Traffic {
         if sent.addr != u64::from(addr) {
             let is_near = sent.addr.abs_diff(addr.into()) <= NEAR && sent.addr.is_multiple_of(4);
             let missed = is_near && own.has_got(from, sent) && left(own, sent.addr) != 0;
-            return missed.then_some(Astray::Word);
+            let is_usual = || self.gets_both(own, addr, sent.addr);
+            return (missed && !is_usual()).then_some(Astray::Word);
         }
         if sent.is_multicast() {
             if from.number == own.number && sent.reaches(own.noc) {
@@ -306,7 +346,10 @@ impl Traffic {
             let is_meant = receivers.any(|other| other.is_like(own) && other.number != own.number);
             return is_meant.then_some(Astray::Rectangle);
         }
-        let receiver = self.0.iter().find(|other| sent.reaches(other.noc))?;
+        let Some(receiver) = self.0.iter().find(|other| sent.reaches(other.noc)) else {
+            // No worker is there, or none that ever ran.
+            return sent.is_atomic().then_some(Astray::Tile);
+        };
         let others = |station: &&Station| {
             let mut sent = station.sent.iter().filter(|(sent, _)| sent.addr == u64::from(addr));
             sent.any(|(sent, _)| receiver.has_got(station, sent))
@@ -314,6 +357,9 @@ impl Traffic {
         // A tile that does the same as this one has a use for one of those that came.
         let is_one_too_many = !receiver.is_like(own) || self.0.iter().filter(others).count() > 1;
         let is_other = receiver.number != own.number;
+        if is_other && !is_one_too_many && self.peers(from, own, addr) >= SEVERAL {
+            return Some(Astray::Peers);
+        }
         (is_other && is_one_too_many && left(receiver, sent.addr) != 0).then_some(Astray::Tile)
     }
 }

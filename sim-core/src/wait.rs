@@ -22,11 +22,11 @@ pub enum WaitReason {
         /// The reader.
         to: CoreId,
     },
-    /// A core writes a mailbox FIFO that has no room.
+    /// A core writes a mailbox FIFO that has no room: all that one core writes share it.
     MailboxFull {
         /// The writer.
         from: CoreId,
-        /// The reader.
+        /// The reader who has most words to read.
         to: CoreId,
     },
     /// A TRISC reads its empty PCBuf.
@@ -182,7 +182,12 @@ impl WaitReason {
             Self::Reset | Self::Halted => vec![Host, Core(CoreId::Brisc)],
             Self::Spin | Self::Ended => Vec::new(),
             Self::MailboxEmpty { from, .. } => vec![Core(from)],
-            Self::MailboxFull { to, .. } => vec![Core(to)],
+            // A word less in any of the mailboxes that a core writes is room in all of them.
+            Self::MailboxFull { from, .. } => {
+                let readers =
+                    CoreId::ALL.into_iter().filter(|core| *core != CoreId::Ncrisc && *core != from);
+                readers.map(Core).collect()
+            }
             Self::PcBufEmpty { .. } => vec![Core(CoreId::Brisc)],
             Self::PcBufFull { thread } => vec![Core(thread.core())],
             Self::PcBufDrain { thread } => vec![Core(thread.core()), Thread(thread)],

@@ -375,6 +375,8 @@ impl<O: Observer> Tile<O> {
             Target::Mailbox => {
                 let to = mailbox_peer(addr);
                 if !self.mailboxes.can_push(id, to)? {
+                    // All mailboxes that a core writes share their room.
+                    let to = self.mailboxes.holder(id, to);
                     return Ok(Served::Wait(WaitReason::MailboxFull { from: id, to }));
                 }
                 let depth = self.mailboxes.push(id, to, value)?;

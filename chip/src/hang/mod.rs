@@ -55,6 +55,14 @@ pub struct HostPoll {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Witness(Vec<(u16, u64)>);
 
+impl Witness {
+    /// Whether no core waited by the clock then.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// How a tile is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
@@ -367,6 +375,22 @@ impl<O: Observer + Send + 'static> Chip<O> {
             polls: polls.to_vec(),
         };
         hang.is_due(mailbox).then_some(hang)
+    }
+
+    /// As [`Chip::hang`], with everybody who is stuck: of a chip that hangs whatever the host does also those
+    /// whom only something could help that a waiting host does not do, such as a launch of a tile at rest.
+    pub fn full_hang(
+        &mut self,
+        stance: Stance,
+        polls: &[HostPoll],
+        witness: &Witness,
+    ) -> Option<Hang> {
+        let hang = self.hang(stance, polls, witness)?;
+        let more = match stance {
+            Stance::Free => self.hang(Stance::Waits, polls, witness),
+            _ => None,
+        };
+        Some(more.unwrap_or(hang))
     }
 
     /// How everybody stands right now, whether or not that is a hang.

@@ -54,7 +54,7 @@ pub struct Stack {
 
 /// Registers of a core as far as the log tells.
 #[derive(Clone, Debug)]
-struct Registers {
+pub(super) struct Registers {
     values: [u32; 32],
     /// When each was written, counted in instructions; `u64::MAX` if its value is not known.
     written: [u64; 32],
@@ -64,7 +64,7 @@ struct Registers {
 }
 
 impl Registers {
-    fn reset() -> Self {
+    pub(super) fn reset() -> Self {
         let count = FORGOTTEN as u64 + 1;
         Self { values: [0; 32], written: [0; 32], count, recent: VecDeque::new() }
     }
@@ -74,7 +74,7 @@ impl Registers {
         (self.written[index] != u64::MAX).then_some(self.values[index])
     }
 
-    fn retire(&mut self, retire: &Retire) {
+    pub(super) fn retire(&mut self, retire: &Retire) {
         self.count += 1;
         if self.recent.len() == FORGOTTEN {
             self.recent.pop_front();
@@ -87,7 +87,7 @@ impl Registers {
     }
 
     /// A loop was left out whose rounds come by `pc`: what its last two rounds wrote is not known.
-    fn forget_round(&mut self, pc: u32) {
+    pub(super) fn forget_round(&mut self, pc: u32) {
         let back = self.recent.iter().rev().enumerate();
         let mut seen = back.filter(|(_, other)| **other == pc).map(|(at, _)| at);
         let (last, before) = (seen.next(), seen.next());
@@ -267,7 +267,7 @@ impl<N: Names> Accesses<N> {
 
 /// The address that a load reads, if its word is one: `lb` to `lhu`
 /// `[riscv: 2.6]`.
-fn load_address(word: u32, registers: &Registers) -> Option<u32> {
+pub(super) fn load_address(word: u32, registers: &Registers) -> Option<u32> {
     if opcode(word) != LOAD {
         return None;
     }

@@ -47,7 +47,9 @@ pub(super) fn who(scene: &Scene<'_>, wait: &AgentWait, resource: Resource, way: 
     match (resource, way) {
         (Resource::Src(_), Way::Give) => known(vec![AgentId::Thread(ThreadId::T0)]),
         (Resource::Src(_), _) => known(vec![AgentId::Thread(ThreadId::T1)]),
-        (Resource::Mailbox { .. } | Resource::PcBuf(_), _) => known(wait.enders.clone()),
+        (Resource::Mailbox { to, .. }, Way::Take) => known(vec![AgentId::Core(to)]),
+        (Resource::Mailbox { from, .. }, _) => known(vec![AgentId::Core(from)]),
+        (Resource::PcBuf(_), _) => known(wait.enders.clone()),
         (Resource::Circular(_), _) if let Some(other) = other_side(scene, wait, resource, way) => {
             known(vec![other])
         }

@@ -105,14 +105,16 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// A guess is none if everybody who could end the wait is known to wait for it: whoever it is.
+    /// A guess is none if everybody who could end the wait is known to wait for it: whoever it is. Of a
+    /// word that other tiles may write not everybody is here.
     fn settle(&mut self) {
         let settled = |at: usize| {
             let node = &self.nodes[at];
             let known = |at: usize| self.nodes[at].need.known;
             let returns = |from: usize| self.path_over(from, known, |to| to == at).is_some();
             let waits_for_it = |other: &usize| returns(*other);
-            !node.need.known && !node.to.is_empty() && node.to.iter().all(waits_for_it)
+            let is_closed = node.need.kind != Kind::Word && !node.to.is_empty();
+            !node.need.known && is_closed && node.to.iter().all(waits_for_it)
         };
         let settled: Vec<usize> = (0..self.nodes.len()).filter(|at| settled(*at)).collect();
         for at in settled {

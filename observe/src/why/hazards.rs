@@ -157,6 +157,9 @@ hazards! {
     D5 = "peer-not-launched",
         "a tile waits for an answer of another one on which no kernel was launched",
         "compare the tiles that are launched with the coordinates that kernels are given";
+    D6 = "signals-too-few",
+        "more signals are waited for than all who send any send in a round",
+        "compare the count that is waited for with the number of tiles that signal: is the own tile among them?";
 }
 
 /// The hazard with that id.

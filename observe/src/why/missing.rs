@@ -17,7 +17,7 @@ pub(super) fn missing(scene: &Scene<'_>, graph: &Graph<'_>, root: usize) -> Opti
         && let Some(lost) = scene.polled.lost(addr)
         && node.hazard == Some(hazards::A15)
     {
-        return Some(overwritten(scene, lost));
+        return Some(overwritten(scene, &lost));
     }
     let action = needs::action(resource, node.need.way);
     let mut reasons = Vec::new();

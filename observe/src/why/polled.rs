@@ -1,7 +1,7 @@
 //! Who read and wrote the words that cores poll at the end: whether a value was passed by unseen,
 //! and whether an update was lost.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use sim_core::{AgentId, CoreId};
 
@@ -28,17 +28,33 @@ pub struct LostUpdate {
     pub by: (AgentId, u32, u64),
 }
 
-/// Accesses to polled words.
+/// A write of a polled word.
+#[derive(Clone, Copy, Debug)]
+struct Write {
+    word: u32,
+    agent: AgentId,
+    pc: u32,
+    cycle: u64,
+    /// It looks before it writes.
+    atomic: bool,
+}
+
+/// Accesses to polled words. Reads and writes need not be told in the order of their cycles among each other.
 #[derive(Clone, Debug, Default)]
 pub struct Polled {
     words: Vec<(u32, u32)>,
     loads: VecDeque<Load>,
-    /// When each core loaded each word last.
-    last: BTreeMap<(u32, CoreId), u64>,
-    /// Last write of each word.
-    writes: BTreeMap<u32, (AgentId, u32, u64)>,
-    /// Last update of each word that was lost.
-    lost: BTreeMap<u32, LostUpdate>,
+    writes: VecDeque<Write>,
+    /// Loads from addresses that are not known: core, cycle and value.
+    unknown: VecDeque<(CoreId, u64, u32)>,
+}
+
+/// Adds to a list in place of the oldest.
+fn keep<T>(list: &mut VecDeque<T>, one: T) {
+    if list.len() == KEPT {
+        list.pop_front();
+    }
+    list.push_back(one);
 }
 
 impl Polled {
@@ -55,33 +71,49 @@ impl Polled {
     /// A core loaded from L1.
     pub(super) fn loaded(&mut self, core: CoreId, cycle: u64, addr: u32, value: u32) {
         let Some(word) = self.word(addr) else { return };
-        if self.loads.len() == KEPT {
-            self.loads.pop_front();
-        }
-        self.loads.push_back(Load { word, core, cycle, value });
-        self.last.insert((word, core), cycle);
+        keep(&mut self.loads, Load { word, core, cycle, value });
+    }
+
+    /// A core loaded a value from an address that is not known: it may have looked at any of the words.
+    pub(super) fn loaded_somewhere(&mut self, core: CoreId, cycle: u64, value: u32) {
+        keep(&mut self.unknown, (core, cycle, value));
     }
 
     /// Somebody wrote to L1; an atomic looks before it writes.
     pub(super) fn wrote(&mut self, agent: AgentId, pc: u32, cycle: u64, addr: u32, atomic: bool) {
         let Some(word) = self.word(addr) else { return };
-        if let (AgentId::Core(core), false) = (agent, atomic)
-            && let Some(seen) = self.last.get(&(word, core))
-            && let Some(&lost) = self.writes.get(&word)
-            && lost.0 != agent
-            && lost.2 > *seen
-        {
-            self.lost.insert(word, LostUpdate { word, lost, by: (agent, pc, cycle) });
-        }
-        self.writes.insert(word, (agent, pc, cycle));
+        keep(&mut self.writes, Write { word, agent, pc, cycle, atomic });
+    }
+
+    /// When a core may have looked at a word last, up to a cycle.
+    fn looked(&self, core: CoreId, word: u32, until: u64) -> Option<u64> {
+        let own = self.loads.iter().filter(|load| (load.word, load.core) == (word, core));
+        let known = own.map(|load| load.cycle).filter(|cycle| *cycle <= until).max();
+        // Who has not looked at all has nothing in mind that could be old.
+        known?;
+        let others =
+            self.unknown.iter().filter(|(other, cycle, _)| *other == core && *cycle <= until);
+        known.max(others.map(|(_, cycle, _)| *cycle).max())
     }
 
     /// The last update of a word that was lost.
-    pub(super) fn lost(&self, word: u32) -> Option<&LostUpdate> {
-        self.lost.get(&word)
+    pub(super) fn lost(&self, word: u32) -> Option<LostUpdate> {
+        let mut before: Option<&Write> = None;
+        let mut lost = None;
+        for write in self.writes.iter().filter(|write| write.word == word) {
+            if let Some(old) = before.replace(write)
+                && let (AgentId::Core(core), false) = (write.agent, write.atomic)
+                && old.agent != write.agent
+                && self.looked(core, word, write.cycle).is_some_and(|seen| seen < old.cycle)
+            {
+                let of = |write: &Write| (write.agent, write.pc, write.cycle);
+                lost = Some(LostUpdate { word, lost: of(old), by: of(write) });
+            }
+        }
+        lost
     }
 
-    /// Whether a core loaded a value from a word between two cycles.
+    /// Whether a core loaded a value from a word between two cycles, or may have.
     pub(super) fn saw(&self, core: CoreId, word: u32, value: u32, from: u64, until: u64) -> bool {
         // What has been dropped may have been it.
         if self.loads.len() == KEPT && self.loads.front().is_some_and(|load| load.cycle > from) {
@@ -90,6 +122,8 @@ impl Polled {
         self.loads.iter().any(|load| {
             (load.word, load.core, load.value) == (word, core, value)
                 && (from..=until).contains(&load.cycle)
+        }) || self.unknown.iter().any(|(other, cycle, loaded)| {
+            (*other, *loaded) == (core, value) && (from..=until).contains(cycle)
         })
     }
 }
@@ -136,5 +170,13 @@ mod tests {
         assert!(!own.saw(CoreId::Brisc, WORD, 2, 11, 20));
         assert!(!own.saw(CoreId::Brisc, WORD, 3, 0, 20));
         assert!(!own.saw(CoreId::Ncrisc, WORD, 2, 0, 20));
+    }
+
+    #[test]
+    fn load_of_an_unknown_word_may_have_seen_the_value() {
+        let mut own = polled();
+        own.loaded_somewhere(CoreId::Brisc, 10, 2);
+        assert!(own.saw(CoreId::Brisc, WORD, 2, 5, 10));
+        assert!(!own.saw(CoreId::Brisc, WORD, 3, 5, 10));
     }
 }
