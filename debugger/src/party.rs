@@ -139,7 +139,11 @@ impl Party {
 
     /// Stops there no more. Gives whether it did.
     pub fn remove_breakpoint(&mut self, addr: u32) -> bool {
-        self.tiles.iter_mut().fold(false, |any, tile| tile.stops.breakpoints.remove(&addr) || any)
+        let mut removed = false;
+        for tile in &mut self.tiles {
+            removed |= tile.stops.breakpoints.remove(&addr);
+        }
+        removed
     }
 
     /// Stops at accesses to memory of a tile.

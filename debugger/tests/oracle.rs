@@ -92,8 +92,8 @@ struct Oracle {
 
 impl Oracle {
     fn last_event(&self, before: Cycle, is_meant: impl Fn(&Event) -> bool) -> Option<Stamp> {
-        let earlier = self.log.iter().filter(|(stamp, _)| stamp.cycle < before);
-        earlier.filter(|(_, event)| is_meant(event)).next_back().map(|(stamp, _)| *stamp)
+        let mut earlier = self.log.iter().filter(|(stamp, _)| stamp.cycle < before);
+        earlier.rfind(|(_, event)| is_meant(event)).map(|(stamp, _)| *stamp)
     }
 }
 

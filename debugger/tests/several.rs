@@ -191,8 +191,8 @@ fn breakpoints_are_met_in_one_line_over_all_tiles() {
     }
     party.clear_stops();
     assert_eq!(party.forward(&mut || true), Hit::End);
-    for tile in 0..party.tiles() {
+    for (tile, recording) in recordings.iter().enumerate() {
         let hash = party.tile(tile).machine_mut().state_hash();
-        assert_eq!(hash, recordings[tile].hash, "looked at, and the same");
+        assert_eq!(hash, recording.hash, "looked at, and the same");
     }
 }

@@ -23,12 +23,11 @@ pub fn heed_interrupts() -> &'static AtomicBool {
     let _ = ctrlc::set_handler(|| {
         let is_second = INTERRUPTED.swap(true, Ordering::SeqCst);
         if let Some(last) = LAST.get() {
-            last();
-            process::exit(ENDED);
+            end(last);
         }
         if is_second {
             say("ended at once; files that were being written may lack their end");
-            process::exit(ENDED);
+            end(&|| {});
         }
     });
     &INTERRUPTED
@@ -38,13 +37,17 @@ pub fn heed_interrupts() -> &'static AtomicBool {
 pub fn end_at_interrupt(last: impl Fn() + Send + Sync + 'static) {
     let _ = LAST.set(Box::new(last));
     let _ = heed_interrupts();
-    if interrupted() {
-        // It came before anybody could hear it.
-        if let Some(last) = LAST.get() {
-            last();
-        }
-        process::exit(ENDED);
+    // It may have come before anybody could hear it.
+    if let Some(last) = LAST.get().filter(|_| interrupted()) {
+        end(last);
     }
+}
+
+/// Ends the process: whoever serves clients waits for the next one where nobody can tell it otherwise.
+#[expect(clippy::exit, reason = "a wait for a client cannot be given up")]
+fn end(last: &(dyn Fn() + Send + Sync)) -> ! {
+    last();
+    process::exit(ENDED);
 }
 
 /// Whether the user asked to stop.

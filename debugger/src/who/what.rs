@@ -116,12 +116,12 @@ fn number(text: &str) -> Option<u32> {
     }
 }
 
-fn below<T: TryFrom<u32> + PartialOrd>(text: &str, end: T) -> Option<T> {
+fn below<T: TryFrom<u32> + PartialOrd + Copy>(text: &str, end: T) -> Option<T> {
     T::try_from(number(text)?).ok().filter(|value| *value < end)
 }
 
 /// `ROW` or `ROW.COLUMN`.
-fn place<T: TryFrom<u32> + PartialOrd>(
+fn place<T: TryFrom<u32> + PartialOrd + Copy>(
     text: &str,
     rows: T,
     columns: u8,
