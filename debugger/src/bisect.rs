@@ -18,6 +18,8 @@ use crate::who::{NotUnderstood, What};
 
 /// Cycles after which two sessions are compared.
 const WINDOW: u64 = 1 << 12;
+/// Epochs in which a difference of devices comes to memory, if it does soon.
+const SETTLES: u64 = 64;
 
 /// How a value is compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -275,14 +277,25 @@ pub fn first_difference(
                 break;
             }
         }
-        let (some, count) = words(&one.tile, &other.tile);
+        let differ = now;
+        // What was on its way arrives.
+        let last = (now + SETTLES * epoch).min(end);
+        let (mut some, mut count) = words(&one.tile, &other.tile);
+        while count == 0 && now < last {
+            now = now + epoch;
+            one.run(now);
+            other.run(now);
+            (some, count) = words(&one.tile, &other.tile);
+        }
         let list: Vec<String> = some.iter().map(|addr| format!("{addr:#x}")).collect();
+        let list = list.join(", ");
+        let state = "cores, devices or what is on its way differ";
         let what = match count {
-            0 => "cores or devices differ, and no word of L1".to_owned(),
-            1 => format!("a word of L1 differs: {}", list.join(", ")),
-            count => format!("{count} words of L1 differ, the first: {}", list.join(", ")),
+            0 => format!("{state}, and no word of L1 soon after"),
+            count if now == differ => format!("{count} words of L1 differ, the first: {list}"),
+            count => format!("{state}; at cycle {now} {count} words of L1, the first: {list}"),
         };
-        return Ok(Some(Found { cycle: now, what }));
+        return Ok(Some(Found { cycle: differ, what }));
     }
     Ok(None)
 }

@@ -247,6 +247,7 @@ impl<C: Client> BlockingEventLoop for Loop<C> {
             BaseStopReason::SignalWithThread { tid, .. } => crate::target::seat(tid, &target.party),
             _ => target.party.focus(),
         };
+        target.asked = target.first;
         if !text.is_empty() {
             conn.write_all(&console(&text)).map_err(lost)?;
         }

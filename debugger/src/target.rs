@@ -55,7 +55,7 @@ pub(crate) struct Debugged {
     pub(crate) monitor: Monitor,
     pub(crate) resume: Resume,
     /// Whom the client asked about last.
-    asked: Seat,
+    pub(crate) asked: Seat,
     /// Whose turn it is if the client names nobody: who stopped last.
     pub(crate) first: Seat,
     /// Whose memory is meant by watchpoints that have been set.
