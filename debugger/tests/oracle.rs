@@ -233,7 +233,7 @@ fn assert_answers(
     for _ in 0..questions {
         let at = Cycle(from.0 + numbers.below(cycles as usize + 1) as u64);
         // What was written before is not known here.
-        let ask = |what: What| {
+        let ask = |what: What, at: Cycle| {
             let found = who::last_before(&machine, what, Moment::at(at)).expect("memory");
             found.filter(|written| written.cycle >= from)
         };
@@ -252,8 +252,15 @@ fn assert_answers(
                     None => numbers.below(oracle.rows.len()),
                 };
                 let (cells, _) = oracle.rows[row];
+                // Mostly just before or just behind one of the changes.
+                let at = match oracle.changes.get(&row) {
+                    Some(changes) if numbers.below(4) != 0 => {
+                        changes[numbers.below(changes.len())] + numbers.below(2) as u64
+                    }
+                    _ => at,
+                };
                 let wanted = last(oracle.changes.get(&row), at);
-                let found = ask(What::Cells(cells));
+                let found = ask(What::Cells(cells), at);
                 let told = found.as_ref().map(|written| written.cycle);
                 assert_eq!(told, wanted, "seed {seed}: {cells} before {at}: {found:?}");
                 answers[kind_of(cells)] += usize::from(told.is_some());
@@ -273,7 +280,7 @@ fn assert_answers(
                 let wanted = writers.clone().rev().find(|retire| retire.cycle < at);
                 // One that has begun, and ends later.
                 let pending = writers.find(|retire| retire.cycle >= at).map(|retire| retire.pc);
-                let found = ask(What::Register(core, register));
+                let found = ask(What::Register(core, register), at);
                 let told = found.as_ref().and_then(|written| written.pc);
                 let is_wanted = told == wanted.map(|retire| retire.pc);
                 let is_pending = told.is_some() && told == pending;
@@ -306,7 +313,7 @@ fn assert_answers(
                     Event::L1Atomic { addr, .. } => covers(addr, Width::Word.bytes()),
                     _ => false,
                 });
-                let found = ask(What::L1(word)).map(|written| (written.cycle, written.agent));
+                let found = ask(What::L1(word), at).map(|written| (written.cycle, written.agent));
                 let wanted = wanted.map(|stamp| (stamp.cycle, stamp.agent));
                 assert_eq!(found, wanted, "seed {seed}: {word:#x} before {at}");
                 answers[kind] += usize::from(found.is_some());
@@ -318,7 +325,7 @@ fn assert_answers(
                     at,
                     |event| matches!(event, Event::Semaphore { index, .. } if *index == wanted_index),
                 );
-                let found = ask(What::Semaphore(wanted_index));
+                let found = ask(What::Semaphore(wanted_index), at);
                 let found = found.map(|written| (written.cycle, written.agent));
                 let wanted = wanted.map(|stamp| (stamp.cycle, stamp.agent));
                 assert_eq!(found, wanted, "seed {seed}: semaphore {wanted_index} before {at}");
@@ -338,7 +345,7 @@ fn assert_answers(
                     }
                     _ => false,
                 });
-                let found = ask(What::Field(field, None));
+                let found = ask(What::Field(field, None), at);
                 let found = found.map(|written| (written.cycle, written.agent));
                 let wanted = wanted.map(|stamp| (stamp.cycle, stamp.agent));
                 assert_eq!(found, wanted, "seed {seed}: {} before {at}", field.name);
@@ -373,6 +380,6 @@ fn who_agrees_with_a_full_log_of_kernels() {
     }
     // Of every kind but GPRs, which these kernels leave alone.
     let kinds = [0, 1, 2, 4, 5, 6];
-    assert!(kinds.iter().all(|kind| found[*kind] > 20), "{found:?}");
-    assert!(found.iter().sum::<usize>() > 800, "{found:?}");
+    assert!(kinds.iter().all(|kind| found[*kind] > 5), "{found:?}");
+    assert!(found.iter().sum::<usize>() > 200, "{found:?}");
 }
