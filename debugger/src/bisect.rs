@@ -282,7 +282,7 @@ pub fn first_difference(
         let last = (now + SETTLES * epoch).min(end);
         let (mut some, mut count) = words(&one.tile, &other.tile);
         while count == 0 && now < last {
-            now = now + epoch;
+            now += epoch;
             one.run(now);
             other.run(now);
             (some, count) = words(&one.tile, &other.tile);
