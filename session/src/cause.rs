@@ -4,18 +4,16 @@ use std::collections::BTreeMap;
 
 use chip::{HungTile, Role};
 use observe::CodeName;
-use observe::why::hazards::{self, Hazard};
-use observe::why::{Cell, Link, Pair, Pending, Standing};
+use observe::why::hazards::Hazard;
+use observe::why::{Link, Pending, Standing};
 use serde::Serialize;
 use sim_core::{AgentId, WaitReason};
 
+use crate::headline::{hazard, headline, missed};
 use crate::lens::Sent;
 use crate::report::{Astray, Remote, Report, Sender, TileReport};
 use crate::show::tile_name;
 use crate::web::{Edge, Node, Rank, Root, Web};
-
-/// Waits of a circle that its headline names.
-const RING_TOLD: usize = 3;
 
 /// A step of the story across tiles: an agent that waits.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -98,16 +96,16 @@ impl Would {
 }
 
 impl Standpoint {
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         tile_name(self.tile.tile, self.tile.noc)
     }
 
-    fn links(&self) -> &[Link] {
+    pub(crate) fn links(&self) -> &[Link] {
         &self.tile.explanation.waits
     }
 
     /// The word of this tile that a wait is for, if other tiles may write it.
-    fn remote(&self, wait: usize) -> Option<u32> {
+    pub(crate) fn remote(&self, wait: usize) -> Option<u32> {
         let link = self.links().get(wait).filter(|link| link.stuck)?;
         let is_local = matches!(link.standing, Standing::Held | Standing::Circle);
         let is_mailbox = |addr| memory_map::mailbox::place(addr).is_some();
@@ -139,7 +137,7 @@ impl Standpoint {
         }
     }
 
-    fn step(&self, wait: usize) -> Step {
+    pub(crate) fn step(&self, wait: usize) -> Step {
         let link = &self.links()[wait];
         Step {
             tile: self.tile.tile,
@@ -163,7 +161,7 @@ impl Step {
         }
     }
 
-    fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         let place = self.place().map_or_else(String::new, |place| format!(" in {place}"));
         format!("{} {} {}{place}", tile_name(self.tile, self.noc), self.agent, self.text)
     }
@@ -250,7 +248,7 @@ fn counts_answers(all: &[Standpoint], sender: &Sender) -> bool {
 
 /// What a word is and what is waited for, if all who raise it have, as often as each other, and that is too
 /// few: who would do it behind a wait has done his part.
-fn few(
+pub(crate) fn few(
     all: &[Standpoint],
     (at, wait): (usize, usize),
     addr: u32,
@@ -366,161 +364,6 @@ fn tell(all: &[Standpoint], web: &Web, root: &Root, evidence: &Evidence) -> Caus
     };
     cause.headline = headline(all, web, root, evidence, &cause.ring);
     cause
-}
-
-/// The class of the root: its tile's own, else what has become of what others sent.
-fn hazard(all: &[Standpoint], web: &Web, root: &Root, evidence: &Evidence) -> Option<Hazard> {
-    let node = &web.0[root.node];
-    let (own, wait) = (&all[node.at.0], node.at.1);
-    let local = own.tile.explanation.hazard;
-    let remote = own.remote(wait).filter(|_| root.circle.is_empty() && local.is_none());
-    let remote = remote.and_then(|addr| evidence.remotes.get(&(own.tile.tile, addr)));
-    let Some(remote) = remote else { return local };
-    match node.rank {
-        Rank::Stopped => None,
-        Rank::Suspect if few(all, node.at, remote.addr, remote).is_some() => Some(hazards::D6),
-        Rank::Lost | Rank::Suspect => missed(remote)?.astray.map(Astray::hazard),
-        _ if remote.arrived.iter().any(|sender| sender.finished) => Some(hazards::D4),
-        _ => (!remote.unheard.is_empty()).then_some(hazards::D5),
-    }
-}
-
-/// The cause in one sentence.
-fn headline(
-    all: &[Standpoint],
-    web: &Web,
-    root: &Root,
-    evidence: &Evidence,
-    ring: &[Step],
-) -> String {
-    let node = &web.0[root.node];
-    let (own, wait) = (&all[node.at.0], node.at.1);
-    let step = own.step(wait);
-    let tiles: Vec<String> = ring.iter().map(|step| tile_name(step.tile, step.noc)).collect();
-    match &tiles[..] {
-        [] => {}
-        [first, rest @ ..] if rest.iter().any(|tile| tile != first) => {
-            let waits = ring.iter().take(RING_TOLD.min(ring.len() - 1)).map(Step::sentence);
-            let waits = waits.collect::<Vec<_>>().join("; ");
-            return format!("a circle: {}: {waits}", tiles.join(" waits for "));
-        }
-        _ => return format!("a circle within {}: {}", tiles[0], step.sentence()),
-    }
-    let Some(addr) = own.remote(wait) else {
-        let sent = evidence.requests.get(&own.tile.tile).filter(|_| local_is(own, &hazards::A13));
-        let multicast = sent.and_then(|sent| sent.iter().rfind(|sent| sent.is_multicast));
-        let sent = multicast.map_or_else(String::new, |sent| {
-            format!("; the last multicast, in {}: {}", sent.place, sent.what)
-        });
-        return format!("{} {}{sent}", own.name(), own.tile.explanation.headline);
-    };
-    let remote = evidence.remotes.get(&(own.tile.tile, addr));
-    if node.rank == Rank::Stopped {
-        return step.sentence();
-    }
-    if let Some(remote) = remote {
-        let told = match node.rank {
-            Rank::Lost if own.links()[wait].standing == Standing::Lost => {
-                overwritten(own).or_else(|| overshot(remote))
-            }
-            Rank::Suspect if let Some(few) = few(all, node.at, addr, remote) => {
-                Some(all_did(few, remote))
-            }
-            Rank::Lost | Rank::Suspect => missed(remote).map(astray),
-            _ => returned(remote).or_else(|| remote.unheard.last().map(unheard)),
-        };
-        if let Some(told) = told {
-            return format!("{told}; {}", step.sentence());
-        }
-        if remote.arrived.is_empty() {
-            return format!(
-                "{}: nobody on the chip has written {} since the launch",
-                step.sentence(),
-                remote.word
-            );
-        }
-    }
-    step.sentence()
-}
-
-/// Whether the class of a tile's own explanation is that one.
-fn local_is(own: &Standpoint, hazard: &Hazard) -> bool {
-    own.tile.explanation.hazard.is_some_and(|own| own.id == hazard.id)
-}
-
-/// Everybody has raised a word, and more is waited for.
-fn all_did((value, wanted): (u32, u32), remote: &Remote) -> String {
-    let from = remote.arrived.first().map_or_else(String::new, |sender| {
-        format!(", {} in {}", tile_name(sender.tile, sender.noc), sender.place)
-    });
-    format!(
-        "{wanted} is waited for, and all {value} who raise {} have done so{from} and others",
-        remote.word
-    )
-}
-
-fn place(sender: &Sender) -> String {
-    format!("{} {} in {}", tile_name(sender.tile, sender.noc), sender.core, sender.place)
-}
-
-/// What was sent and did not come.
-fn astray(sender: &Sender) -> String {
-    let why = sender.astray.map_or_else(String::new, |why| format!(": {why}"));
-    format!("{}: {} x {}{why}", place(sender), sender.count, sender.what)
-}
-
-/// A core of the tile itself that has written over what came, if it wrote last.
-fn overwritten(own: &Standpoint) -> Option<String> {
-    let ledger = own.tile.explanation.ledger.as_ref()?;
-    let [.., came, Pair { give: Some(last), .. }] = &ledger.pairs[..] else { return None };
-    let is_own = |cell: &Cell| matches!(cell.agent, AgentId::Core(_)) && !cell.waits;
-    let lost = came.give.as_ref().filter(|cell| !is_own(cell))?;
-    is_own(last).then(|| {
-        format!(
-            "{} {} in {} at cycle {} has written over what had come at cycle {}",
-            own.name(),
-            last.agent,
-            last.place,
-            last.cycle,
-            lost.cycle
-        )
-    })
-}
-
-/// What was likely meant for a word and did not come. A word beside it that has something in it says nothing
-/// where something else is known.
-fn missed(remote: &Remote) -> Option<&Sender> {
-    let knows_more = !remote.arrived.is_empty() || !remote.unheard.is_empty();
-    let says = |sender: &&Sender| !knows_more || sender.astray != Some(Astray::Word);
-    remote.elsewhere.iter().find(says)
-}
-
-/// What was sent to a tile on which nothing runs.
-fn unheard(sender: &Sender) -> String {
-    format!("{}: {} x {}, on which no core runs", place(sender), sender.count, sender.what)
-}
-
-/// Who has raised a word beyond what somebody waits for.
-fn overshot(remote: &Remote) -> Option<String> {
-    let senders: Vec<_> = remote
-        .arrived
-        .iter()
-        .map(|sender| format!("{} ({} x)", place(sender), sender.count))
-        .collect();
-    (!senders.is_empty()).then(|| format!("{} was raised by {}", remote.word, senders.join(", ")))
-}
-
-/// Who has written, and has finished.
-fn returned(remote: &Remote) -> Option<String> {
-    let mut finished = remote.arrived.iter().filter(|sender| sender.finished);
-    let sender = finished.next()?;
-    Some(format!(
-        "the kernel of {} has returned after {} x {}, the last at cycle {}",
-        place(sender),
-        sender.count,
-        sender.what,
-        sender.last
-    ))
 }
 
 /// What two tiles have in common that stand in the same way: per agent, the pc and whether it is stuck.

@@ -20,6 +20,7 @@ pub mod checks;
 pub mod eye;
 mod forms;
 mod go;
+mod headline;
 pub mod heed;
 pub mod host;
 pub mod lens;
