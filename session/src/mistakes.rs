@@ -41,11 +41,12 @@ fn told<O: Observer + Send + 'static>(
             let caller = view.names.code(core, link.checked_sub(CALL_BYTES)?)?;
             return Some(format!(" in no code that is known, called from {caller}"));
         };
+        // The author's own line comes first, however deep in a library it happened.
         let own = view.names.site(core, pc).filter(|own| *own != code);
-        let from = own.map(|own| format!(", called from {own}")).unwrap_or_default();
+        let place = own.map_or_else(|| code.to_string(), |own| format!("{own}, within {code}"));
         let kernel = view.kernels.iter().find(|(of, _)| of == core.name());
         let kernel = kernel.map(|(_, kernel)| format!(" [{kernel}]")).unwrap_or_default();
-        Some(format!(" in {code}{from}{kernel}"))
+        Some(format!(" in {place}{kernel}"))
     });
     let text = format!("{}{}", mistake.text, place.unwrap_or_default());
     Mistake { text, ..mistake }.to_string()

@@ -183,10 +183,7 @@ fn state_stops_at_a_cycle_and_after_a_launch() {
 #[test]
 fn mistake_of_a_kernel_is_named_by_function_and_line() {
     for (id, parts) in [
-        (
-            "C11-undefined",
-            ["Tensix T", "pc 0x", ", called from kernel_main undefined-instruction.c:"],
-        ),
+        ("C11-undefined", ["Tensix T", "pc 0x", " in kernel_main undefined-instruction.c:"]),
         ("C11-illegal", ["NCRISC", "pc 0x30010", " in no code that is known, called from "]),
     ] {
         let (dir, _) = case(id);
