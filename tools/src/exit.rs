@@ -27,6 +27,20 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// The number that the shell sees.
+    #[must_use]
+    pub const fn status(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Guest => 1,
+            Self::Host => 2,
+            Self::Deadlock => 3,
+            Self::NoProgress => 4,
+            Self::WrongResult => 5,
+            Self::Program(status) => status,
+        }
+    }
+
     /// This outcome, although it may not have been possible to write it down: what a run found is
     /// not made good by a full disk. An error that is not returned is printed.
     ///
@@ -46,15 +60,7 @@ impl Exit {
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Ok => 0,
-            Exit::Guest => 1,
-            Exit::Host => 2,
-            Exit::Deadlock => 3,
-            Exit::NoProgress => 4,
-            Exit::WrongResult => 5,
-            Exit::Program(status) => status,
-        })
+        Self::from(exit.status())
     }
 }
 

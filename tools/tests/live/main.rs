@@ -115,6 +115,9 @@ fn deadlock_is_explained_and_its_status_is_3() {
     assert!(said.contains("tilescope: DEADLOCK on 1 tile"), "{said}");
     assert!(said.contains("BRISC polls L1 word 0x30000"), "{said}");
     assert!(said.contains("exit status 3; DEADLOCK at cycle"), "{said}");
+    let (_, from_tape) = said.split_once("from its tape:").expect("it is asked");
+    assert!(from_tape.contains("DEADLOCK: BRISC polls L1 word 0x30000"), "{said}");
+    assert!(!said.contains("carries not all names"), "{said}");
     let report = fs::read_to_string(installed.path("why.json")).expect("a report");
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
     assert_eq!(report["verdict"], "DEADLOCK");

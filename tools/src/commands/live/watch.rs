@@ -3,14 +3,19 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::ops::ControlFlow;
+use std::os::fd::AsFd as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use serde::Deserialize;
 
 use super::OnHang;
+use crate::exit::Exit;
 use crate::output::{print_plainly, say};
 use crate::supervise::{Answer, Watch};
 
@@ -82,6 +87,31 @@ fn hangs(dir: &Path) -> Vec<Hang> {
     lines(dir, "hang-").iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
+/// Says so if a tape gave no answer.
+fn told(ended: io::Result<ExitStatus>) {
+    let answers =
+        [Exit::Deadlock, Exit::NoProgress, Exit::Guest].map(|exit| i32::from(exit.status()));
+    let status = ended.ok().and_then(|ended| ended.code());
+    if !status.is_some_and(|status| answers.contains(&status)) {
+        say("it says nothing yet; ask it when the program has ended");
+    }
+}
+
+/// Starts `tilescope why` on a tape, with standard error for its answer. Keys of the terminal are not for it, and
+/// what it would say of a tape from elsewhere is of no interest here.
+fn ask(tape: &Path) -> io::Result<Child> {
+    let said = io::stderr().as_fd().try_clone_to_owned()?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command
+        .arg("why")
+        .arg(tape)
+        .stdin(Stdio::null())
+        .stdout(said)
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+}
+
 /// Watches a program that has the library.
 #[derive(Debug)]
 pub(super) struct Watcher {
@@ -93,6 +123,10 @@ pub(super) struct Watcher {
     given_up: bool,
     shown: BTreeSet<PathBuf>,
     ended_by: Option<Signal>,
+    /// Who plays the tape of the first hang, which knows more than the library could: who did what before.
+    player: Option<Child>,
+    /// A tape was asked.
+    played: bool,
 }
 
 impl Watcher {
@@ -105,12 +139,24 @@ impl Watcher {
             given_up: false,
             shown: BTreeSet::new(),
             ended_by: None,
+            player: None,
+            played: false,
         }
     }
 
     /// Once the program has ended.
     pub(super) fn finish(mut self) -> News {
         self.show_answers();
+        self.play();
+        if let Some(mut player) = self.player.take() {
+            if self.ended_by.is_some() {
+                // Who ends the program wants no more of it. It may have ended meanwhile.
+                let _ = player.kill();
+                let _ = player.wait();
+            } else {
+                told(player.wait());
+            }
+        }
         News { ended_by: self.ended_by, ..News::read(&self.dir) }
     }
 
@@ -123,6 +169,30 @@ impl Watcher {
                 say("Ctrl-C once more ends the program");
             }
         }
+    }
+
+    /// Has the tape of the first hang explained, by a process of its own: the program and its signals do not
+    /// wait for that.
+    fn play(&mut self) {
+        if self.played {
+            return;
+        }
+        let Some(tape) = hangs(&self.dir).into_iter().find_map(|hang| hang.tape) else { return };
+        self.played = true;
+        say("from its tape:");
+        match ask(&tape) {
+            Ok(player) => self.player = Some(player),
+            Err(error) => say(&format!("{}: {error}", tape.display())),
+        }
+    }
+
+    /// Whether the tape is still being played.
+    fn plays(&mut self) -> bool {
+        let Some(player) = &mut self.player else { return false };
+        let Some(ended) = player.try_wait().transpose() else { return true };
+        self.player = None;
+        told(ended);
+        false
     }
 
     fn hint(&mut self) {
@@ -142,7 +212,10 @@ impl Watcher {
 
 impl Watch for Watcher {
     fn tick(&mut self) -> ControlFlow<()> {
-        self.hint();
+        self.play();
+        if !self.plays() {
+            self.hint();
+        }
         let Some(asked) = self.asked else { return ControlFlow::Continue(()) };
         self.show_answers();
         if self.shown.is_empty() && !self.given_up && asked.elapsed() > PATIENCE {
