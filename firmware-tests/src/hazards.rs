@@ -279,7 +279,7 @@ const PREFACE: &str = "\
 # Hazards that are named
 
 Written by `cargo run --release -p firmware-tests --bin hazards -- --table docs/hazards.md` from a run of the corpus: every kernel below
-[firmware-tests/hazards/](../firmware-tests/hazards) has the bug of its class and a clean twin, made from one source, that nothing is said about.
+`firmware-tests/hazards/` has the bug of its class and a clean twin, made from one source, that nothing is said about.
 `DEADLOCK` is a proof; the rest of a report says why. A class without `DEADLOCK` is a contract violation that is reported although the run ends.
 The sources mark the line that has to be edited (`/* HERE */`): the run of the corpus looks for its file and line in front of everything that is
 only beside the point. A line that the buggy kernel lacks (`/* MISSING HERE */`) has no code that could be named; the line before it or behind it counts.
