@@ -19,10 +19,9 @@ use crate::resource::{ACKED, RECEIVED, Resource, Way};
 
 /// Longest kernel that is read, in bytes.
 const LONGEST: u32 = 1 << 17;
-/// Minor opcodes of `add`, `addi`, of `sll`, `slli` and of `or` `[riscv: 2.4]`.
+/// Minor opcodes of `add`, `addi` and of `sll`, `slli` `[riscv: 2.4]`.
 const ADD: u32 = 0;
 const SHIFT_LEFT: u32 = 1;
-const OR: u32 = 6;
 /// What a call leaves as it was: `sp`, `gp`, `tp`, `s0` to `s11` `[riscv: calling convention]`.
 const SAVED: u32 = 0x0FFC_031D;
 /// The link register of calls.
@@ -48,12 +47,10 @@ pub(super) struct Users {
     pub(super) complete: bool,
 }
 
-/// A constant, or what is known of a value that is none.
+/// A constant, or how an address came about that is none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Value {
     Known(u32),
-    /// A constant with something unknown added to it: an instruction word with an operand, an address.
-    Part(u32),
     Unknown,
 }
 
@@ -109,19 +106,14 @@ fn read(
                 map(a, |a| a.wrapping_add_signed(word::imm_i(text)))
             }
             word::OP_IMM if word::funct3(text) == SHIFT_LEFT => map(a, |a| a << right),
-            word::OP if text >> 25 == 0 && matches!(word::funct3(text), ADD | OR) => {
-                if let (Value::Known(base), Value::Unknown | Value::Part(_))
-                | (Value::Unknown | Value::Part(_), Value::Known(base)) = (a, b)
-                {
+            word::OP if text >> 25 == 0 && word::funct3(text) == ADD => match (a, b) {
+                (Value::Known(a), Value::Known(b)) => Value::Known(a.wrapping_add(b)),
+                (Value::Known(base), Value::Unknown) | (Value::Unknown, Value::Known(base)) => {
                     closed &= !counters(core, base);
+                    Value::Unknown
                 }
-                match (a, b) {
-                    (Value::Known(a), Value::Known(b)) if word::funct3(text) == OR => {
-                        Value::Known(a | b)
-                    }
-                    _ => sum(a, b),
-                }
-            }
+                _ => Value::Unknown,
+            },
             word::LOAD => {
                 if let Value::Known(base) = a
                     && let Some(hit) =
@@ -137,7 +129,6 @@ fn read(
                 if let Value::Known(base) = a {
                     let addr = base.wrapping_add_signed(word::imm_s(text));
                     stored(core, pc, addr, b, told);
-                    closed &= !may_count(core, addr, b);
                 }
                 continue;
             }
@@ -157,30 +148,8 @@ fn read(
 fn map(value: Value, of: impl Fn(u32) -> u32) -> Value {
     match value {
         Value::Known(value) => Value::Known(of(value)),
-        Value::Part(value) => Value::Part(of(value)),
         Value::Unknown => Value::Unknown,
     }
-}
-
-/// Two values together. Of an "or" each has bits of its own, as operands of an instruction have.
-fn sum(a: Value, b: Value) -> Value {
-    let part = |value: Value| match value {
-        Value::Known(value) | Value::Part(value) => value,
-        Value::Unknown => 0,
-    };
-    match (a, b) {
-        (Value::Unknown, Value::Unknown) => Value::Unknown,
-        (Value::Known(a), Value::Known(b)) => Value::Known(a.wrapping_add(b)),
-        _ => Value::Part(part(a).wrapping_add(part(b))),
-    }
-}
-
-/// Whether a core pushes an instruction that may store to any buffer's counter: its address is computed.
-fn may_count(core: CoreId, addr: u32, value: Value) -> bool {
-    let Value::Part(text) = value else { return false };
-    let pushes = lookup(view_of(core), addr)
-        .is_some_and(|hit| matches!(hit.target, Target::PushOwn | Target::MopCfgOwn));
-    pushes && Opcode::from_word(text) == Some(Opcode::Storereg)
 }
 
 /// Whether an address is among the counters of buffers.
