@@ -13,6 +13,7 @@ const SYNC: &str = "sim-core/src/sync";
 pub(crate) fn unfinished(tree: &Tree) -> Findings {
     // Spelt in two halves, so that this file keeps its own rule.
     let marks = [concat!("TO", "DO"), concat!("FIX", "ME")];
+    // Literals are not code: the rule does not find its own words.
     let macros = ["todo!", "unimplemented!", "#[ignore", "dbg!"];
     let mut findings = Vec::new();
     for file in &tree.files {

@@ -9,7 +9,7 @@ use sim_core::{AgentId, CoreId};
 use super::evidence::{earlier, pushed};
 use super::flow::{Decider, Flow};
 use super::graph::{Graph, Node};
-use super::loops::Outcomes;
+use super::loops::{Outcome, Outcomes};
 use super::needs::core_behind;
 use super::origin::{Loaded, Operands};
 use super::scene::Scene;
@@ -63,6 +63,12 @@ fn ordinal(number: u64) -> String {
     format!("{number}{ending}")
 }
 
+/// How often, and when last, a branch led to the place that it decides, and how often away from it.
+fn sides(scene: &Scene<'_>, core: CoreId, decider: &Decider) -> (Outcome, Outcome) {
+    let Outcomes { taken, passed } = scene.loops.outcomes(core, decider.pc);
+    if decider.taken { (taken, passed) } else { (passed, taken) }
+}
+
 /// What a branch did about a place that it decides; `None` if it never led away from there.
 fn away(
     scene: &Scene<'_>,
@@ -70,12 +76,7 @@ fn away(
     decider: &Decider,
     what: &str,
 ) -> Option<(String, Operands)> {
-    let outcomes = scene.loops.outcomes(core, decider.pc);
-    let (to, off) = if decider.taken {
-        (outcomes.taken, outcomes.passed)
-    } else {
-        (outcomes.passed, outcomes.taken)
-    };
+    let (to, off) = sides(scene, core, decider);
     let all = to.count + off.count;
     if off.count == 0 {
         return None;
@@ -117,12 +118,7 @@ fn here(
     decider: &Decider,
     what: &str,
 ) -> Option<(String, Operands)> {
-    let outcomes = scene.loops.outcomes(core, decider.pc);
-    let (to, off) = if decider.taken {
-        (outcomes.taken, outcomes.passed)
-    } else {
-        (outcomes.passed, outcomes.taken)
-    };
+    let (to, off) = sides(scene, core, decider);
     let all = to.count + off.count;
     let text = match (decider.is_loop, off.last > to.last) {
         // What the core has pushed stands behind the wait of its thread.
