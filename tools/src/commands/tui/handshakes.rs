@@ -1,49 +1,29 @@
 //! A plan on the screen: carried out step by step, with the last handshakes in words.
 
-use std::collections::VecDeque;
 use std::rc::Rc;
 
 use anyhow::Result;
 use loader::firmware::FirmwareSet;
 use loader::names::LoadedNames;
 use loader::plan::Launch;
-use observe::{DEFAULT_L1, describe};
+use observe::DEFAULT_L1;
 use sim_core::{Event, Observer, Stamp};
 use tile::TileConfig;
 
+use super::lines::Lines;
 use super::screen::Model;
 use super::stepper::Stepper;
 use super::view::{View, view};
 
-/// Events kept for the screen.
-const KEPT: usize = 200;
-
-/// The last handshakes, in words.
-pub(super) struct Tape {
+/// What a plan on the screen listens with.
+pub(super) struct Handshakes {
     names: Rc<LoadedNames>,
-    pub(super) lines: VecDeque<String>,
-    /// Events since power-on, pushes and issues left out.
-    pub(super) count: u64,
+    lines: Lines,
 }
 
-impl Observer for Tape {
+impl Observer for Handshakes {
     fn event(&mut self, stamp: Stamp, event: &Event) {
-        if matches!(
-            event,
-            Event::Push { .. }
-                | Event::Issue { .. }
-                | Event::UnitDone { .. }
-                | Event::DeviceStore { .. }
-                | Event::WaitEnd { .. }
-        ) {
-            return;
-        }
-        let Some(line) = describe(stamp, event, &self.names) else { return };
-        self.count += 1;
-        if self.lines.len() == KEPT {
-            self.lines.pop_front();
-        }
-        self.lines.push_back(format!("{:>8} {line}", stamp.cycle.0));
+        self.lines.take(stamp, event, &*self.names);
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {
@@ -51,26 +31,25 @@ impl Observer for Tape {
     }
 }
 
-impl Stepper<Tape> {
+impl Stepper<Handshakes> {
     pub(super) fn new(
         config: TileConfig,
         set: &FirmwareSet,
         logical: (u8, u8),
         launches: Vec<Launch>,
     ) -> Result<Self> {
-        Self::watched(config, set, logical, launches, |names| Tape {
+        Self::watched(config, set, logical, launches, |names| Handshakes {
             names,
-            lines: VecDeque::new(),
-            count: 0,
+            lines: Lines::default(),
         })
     }
 
     fn tape_count(&self) -> u64 {
-        self.tile().observer().count
+        self.tile().observer().lines.count
     }
 }
 
-impl Model for Stepper<Tape> {
+impl Model for Stepper<Handshakes> {
     fn picture(&mut self) -> View {
         view(self.tile(), &self.names, self.buffers())
     }
@@ -80,7 +59,7 @@ impl Model for Stepper<Tape> {
     }
 
     fn events(&mut self) -> Vec<String> {
-        self.tile().observer().lines.iter().cloned().collect()
+        self.tile().observer().lines.all()
     }
 
     fn step(&self) -> u64 {

@@ -9,6 +9,8 @@ mod draw;
 #[cfg(feature = "tui")]
 mod handshakes;
 #[cfg(feature = "tui")]
+mod lines;
+#[cfg(feature = "tui")]
 mod playing;
 #[cfg(feature = "tui")]
 mod screen;

@@ -1,11 +1,10 @@
 //! A host played a few calls at a time, with a look at one of its tiles after the other.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use anyhow::Result;
+use observe::DEFAULT_L1;
 use observe::why::CircularBuffer;
-use observe::{DEFAULT_L1, describe};
 use session::eye::Sink;
 use session::heed::{Heeding, HeedingPlay};
 use session::host::Host;
@@ -15,12 +14,11 @@ use session::watch::{Course, Run};
 use sim_core::{Cycle, Event, Observer, Stamp};
 use symbols::tile_names::TileNames;
 
+use super::lines::Lines;
 use super::screen::Model;
 use super::view::{View, view};
 use crate::commands::asked::Asked;
 
-/// Events kept for the screen, per tile.
-const KEPT: usize = 200;
 /// Calls of a host that lets no time pass, after which it is said how far it is.
 const CALLS: usize = 4096;
 
@@ -28,34 +26,18 @@ const CALLS: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Handshakes {
     names: LiveNames,
-    lines: VecDeque<String>,
-    count: u64,
+    lines: Lines,
     buffers: Vec<CircularBuffer>,
 }
 
 impl Observer for Handshakes {
     fn event(&mut self, stamp: Stamp, event: &Event) {
-        if matches!(
-            event,
-            Event::Push { .. }
-                | Event::Issue { .. }
-                | Event::UnitDone { .. }
-                | Event::DeviceStore { .. }
-                | Event::WaitEnd { .. }
-        ) {
-            return;
-        }
         if let Event::L1Store { addr, .. } = *event
             && addr >= DEFAULT_L1.1
         {
             return;
         }
-        let Some(line) = describe(stamp, event, &self.names) else { return };
-        self.count += 1;
-        if self.lines.len() == KEPT {
-            self.lines.pop_front();
-        }
-        self.lines.push_back(format!("{:>8} {line}", stamp.cycle.0));
+        self.lines.take(stamp, event, &self.names);
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {
@@ -96,8 +78,7 @@ impl<'t, H: Host> Playing<'t, H> {
         let workers = Arc::clone(&survey.workers);
         let sink = move |_: &TileSeen| Handshakes {
             names: LiveNames::new(Arc::clone(&workers)),
-            lines: VecDeque::new(),
-            count: 0,
+            lines: Lines::default(),
             buffers: Vec::new(),
         };
         let mut run = Run::begin::<Heeding<H>>(host, &course, sink);
@@ -110,9 +91,9 @@ impl<'t, H: Host> Playing<'t, H> {
 
     fn count(&mut self) -> u64 {
         let number = self.tiles[self.at].number;
-        self.run
-            .chip()
-            .inspect(number, |tile| tile.observer().as_ref().map_or(0, |eye| eye.sink().count))
+        self.run.chip().inspect(number, |tile| {
+            tile.observer().as_ref().map_or(0, |eye| eye.sink().lines.count)
+        })
     }
 }
 
@@ -137,8 +118,7 @@ impl<H: Host> Model for Playing<'_, H> {
     fn events(&mut self) -> Vec<String> {
         let number = self.tiles[self.at].number;
         self.run.chip().inspect(number, |tile| {
-            let lines = tile.observer().as_ref().map(|eye| eye.sink().lines.iter().cloned());
-            lines.into_iter().flatten().collect()
+            tile.observer().as_ref().map_or_else(Vec::new, |eye| eye.sink().lines.all())
         })
     }
 
