@@ -86,7 +86,7 @@ impl Entry {
 /// The file is no tape, is compressed, is still being written, or cannot be written.
 pub fn attach(path: &Path, items: &[Attachment<'_>]) -> io::Result<()> {
     let file = File::options().read(true).write(true).open(path)?;
-    lock::for_attaching(&file)?;
+    let _held = lock::for_attaching(&file)?;
     let length = file.metadata()?.len();
     let mut magic = [0; MAGIC.len()];
     if file.read_exact_at(&mut magic, 0).is_err() || magic != MAGIC {

@@ -8,13 +8,17 @@ use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
-use std::process;
+use std::time::{Duration, Instant};
+use std::{process, thread};
 
 use crate::block::{HEAD_BYTES, Head, Kind, MAGIC};
 use crate::call::Header;
 
 /// Largest header that is looked at.
 const MOST_HEADER: usize = 1 << 20;
+
+/// How long a copy of a file that is being given up may keep it.
+const FREED_WITHIN: Duration = Duration::from_secs(1);
 
 fn locked(file: &File, why: &'static str) -> io::Result<()> {
     if !file.metadata()?.is_file() {
@@ -26,9 +30,28 @@ fn locked(file: &File, why: &'static str) -> io::Result<()> {
     }
 }
 
-/// For who appends when the writer is gone.
-pub(crate) fn for_attaching(file: &File) -> io::Result<()> {
-    locked(file, "it is still being written")
+/// For who appends when the writer is gone; others may have it again when this is dropped.
+pub(crate) struct Attaching<'a>(&'a File);
+
+/// Waits a moment: a child of the writer that has just begun, or was just killed, may still hold a copy of
+/// the open file.
+pub(crate) fn for_attaching(file: &File) -> io::Result<Attaching<'_>> {
+    let end = Instant::now() + FREED_WITHIN;
+    loop {
+        match locked(file, "it is still being written") {
+            Err(error) if error.kind() == ErrorKind::ResourceBusy && Instant::now() < end => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            result => return result.map(|()| Attaching(file)),
+        }
+    }
+}
+
+/// Not by closing: a child between its fork and its exec has a copy of the file, and the lock with it.
+impl Drop for Attaching<'_> {
+    fn drop(&mut self) {
+        release(self.0);
+    }
 }
 
 /// For a writer that begins anew or goes on.

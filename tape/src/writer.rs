@@ -403,8 +403,9 @@ impl TapeWriter {
 
 impl Drop for TapeWriter {
     fn drop(&mut self) {
+        // A forked child's copy must not give away what its parent still writes.
         if process::id() == self.pid {
-            self.flush();
+            self.let_go();
         }
     }
 }

@@ -209,6 +209,30 @@ fn attachments_come_back_and_the_same_content_is_there_once() {
     }
 }
 
+/// Children that were begun meanwhile hold copies of every open file until they run their own program.
+#[test]
+fn who_is_done_gives_the_tape_up_whatever_children_begin_meanwhile() {
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let relaxed = std::sync::atomic::Ordering::Relaxed;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(relaxed) {
+                assert!(std::process::Command::new("true").status().unwrap().success());
+            }
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tape");
+        let item = Attachment { kind: AttachmentKind::Text, path: "a".as_ref(), bytes: b"b" };
+        let rounds = (0..100).try_for_each(|_| {
+            drop(create(&path));
+            attach(&path, &[item])?;
+            attach(&path, &[item])
+        });
+        stop.store(true, relaxed);
+        rounds.unwrap();
+    });
+}
+
 /// An init and a clock of 7 as an old recording, made by hand and compressed with `xz -9 -C crc32`.
 const OLD_XZ: &str = "fd377a585a0000016922de36020021011c00000010cf58cce0003700145d002a61448a436df4f4a\
     f868d9a2a6e74588f8c000000ca2ec48b00012c381b66b5319042990d010000000001595a";
