@@ -124,7 +124,7 @@ impl Backend {
         let piecemeal = !shortcuts.has(Shortcut::WholeRows);
         self.packer.piecemeal = piecemeal;
         self.unpackers.piecemeal = piecemeal;
-        self.vector.by_operands = !shortcuts.has(Shortcut::WholeRegisters);
+        self.vector.take_whole_registers(shortcuts.has(Shortcut::WholeRegisters));
     }
 
     /// Retires what is done by `now`, in thread order; whether anything was.
@@ -198,7 +198,7 @@ impl Backend {
     /// Whether there is anything to do in a cycle besides what threads issue.
     #[inline]
     pub(crate) fn acts_by_itself(&self) -> bool {
-        self.vector.schedule.is_active() || self.has_background() || !self.in_flight.is_empty()
+        self.vector.is_active() || self.has_background() || !self.in_flight.is_empty()
     }
 
     /// A cycle of what goes on behind the gates; whether anything changed.
@@ -335,7 +335,7 @@ impl Backend {
         check(8, self.src[1].matrix_waits() || self.src_is_filling(1, now));
         check(9, self.mover.is_busy(now));
         // C10 is never unmet: a core's access is processed in the cycle that emits it.
-        check(11, self.runs(Unit::Vector, Some(thread)) || self.vector.schedule.runs(thread));
+        check(11, self.runs(Unit::Vector, Some(thread)) || self.vector.runs(thread));
         check(12, self.runs(Unit::Config, None));
         unmet
     }

@@ -40,7 +40,7 @@ impl ShowsCells for Backend {
                 row.and_then(|row| row.get(usize::from(column))).copied().unwrap_or(0)
             }
             Cell::LReg { register, lane } => {
-                let register = self.vector.lregs.get(usize::from(register));
+                let register = self.vector.file().lregs().get(usize::from(register));
                 register.and_then(|lanes| lanes.get(usize::from(lane))).copied().unwrap_or(0)
             }
             Cell::MatrixBank { operand } => {

@@ -127,7 +127,7 @@ impl Coprocessor {
     #[inline]
     pub(crate) fn step_awake<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, Fault> {
         let mut progress = self.step_threads(now, env)?;
-        if self.backend.vector.schedule.is_active() {
+        if self.backend.vector.is_active() {
             progress |= self.backend.finish_vector_cycle(now)?;
         }
         Ok(progress)

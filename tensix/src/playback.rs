@@ -201,7 +201,7 @@ impl Playback {
             executed.map_err(failed)?;
             self.left -= 1;
             if decoded.stirs {
-                if backend.vector.schedule.is_active() {
+                if backend.vector.is_active() {
                     backend.finish_vector_cycle(issued.now).map_err(failed)?;
                 }
                 let latched = frontend.gate.latch.is_some();

@@ -60,7 +60,7 @@ impl Coprocessor {
     #[must_use]
     pub fn thread_idle(&self, thread: ThreadId) -> bool {
         self.threads[thread.index()].is_idle()
-            && !self.backend.vector.schedule.runs(thread)
+            && !self.backend.vector.runs(thread)
             && !self.backend.in_flight.iter().any(|entry| entry.issued.thread == thread)
             && !self.scalar_works(thread)
     }
@@ -83,7 +83,7 @@ impl Coprocessor {
     pub fn queue_status(&self, thread: Option<ThreadId>) -> u32 {
         let all = self.threads.iter().fold(0, |bits, frontend| bits | queue_bits(frontend));
         let own = thread.map_or(all, |thread| queue_bits(&self.threads[thread.index()]));
-        let lanes = u32::from(self.backend.vector.enabled() != 0);
+        let lanes = u32::from(self.backend.vector.file().enabled() != 0);
         own | lanes << 11 | all << 13 | lanes << 24
     }
 

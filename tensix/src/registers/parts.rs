@@ -44,11 +44,12 @@ impl Coprocessor {
 
     pub(super) fn vector_registers(&self) -> Register {
         let vector = &self.backend.vector;
+        let file = vector.file();
         let lregs =
-            vector.lregs.iter().enumerate().map(|(index, lanes)| {
+            file.lregs().iter().enumerate().map(|(index, lanes)| {
                 Register::words(format!("lreg{index}"), lanes.iter().copied())
             });
-        let predicate = &vector.predicate;
+        let predicate = file.predicate();
         let levels = predicate.stack.iter().enumerate().map(|(index, level)| {
             let members = [
                 Register::number("present", level.present),
@@ -57,7 +58,7 @@ impl Coprocessor {
             ];
             Register::group(format!("level{index}"), members)
         });
-        let macros = vector.load_macro();
+        let macros = file.load_macro();
         let one = |name: String, of: &dyn Fn(&LoadMacro) -> u32| {
             Register::words(name, macros.iter().map(of))
         };
@@ -72,13 +73,13 @@ impl Coprocessor {
         let state = [
             Register::number("lane_flags", predicate.flags),
             Register::number("use_lane_flags", predicate.used),
-            Register::number("lane_enabled", vector.enabled()),
+            Register::number("lane_enabled", file.enabled()),
             Register::group("cc_stack", levels),
-            Register::words("lane_config", vector.lane_config),
-            Register::words("prng", vector.prng),
+            Register::words("lane_config", *file.lane_config()),
+            Register::words("prng", *file.prng()),
             Register::words("stack_pointers", vector.stack_pointers().map(u32::from)),
             Register::group("load_macro", load_macro),
-            Register::flag("load_macro_active", vector.schedule.is_active()),
+            Register::flag("load_macro_active", vector.is_active()),
         ];
         Register::group("vector", state.into_iter().chain(lregs))
     }

@@ -42,7 +42,7 @@ impl Backend {
 
     /// Columns that moves leave alone: two bits per lane of the first row of lanes.
     fn blocked_columns(&self) -> Blocked {
-        let lanes = self.vector.lane_config.iter().take(8).enumerate();
+        let lanes = self.vector.file().lane_config().iter().take(8).enumerate();
         lanes.fold(0, |blocked, (lane, config)| {
             blocked | ((config >> BLOCK_DEST_MOV & 3) as Blocked) << (lane * 2)
         })

@@ -88,7 +88,7 @@ impl Backend {
             self.scalar.blocking = None;
             self.update_restricted();
         }
-        self.vector.schedule.drop_thread(thread);
+        self.vector.drop_thread(thread);
     }
 
     fn attempt<E: Env>(&mut self, blocking: &Blocking, env: &mut E) -> Result<bool, Fault> {

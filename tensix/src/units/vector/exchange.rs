@@ -6,10 +6,10 @@
 use isa::operands::Sfpshft2;
 
 use super::predicate::merge;
-use super::{Fault, Issued, LANES, LReg, Operands, VectorUnit, ops, simple};
+use super::{Fault, Issued, LANES, LReg, Operands, RegisterFile, ops, simple};
 use crate::checks::Check;
 
-impl VectorUnit {
+impl RegisterFile {
     pub(super) fn swap(&mut self, mod1: u32, registers: &Operands, set: u32) {
         let (vc, vd) = (registers.vc, registers.vd);
         let (c, d) = (*self.operand(vc), *self.operand(vd));
@@ -19,10 +19,10 @@ impl VectorUnit {
             for lane in 0..LANES {
                 smaller |= u32::from(simple::is_smaller(c[lane], d[lane])) << lane;
             }
-            swap = merge(!smaller, minimum_lanes(mod1), smaller) ^ self.sets.exchange;
+            swap = merge(!smaller, minimum_lanes(mod1), smaller) ^ self.sets().exchange;
         }
         let swap = swap & set;
-        let indexed = swap & self.sets.dest_index;
+        let indexed = swap & self.sets().dest_index;
         let plain = swap & !indexed;
         // With indices, only registers 0 to 3 hold values; 4 to 7 hold their indices.
         let values = |register: u8| if register < 4 { swap } else { plain };

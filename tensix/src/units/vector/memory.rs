@@ -6,10 +6,11 @@
 
 use isa::config::field;
 use isa::operands::DstTransfer;
+use sim_core::StateHasher;
 
 use super::cells::Place;
 use super::dst_format::{self, mode};
-use super::{Issued, Operands, VectorUnit};
+use super::{Issued, Operands, RegisterFile};
 use crate::state::dst::DstMap;
 use crate::units::config::ConfigUnit;
 use crate::units::matrix::MatrixUnit;
@@ -95,7 +96,34 @@ fn implied(config: &ConfigUnit, thread: usize) -> u32 {
     dst_format::implied(format)
 }
 
-impl VectorUnit {
+/// What SFPLOAD and SFPSTORE keep: stack pointers, and what the configuration says of addresses.
+#[derive(Clone, Debug)]
+pub(super) struct Transfers {
+    /// Per thread, ten bits, of mode `INT32_ALL`.
+    stack_pointers: [u16; 3],
+    accesses: [DstAccess; 3],
+}
+
+impl Transfers {
+    pub(super) const fn new() -> Self {
+        Self { stack_pointers: [0; 3], accesses: [DstAccess::UNKNOWN; 3] }
+    }
+
+    pub(super) const fn stack_pointers(&self) -> [u16; 3] {
+        self.stack_pointers
+    }
+
+    #[cfg(test)]
+    pub(super) const fn set_stack_pointers(&mut self, pointers: [u16; 3]) {
+        self.stack_pointers = pointers;
+    }
+
+    pub(super) fn hash_state(&self, hasher: &mut StateHasher) {
+        // Accesses are looked up in the configuration.
+        let Self { stack_pointers, accesses: _ } = self;
+        stack_pointers.iter().for_each(|&pointer| hasher.u32(u32::from(pointer)));
+    }
+
     /// What the configuration says now.
     #[inline]
     pub(super) fn access(&mut self, thread: usize, config: &ConfigUnit) -> &DstAccess {
@@ -139,7 +167,7 @@ impl VectorUnit {
     }
 
     /// The row of Dst that an SFPSTORE names.
-    pub(crate) fn store_row(&self, issued: &Issued, at: &Surroundings<'_>) -> u32 {
+    pub(super) fn store_row(&self, issued: &Issued, at: &Surroundings<'_>) -> u32 {
         let (word, thread) = (issued.word, issued.thread.index());
         let access = DstAccess::of(at.config, thread);
         match access.resolve(word) {
@@ -155,6 +183,7 @@ impl VectorUnit {
     /// Any SFPLOAD, or that of an SFPLOADMACRO; the address it used.
     pub(super) fn load_any(
         &mut self,
+        file: &mut RegisterFile,
         operands: &Operands,
         issued: &Issued,
         at: &mut Surroundings<'_>,
@@ -169,19 +198,19 @@ impl VectorUnit {
             }
             (self.stack_address(word, thread, &access, at), u32::MAX)
         } else {
-            (self.address(word, thread, &access, at), self.enabled())
+            (self.address(word, thread, &access, at), file.enabled())
         };
-        let set = self.active(operands) & enabled & !self.sets.load_blocked;
+        let set = file.active(operands) & enabled & !file.sets().load_blocked;
         if operands.vd < 8 {
-            let odd = self.sets.load_odd;
+            let odd = file.sets().load_odd;
             let place = Place::new(access.map, dst_format::loads_word(mode), address, odd);
             // Others of the cycle may have written the register already: not what this one reads.
-            let mut value = *self.operand(operands.vd);
-            place.load(&at.matrix.dst, mode, u32::MAX, &mut value, self.sets.fp16_infinity);
-            self.write(operands.vd, set, &value);
-            let captured = set & self.sets.capture_index;
+            let mut value = *file.operand(operands.vd);
+            place.load(&at.matrix.dst, mode, u32::MAX, &mut value, file.sets().fp16_infinity);
+            file.write(operands.vd, set, &value);
+            let captured = set & file.sets().capture_index;
             if captured != 0 && operands.vd < 4 {
-                self.write(operands.vd + 4, captured, &place.indices());
+                file.write(operands.vd + 4, captured, &place.indices());
             }
         }
         advance_counters(word, thread, &access, at);
@@ -191,6 +220,7 @@ impl VectorUnit {
     /// Any SFPSTORE that software issues.
     pub(super) fn store_any(
         &mut self,
+        file: &mut RegisterFile,
         operands: &Operands,
         issued: &Issued,
         at: &mut Surroundings<'_>,
@@ -201,8 +231,8 @@ impl VectorUnit {
             mode::INT32_ALL => self.stack_address(word, thread, &access, at),
             _ => self.address(word, thread, &access, at),
         };
-        let active = self.active(operands);
-        self.store(operands, active, address, thread, at);
+        let active = file.active(operands);
+        self.store(file, operands, active, address, thread, at);
         advance_counters(word, thread, &access, at);
     }
 
@@ -210,6 +240,7 @@ impl VectorUnit {
     /// counters: as SFPLOADMACRO schedules it, to the address that the load used.
     pub(super) fn store(
         &mut self,
+        file: &RegisterFile,
         operands: &Operands,
         active: u32,
         address: u32,
@@ -218,16 +249,16 @@ impl VectorUnit {
     ) {
         let access = *self.access(thread, at.config);
         let mode = access.resolve(operands.word);
-        let mut enabled = self.enabled();
+        let mut enabled = file.enabled();
         if mode == mode::INT32_ALL {
             let pointer = &mut self.stack_pointers[thread];
             *pointer = pointer.wrapping_add(Self::stack_increment(thread, at)) & 0x3FF;
             enabled = u32::MAX;
         }
-        let set = active & enabled & !self.sets.store_blocked;
-        let (wide, odd) = (dst_format::stores_word(mode), self.sets.store_odd);
+        let set = active & enabled & !file.sets().store_blocked;
+        let (wide, odd) = (dst_format::stores_word(mode), file.sets().store_odd);
         let place = Place::new(access.map, wide, address, odd);
-        place.store(&mut at.matrix.dst, mode, set, self.operand(operands.vd));
+        place.store(&mut at.matrix.dst, mode, set, file.operand(operands.vd));
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! # Rooms
 //!
-//! `operands` registers of an instruction; `dispatch` one method per instruction, with `multiply` for the MAD
+//! `file` the registers, and which lanes execute; `operands` registers of an instruction; `dispatch` one method per instruction, with `multiply` for the MAD
 //! sub-unit and `exchange` for what moves between registers or lanes;
 //! `float`, `mad`, `simple`, `round`, `tables` pure functions of one lane; `predicate` flags and
 //! their stack; `lanes` what `LaneConfig` means, as lane sets; `configure` SFPCONFIG and reading it
@@ -24,6 +24,7 @@ mod configure;
 mod dispatch;
 mod dst_format;
 mod exchange;
+mod file;
 #[cfg(test)]
 mod float;
 mod float_lanes;
@@ -42,15 +43,16 @@ mod tables;
 mod tests;
 mod transfer;
 
-use sim_core::StateHasher;
+use sim_core::{Cycle, StateHasher, ThreadId};
 
 use super::{Fault, Issued};
-use lanes::LaneSets;
-use memory::DstAccess;
+pub(crate) use configure::LoadMacro;
+use isa::op::{Opcode, SubUnit};
+pub(crate) use file::RegisterFile;
+use memory::Transfers;
 pub(crate) use memory::Surroundings;
 use operands::Operands;
-use predicate::Predicate;
-use schedule::Schedule;
+use schedule::{Entry, Schedule};
 
 /// Lanes of a vector register.
 pub(crate) const LANES: usize = 32;
@@ -65,168 +67,182 @@ pub(crate) type LReg = [u32; LANES];
 /// All vector registers.
 pub(crate) type LRegs = [LReg; LREGS];
 
-/// SFPLOADMACRO's configuration of one lane.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct LoadMacro {
-    pub(crate) templates: [u32; 4],
-    pub(crate) sequences: [u32; 4],
-    pub(crate) misc: u16,
-}
-
-/// The vector unit's state. Lane sets are bit masks, bit *i* is lane *i*.
+/// The vector unit's state.
 #[derive(Clone, Debug)]
 pub(crate) struct VectorUnit {
-    pub(crate) lregs: Box<LRegs>,
-    pub(crate) predicate: Predicate,
-    pub(crate) lane_config: LReg,
-    /// What `lane_config` says, as lane sets.
-    sets: LaneSets,
-    load_macro: Box<[LoadMacro; LANES]>,
-    pub(crate) prng: LReg,
-    /// Stack pointers per thread, ten bits, of SFPLOAD's and SFPSTORE's mode `INT32_ALL`.
-    stack_pointers: [u16; 3],
-    pub(crate) schedule: Schedule,
-    accesses: [DstAccess; 3],
+    file: RegisterFile,
+    transfers: Transfers,
+    schedule: Schedule,
     /// No instruction takes whole registers ([`sim_core::Shortcut::WholeRegisters`]).
-    pub(crate) by_operands: bool,
+    by_operands: bool,
 }
 
 impl VectorUnit {
     pub(crate) fn new() -> Self {
-        let mut unit = Self {
-            lregs: Box::new([[0; LANES]; LREGS]),
-            predicate: Predicate::RESET,
-            lane_config: [0; LANES],
-            sets: LaneSets::default(),
-            load_macro: Box::new([LoadMacro::default(); LANES]),
-            prng: [0; LANES],
-            stack_pointers: [0; 3],
+        Self {
+            file: RegisterFile::new(),
+            transfers: Transfers::new(),
             schedule: Schedule::default(),
-            accesses: [DstAccess::UNKNOWN; 3],
             by_operands: false,
-        };
-        unit.leave_reset();
-        unit
+        }
+    }
+
+    /// Whether whole registers may be taken where that gives the same.
+    pub(crate) fn take_whole_registers(&mut self, may: bool) {
+        self.by_operands = !may;
     }
 
     /// What leaving soft reset sets.
     pub(crate) fn leave_reset(&mut self) {
-        for (index, lreg) in self.lregs.iter_mut().enumerate() {
-            *lreg = std::array::from_fn(|lane| ops::reset_value(index, lane));
-        }
-        self.predicate = Predicate::RESET;
-        self.lane_config = [0; LANES];
-        self.sets = LaneSets::of(&self.lane_config);
-        *self.load_macro = [LoadMacro::default(); LANES];
-        // "Reset", to what is not said [unknown: U-081]; zero in the reference.
-        self.prng = [0; LANES];
+        self.file.leave_reset();
         self.schedule = Schedule::default();
     }
 
-    /// SFPLOADMACRO's configuration, by lane.
-    pub(crate) fn load_macro(&self) -> &[LoadMacro; LANES] {
-        &self.load_macro
+    pub(crate) fn file(&self) -> &RegisterFile {
+        &self.file
     }
 
-    /// Stack pointers of mode `INT32_ALL` per thread.
+    /// Stack pointers of mode `INT32_ALL` per thread, ten bits.
     pub(crate) fn stack_pointers(&self) -> [u16; 3] {
-        self.stack_pointers
+        self.transfers.stack_pointers()
     }
 
     /// Seeds the generator of every lane.
     pub(crate) fn seed(&mut self, seed: u32) {
-        self.prng = ops::seeded(seed);
+        self.file.seed(seed);
     }
 
-    /// Lanes that execute: not masked by row, and not predicated off.
+    /// Whether anything is scheduled or waits to be written.
     #[inline]
-    pub(crate) fn enabled(&self) -> u32 {
-        let predicate = match &self.schedule.before {
-            Some(before) => before.enabled,
-            None => self.predicate.enabled(),
+    pub(crate) fn is_active(&self) -> bool {
+        !self.schedule.is_empty() || self.file.has_late()
+    }
+
+    /// Whether time alone will execute something of `thread`.
+    pub(crate) fn runs(&self, thread: ThreadId) -> bool {
+        self.schedule.runs(thread)
+    }
+
+    /// Forgets what `thread` has scheduled.
+    pub(crate) fn drop_thread(&mut self, thread: ThreadId) {
+        self.schedule.drop_thread(thread);
+        self.file.show_present();
+    }
+
+    /// The row of Dst that an SFPSTORE names.
+    pub(crate) fn store_row(&self, issued: &Issued, at: &Surroundings<'_>) -> u32 {
+        self.transfers.store_row(issued, at)
+    }
+
+    /// Executes the first of `words`, issued by `thread` in consecutive cycles, that are SFPLOAD or
+    /// SFPSTORE as software nearly always means them: beside nothing scheduled, without a stack or
+    /// a captured index, of registers 0 to 7. How many those are; 0 if the first is none of them.
+    #[inline]
+    pub(crate) fn transfer(
+        &mut self,
+        words: &[u32],
+        thread: usize,
+        at: &mut Surroundings<'_>,
+    ) -> usize {
+        if self.is_active() { 0 } else { self.transfers.run(&mut self.file, words, thread, at) }
+    }
+
+    /// SFPMAD, SFPADD and SFPMUL as software nearly always issues them: registers named by the word,
+    /// nothing scheduled. False, with nothing done, for all others.
+    #[inline]
+    pub(crate) fn mad_plainly(&mut self, word: u32) -> bool {
+        !self.is_active() && self.file.mad_plainly(word)
+    }
+
+    /// Executes an instruction that a thread issues.
+    ///
+    /// # Errors
+    /// `UndefinedBehavior` where the page of the instruction says so.
+    #[inline]
+    pub(crate) fn issue(
+        &mut self,
+        opcode: Opcode,
+        issued: &Issued,
+        at: &mut Surroundings<'_>,
+    ) -> Result<(), Fault> {
+        let plain = match opcode {
+            _ if self.by_operands => false,
+            Opcode::Sfpload | Opcode::Sfpstore => {
+                self.transfer(&[issued.word], issued.thread.index(), at) != 0
+            }
+            Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul => self.mad_plainly(issued.word),
+            _ => false,
         };
-        predicate & !self.sets.masked
+        if plain { Ok(()) } else { self.issue_any(opcode, issued, at) }
     }
 
-    /// A register as an operand.
-    #[inline]
-    fn operand(&self, index: u8) -> &LReg {
-        let lregs = match &self.schedule.before {
-            Some(before) => &before.lregs,
-            None => &self.lregs,
-        };
-        &lregs[usize::from(index).min(LREGS - 1)]
+    /// Executes any instruction that a thread issues.
+    #[inline(never)]
+    fn issue_any(
+        &mut self,
+        opcode: Opcode,
+        issued: &Issued,
+        at: &mut Surroundings<'_>,
+    ) -> Result<(), Fault> {
+        if self.is_active() && !self.share_cycle(opcode, issued.now) {
+            return Ok(());
+        }
+        let operands = Operands::parse(opcode, issued.word);
+        self.execute(opcode, &operands, issued, at)
     }
 
-    /// Writes the lanes of `set` of a result register; the constants and registers 11 to 14 cannot
-    /// be written by anything but SFPCONFIG.
-    #[inline]
-    fn write(&mut self, vd: u8, set: u32, values: &LReg) {
-        if vd >= 8 && vd != operands::BONUS_LREG {
-            return;
-        }
-        let lreg = &mut self.lregs[usize::from(vd).min(LREGS - 1)];
-        if set == u32::MAX {
-            *lreg = *values;
-            return;
-        }
-        for lane in 0..LANES {
-            lreg[lane] = if set >> lane & 1 != 0 { values[lane] } else { lreg[lane] };
-        }
+    /// Notes that a thread issues while something is scheduled; whether the instruction executes:
+    /// one for a sub-unit that executes a scheduled instruction in this cycle is lost.
+    #[cold]
+    fn share_cycle(&mut self, opcode: Opcode, now: Cycle) -> bool {
+        self.file.keep_present();
+        self.schedule.share_cycle(opcode, now)
     }
 
-    /// Lanes in which the instruction executes if they are enabled. In the others, where it names
-    /// a register of 12 and above, it is written to an instruction template instead.
-    #[inline]
-    fn active(&mut self, operands: &Operands) -> u32 {
-        if operands.scheduled {
-            return self.schedule.executing;
+    /// The end of a cycle while anything is scheduled: executes what is due, then counts down.
+    /// Whether anything changed.
+    ///
+    /// # Errors
+    /// Those of the scheduled instructions that `lower` does not take for warnings.
+    #[cold]
+    pub(crate) fn finish_cycle(
+        &mut self,
+        now: Cycle,
+        at: &mut Surroundings<'_>,
+        lower: &mut dyn FnMut(Fault) -> Result<(), Fault>,
+    ) -> Result<bool, Fault> {
+        let mut progress = self.file.begin_late();
+        let mut outcome = Ok(());
+        for index in 0..self.schedule.len() {
+            if outcome.is_ok()
+                && let Some(entry) = self.schedule.due(index, now)
+            {
+                progress = true;
+                outcome = self.execute_entry(&entry, at).or_else(&mut *lower);
+            }
         }
-        if operands.vd < 12 {
-            return u32::MAX;
-        }
-        let backdoor = self.sets.backdoor;
-        let enabled = self.enabled();
-        for lane in ops::lanes(backdoor & enabled) {
-            self.load_macro[lane].templates[usize::from(operands.vd & 3)] = operands.word;
-        }
-        !backdoor
+        self.file.show_present();
+        outcome?;
+        Ok(progress | self.schedule.count_down(now))
     }
 
-    /// Old generator states; those of the lanes of `set` step.
-    fn random(&mut self, set: u32) -> LReg {
-        let old = self.prng;
-        for lane in ops::lanes(set) {
-            self.prng[lane] = ops::prng_step(old[lane]);
+    fn execute_entry(&mut self, entry: &Entry, at: &mut Surroundings<'_>) -> Result<(), Fault> {
+        let thread = entry.issued.thread.index();
+        if entry.sub_unit == SubUnit::Store {
+            let (operands, lanes) = (&entry.operands, entry.lanes);
+            self.transfers.store(&self.file, operands, lanes, entry.address, thread, at);
+            return Ok(());
         }
-        old
+        self.file.execute_in(entry.lanes);
+        self.execute(entry.opcode, &entry.operands, &entry.issued, at)
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        // The sets say what the lane configuration says; accesses are told to whoever listens; the last
-        // is a switch.
-        let Self {
-            lregs,
-            predicate,
-            lane_config,
-            sets: _,
-            load_macro,
-            prng,
-            stack_pointers,
-            schedule,
-            accesses: _,
-            by_operands: _,
-        } = self;
-        lregs.iter().for_each(|lreg| hasher.words(lreg));
-        predicate.hash_state(hasher);
-        hasher.words(lane_config);
-        for LoadMacro { templates, sequences, misc } in load_macro.iter() {
-            hasher.words(templates);
-            hasher.words(sequences);
-            hasher.u32(u32::from(*misc));
-        }
-        hasher.words(prng);
-        stack_pointers.iter().for_each(|&pointer| hasher.u32(u32::from(pointer)));
+        // The last is a switch.
+        let Self { file, transfers, schedule, by_operands: _ } = self;
+        file.hash_state(hasher);
+        transfers.hash_state(hasher);
         schedule.hash_state(hasher);
+        file.hash_late(hasher);
     }
 }

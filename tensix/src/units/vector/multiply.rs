@@ -5,25 +5,24 @@
 
 use isa::operands::{Mad, MadImmediate};
 
-use super::dispatch::lanes_where;
+use super::file::{SIGN, lanes_where};
 use super::float_lanes::{multiply_add, multiply_add_registers};
-use super::{LANES, LReg, Operands, VectorUnit, mad};
+use super::{LANES, LReg, Operands, RegisterFile, mad};
 
 /// 1.0, by which SFPADDI multiplies.
 const ONE: u32 = 0x3F80_0000;
-const SIGN: u32 = 0x8000_0000;
 /// SFPMAD_MOD1_INDIRECT_VA and SFPMAD_MOD1_INDIRECT_VD, of the other instructions as well.
 const INDIRECT_VA: u32 = 4;
 const INDIRECT_VD: u32 = 8;
 
-impl VectorUnit {
-    /// SFPMAD, SFPADD and SFPMUL as software nearly always issues them: registers named by the word,
-    /// nothing scheduled. False, with nothing done, for all others.
+impl RegisterFile {
+    /// SFPMAD, SFPADD and SFPMUL of registers that the word names. False, with nothing done, for all
+    /// others.
     #[inline]
-    pub(crate) fn mad_plainly(&mut self, word: u32) -> bool {
+    pub(super) fn mad_plainly(&mut self, word: u32) -> bool {
         let Mad { instr_mod1: mod1, lreg_dest, lreg_src_a, lreg_src_b, lreg_src_c } = Mad::of(word);
         let vd = lreg_dest as usize;
-        if vd >= 8 || mod1 & 0xC != 0 || self.schedule.is_active() {
+        if vd >= 8 || mod1 & 0xC != 0 {
             return false;
         }
         let set = self.enabled();
@@ -114,7 +113,7 @@ impl VectorUnit {
     #[inline]
     fn deliver(&mut self, operands: &Operands, set: u32, vd: u8, result: &LReg) {
         if operands.scheduled {
-            self.schedule.defer(vd, set, result);
+            self.defer(vd, set, result);
         } else {
             self.write(vd, set, result);
         }
@@ -165,6 +164,7 @@ fn evaluate(mode: u32, input: &LReg, slopes: &LReg, offsets: &LReg) -> LReg {
 mod tests {
     use sim_core::{CoreId, Cycle, ThreadId};
 
+    use super::super::VectorUnit;
     use super::*;
     use crate::checks::Warned;
     use crate::queue::Origin;
@@ -185,11 +185,11 @@ mod tests {
         let (mut matrix, config) = (MatrixUnit::new(), ConfigUnit::new());
         let mut taken = 0;
         for round in 0..4_000 {
-            for lreg in &mut plain.lregs[..8] {
+            for lreg in &mut plain.file.lregs[..8] {
                 // Exponents near 127, so that sums cancel.
                 *lreg = std::array::from_fn(|_| next() & 0x81FF_FFFF | 0x3E00_0000);
             }
-            plain.predicate.encc(next(), round & 3, next() & 3);
+            plain.file.predicate.encc(next(), round & 3, next() & 3);
             let opcode = [Opcode::Sfpmad, Opcode::Sfpadd, Opcode::Sfpmul][round as usize % 3];
             let word = (opcode as u32) << 24 | next() & 0xF_FFFF;
             let origin = Origin { core: CoreId::Trisc1, pc: 0 };
@@ -202,7 +202,7 @@ mod tests {
                 let at = &mut Surroundings { matrix: &mut matrix, config: &config };
                 general.execute(opcode, &operands, &issued, at).expect("defined");
             }
-            assert_eq!(plain.lregs, general.lregs, "{word:08x}");
+            assert_eq!(plain.file.lregs, general.file.lregs, "{word:08x}");
         }
         assert!(taken > 400, "{taken}");
     }

@@ -10,10 +10,10 @@
 use isa::op::OPCODE;
 use isa::operands::DstTransfer;
 
-use super::VectorUnit;
+use super::RegisterFile;
 use super::cells::{COLUMN, Place, alike, load_each, store_each};
 use super::dst_format::{loads_word, mode, stores_word, with_half_mode};
-use super::memory::{ADDRESS, DstAccess, Surroundings, advance_counters, advance_other_counters};
+use super::memory::{ADDRESS, DstAccess, Surroundings, Transfers, advance_counters, advance_other_counters};
 
 /// An SFPLOAD, in the bits that tell it from others: opcode, and the high bit of its register, which
 /// those that can be written do not have. An SFPSTORE differs in [`STORE_BIT`].
@@ -33,30 +33,32 @@ struct Common {
     store_shift: Option<u32>,
 }
 
-impl VectorUnit {
+impl Transfers {
     /// Executes the first of `words`, issued by `thread` in consecutive cycles, that are SFPLOAD or
-    /// SFPSTORE as software nearly always means them: beside nothing scheduled, without a stack or
-    /// a captured index, of registers 0 to 7. How many those are; 0 if the first is none of them.
+    /// SFPSTORE as software nearly always means them: without a stack or a captured index, of
+    /// registers 0 to 7. How many those are; 0 if the first is none of them. Nothing is scheduled.
     #[inline(never)]
-    pub(crate) fn transfer(
+    pub(super) fn run(
         &mut self,
+        file: &mut RegisterFile,
         words: &[u32],
         thread: usize,
         at: &mut Surroundings<'_>,
     ) -> usize {
-        if self.schedule.is_active() || self.sets.capture_index != 0 {
+        let sets = *file.sets();
+        if sets.capture_index != 0 {
             return 0;
         }
         let access = *self.access(thread, at.config);
-        let enabled = self.predicate.enabled() & !self.sets.masked;
+        let enabled = file.predicate.enabled() & !sets.masked;
         let (loads, stores) =
-            (enabled & !self.sets.load_blocked, enabled & !self.sets.store_blocked);
-        let load_shift = alike(loads & !self.sets.fp16_infinity, self.sets.load_odd);
-        let store_shift = alike(stores, self.sets.store_odd);
+            (enabled & !sets.load_blocked, enabled & !sets.store_blocked);
+        let load_shift = alike(loads & !sets.fp16_infinity, sets.load_odd);
+        let store_shift = alike(stores, sets.store_odd);
         let common = Common { access, loads, stores, load_shift, store_shift };
         vectorise::run(
             #[inline(always)]
-            || self.transfer_here(words, &common, thread, at),
+            || self.transfer_here(file, words, &common, thread, at),
         )
     }
 
@@ -64,6 +66,7 @@ impl VectorUnit {
     #[inline(always)]
     fn transfer_here(
         &mut self,
+        file: &mut RegisterFile,
         words: &[u32],
         common: &Common,
         thread: usize,
@@ -75,8 +78,8 @@ impl VectorUnit {
         {
             let rest = &words[done..];
             let alike = with_half_mode!(common.access.resolve(word),
-                MODE => self.transfer_whole::<MODE>(rest, common, thread, at), else 0);
-            if alike == 0 && !self.transfer_some(word, common, thread, at) {
+                MODE => self.transfer_whole::<MODE>(file, rest, common, thread, at), else 0);
+            if alike == 0 && !self.transfer_some(file, word, common, thread, at) {
                 break;
             }
             done += alike.max(1);
@@ -89,6 +92,7 @@ impl VectorUnit {
     #[inline(always)]
     fn transfer_whole<const MODE: u32>(
         &mut self,
+        file: &mut RegisterFile,
         words: &[u32],
         common: &Common,
         thread: usize,
@@ -107,7 +111,7 @@ impl VectorUnit {
             let up = (address & COLUMN) * (16 / COLUMN);
             let dst = &mut at.matrix.dst;
             let is_valid = dst.has_valid_group(rows);
-            let lreg = &mut self.lregs[DstTransfer::LREG_WRITABLE.get(word) as usize];
+            let lreg = &mut file.lregs[DstTransfer::LREG_WRITABLE.get(word) as usize];
             match (word & STORE_BIT == 0, common.load_shift, common.store_shift) {
                 (true, Some(shift), _) if is_valid => {
                     load_each::<MODE>(dst.group(rows), shift | up, lreg);
@@ -132,19 +136,20 @@ impl VectorUnit {
     #[inline(never)]
     fn transfer_some(
         &mut self,
+        file: &mut RegisterFile,
         word: u32,
         common: &Common,
         thread: usize,
         at: &mut Surroundings<'_>,
     ) -> bool {
         let access = &common.access;
-        let (mode, map, sets) = (access.resolve(word), access.map, &self.sets);
+        let (mode, map, sets) = (access.resolve(word), access.map, *file.sets());
         if mode == mode::INT32_ALL {
             return false;
         }
         let origin = self.origin(thread, access, at);
         let address = DstTransfer::DEST_REG_ADDR.get(word).wrapping_add(origin) & ADDRESS;
-        let lreg = &mut self.lregs[DstTransfer::LREG_WRITABLE.get(word) as usize];
+        let lreg = &mut file.lregs[DstTransfer::LREG_WRITABLE.get(word) as usize];
         let dst = &mut at.matrix.dst;
         if word & STORE_BIT == 0 {
             let place = Place::new(map, loads_word(mode), address, sets.load_odd);
@@ -164,6 +169,7 @@ mod tests {
     use isa::op::Opcode;
     use sim_core::{CoreId, Cycle, ThreadId};
 
+    use super::super::VectorUnit;
     use super::*;
     use crate::checks::Warned;
     use crate::decode::decode;
@@ -172,7 +178,7 @@ mod tests {
     use crate::units::Issued;
     use crate::units::config::ConfigUnit;
     use crate::units::matrix::MatrixUnit;
-    use crate::units::vector::lanes::{LANE_CONFIG_BITS, LaneSets};
+    use crate::units::vector::lanes::LANE_CONFIG_BITS;
     use crate::units::vector::operands::Operands;
 
     const THREAD: ThreadId = ThreadId::T1;
@@ -189,18 +195,18 @@ mod tests {
     fn machine(round: u32, next: &mut impl FnMut() -> u32) -> (VectorUnit, MatrixUnit, ConfigUnit) {
         let (mut vector, mut matrix, mut config) =
             (VectorUnit::new(), MatrixUnit::new(), ConfigUnit::new());
-        for lreg in &mut vector.lregs[..15] {
+        for lreg in &mut vector.file.lregs[..15] {
             *lreg = std::array::from_fn(|_| next());
         }
         if round.is_multiple_of(3) {
-            vector.predicate.encc(next(), next() & 3, next() & 3);
-            vector.lane_config = std::array::from_fn(|_| next() & next() & LANE_CONFIG_BITS);
+            vector.file.predicate.encc(next(), next() & 3, next() & 3);
+            let lanes = std::array::from_fn(|_| next() & next() & LANE_CONFIG_BITS);
+            vector.file.configuration.set_lanes(lanes);
         } else if round % 3 == 1 {
             // Column exchange of SFPLOAD and SFPSTORE [isa-bh: SFPCONFIG.md].
-            vector.lane_config = [next() & 0xC0; 32];
+            vector.file.configuration.set_lanes([next() & 0xC0; 32]);
         }
-        vector.sets = LaneSets::of(&vector.lane_config);
-        vector.stack_pointers = [0, next() as u16 & 0x3FF, 0];
+        vector.transfers.set_stack_pointers([0, next() as u16 & 0x3FF, 0]);
         for row in 0..DST_ROWS {
             matrix.dst.cells[row] = std::array::from_fn(|_| next() as u16);
             if next().is_multiple_of(9) {
@@ -249,8 +255,8 @@ mod tests {
                 let opcode = decode(word).expect("words have assigned opcodes").opcode;
                 let operands = Operands::parse(opcode, word);
                 match opcode {
-                    Opcode::Sfpload => drop(vector.load_any(&operands, &issued, &mut at)),
-                    Opcode::Sfpstore => vector.store_any(&operands, &issued, &mut at),
+                    Opcode::Sfpload => drop(vector.transfers.load_any(&mut vector.file, &operands, &issued, &mut at)),
+                    Opcode::Sfpstore => vector.transfers.store_any(&mut vector.file, &operands, &issued, &mut at),
                     _ => {}
                 }
             };
@@ -268,9 +274,9 @@ mod tests {
                 rest = &rest[done.max(1)..];
             }
             assert!(matrix.dst == other_matrix.dst, "Dst after {words:08x?} in round {round}");
-            assert_eq!(vector.lregs, other_vector.lregs, "{words:08x?} in round {round}");
+            assert_eq!(vector.file.lregs, other_vector.file.lregs, "{words:08x?} in round {round}");
             assert_eq!(matrix.rwcs, other_matrix.rwcs, "{words:08x?} in round {round}");
-            assert_eq!(vector.stack_pointers, other_vector.stack_pointers);
+            assert_eq!(vector.stack_pointers(), other_vector.stack_pointers());
         }
         assert!(together > 4_000 && longest > 8, "{together} of 14,400, at most {longest}");
     }

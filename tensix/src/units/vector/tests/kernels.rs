@@ -178,7 +178,7 @@ fn run(
     for _ in 0..8 {
         bench.idle();
     }
-    assert!(!bench.vector.schedule.is_active(), "something is still scheduled");
+    assert!(!bench.vector.is_active(), "something is still scheduled");
     bench.matrix.rwcs[1].dst = 0;
     outputs
         .iter()
@@ -186,7 +186,7 @@ fn run(
             let mut face = [0; 256];
             for (address, lanes) in place.addresses().zip(face.chunks_mut(LANES)) {
                 bench.cycle(encode::sfpload(address, NEUTRAL, place.mode, 0));
-                lanes.copy_from_slice(&bench.vector.lregs[0]);
+                lanes.copy_from_slice(&bench.vector.file.lregs[0]);
             }
             face
         })
