@@ -1,31 +1,30 @@
-//! The back end as a whole: the units' state, what is in flight, and what the gates ask it.
+//! The back end as a whole: the units, and what the gates ask of them.
 
 use sim_core::observer::{Event, Stamp};
-use sim_core::{AgentId, Cycle, Shortcut, Shortcuts, ThreadId, UnitId, WaitReason};
+use sim_core::{AgentId, Cycle, Shortcut, Shortcuts, ThreadId, WaitReason};
 
 use crate::decode::Decoded;
 use crate::env::Env;
 use crate::gate::{Condition, Latch};
+use crate::occupancy::{Occupancy, UNITS};
 use crate::state::adc::ThreadAdcs;
 use crate::state::src::SrcBanks;
+use crate::timing::TimingModel;
 use crate::timing::hazards::Pipelines;
-use crate::timing::{Cost, TimingModel};
 use crate::ttsync::Declarations;
-use crate::unit::unit_id;
+use crate::unit::busy;
+use crate::units::Fault;
 use crate::units::config::ConfigUnit;
-use crate::units::matrix::MatrixUnit;
+use crate::units::matrix::{self, MatrixUnit, lacking};
 use crate::units::mover::Mover;
 use crate::units::packer::Packer;
 use crate::units::scalar::ScalarUnit;
+use crate::units::scalar::blocking::Blocking;
 use crate::units::sync::{SyncUnit, ops};
-use crate::units::unpacker::{Unpackers, unpacker_of};
+use crate::units::unpacker::{self, Unpackers};
 use crate::units::vector::VectorUnit;
-use crate::units::{Fault, Issued};
 use crate::warnings::Warnings;
 use isa::op::{GateRule, Opcode, Unit};
-
-/// Units with state of their own in the arrays below; `Unit` as an index.
-pub(crate) const UNITS: usize = 10;
 
 /// Overlay registers that STREAMWAIT compares `[hdr: noc_overlay_parameters.h]`.
 const STREAM_CURR_PHASE: u16 = 29;
@@ -41,15 +40,6 @@ pub(crate) mod soft_reset {
     pub(crate) const SRC_A_CLIENT: u32 = 1 << 15;
     pub(crate) const SRC_B_CLIENT: u32 = 1 << 16;
     pub(crate) const ZEROACC: u32 = 1 << 17;
-}
-
-/// An instruction that takes longer than the cycle it issued in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct InFlight {
-    /// First cycle in which it is gone.
-    pub(crate) done: Cycle,
-    pub(crate) issued: Issued,
-    pub(crate) unit: Unit,
 }
 
 /// The back end.
@@ -69,18 +59,12 @@ pub(crate) struct Backend {
     pub(crate) adcs: [ThreadAdcs; 3],
     /// SOFT_RESET_0 as last written.
     pub(crate) held: u32,
-    /// First cycle in which a unit takes another instruction.
-    pub(crate) unit_free: [Cycle; UNITS],
-    /// First cycle in which a thread may issue again.
-    pub(crate) thread_free: [Cycle; 3],
+    /// Who is busy until when.
+    pub(crate) occupancy: Occupancy,
     /// Thread that a unit served last; the next one has priority.
     pub(crate) last_served: [u8; UNITS],
-    /// Whether instructions have costs.
-    pub(crate) timed: bool,
     /// Whether costs, soft reset or a busy scalar unit can keep an instruction from issuing.
     pub(crate) restricted: bool,
-    /// Empty in the unit timing model.
-    pub(crate) in_flight: Vec<InFlight>,
     /// As at the start in the unit timing model.
     pub(crate) pipelines: Pipelines,
     /// What Auto TTSync takes instructions to use.
@@ -94,7 +78,6 @@ pub(crate) struct Backend {
 impl Backend {
     pub(crate) fn new(timing: TimingModel) -> Self {
         Self {
-            timed: timing != TimingModel::Unit,
             restricted: timing != TimingModel::Unit,
             sync: SyncUnit::default(),
             config: ConfigUnit::new(),
@@ -107,10 +90,8 @@ impl Backend {
             src: [SrcBanks::default(), SrcBanks::default()],
             adcs: [ThreadAdcs::default(); 3],
             held: 0,
-            unit_free: [Cycle::ZERO; UNITS],
-            thread_free: [Cycle::ZERO; 3],
+            occupancy: Occupancy::new(timing),
             last_served: [2; UNITS],
-            in_flight: Vec::new(),
             pipelines: Pipelines::default(),
             declarations: Declarations::default(),
             shortcuts: Shortcuts::ALL,
@@ -125,37 +106,6 @@ impl Backend {
         self.packer.piecemeal = piecemeal;
         self.unpackers.piecemeal = piecemeal;
         self.vector.take_whole_registers(shortcuts.has(Shortcut::WholeRegisters));
-    }
-
-    /// Retires what is done by `now`, in thread order; whether anything was.
-    pub(crate) fn complete<E: Env>(&mut self, now: Cycle, env: &mut E) -> bool {
-        if self.in_flight.is_empty() {
-            return false;
-        }
-        let before = self.in_flight.len();
-        if E::OBSERVED {
-            for thread in ThreadId::ALL {
-                let done = |entry: &&InFlight| entry.done <= now && entry.issued.thread == thread;
-                for entry in self.in_flight.iter().filter(done) {
-                    let agent = AgentId::Thread(thread);
-                    let at = Stamp { cycle: now, agent, pc: entry.issued.origin.pc };
-                    env.event(at, Event::UnitDone { thread, word: entry.issued.word });
-                }
-            }
-        }
-        self.in_flight.retain(|entry| entry.done > now);
-        self.in_flight.len() != before
-    }
-
-    /// Books what an issued instruction costs.
-    pub(crate) fn occupy(&mut self, issued: &Issued, unit: Unit, cost: Cost) {
-        let now = issued.now;
-        self.unit_free[unit as usize] = now + u64::from(cost.unit);
-        self.thread_free[issued.thread.index()] = now + u64::from(cost.thread);
-        if cost.latency > 1 {
-            let done = now + u64::from(cost.latency);
-            self.in_flight.push(InFlight { done, issued: *issued, unit });
-        }
     }
 
     /// Ownership of SrcA and SrcB as events show it.
@@ -175,18 +125,16 @@ impl Backend {
 
     /// Whether time alone will still change something after `now`.
     pub(crate) fn has_timers(&self, now: Cycle) -> bool {
-        // What ends at the next cycle still has to be looked at in it.
-        !self.in_flight.is_empty()
-            || self.retry_is_due(now)
+        self.occupancy.has_timers(now)
+            || self.scalar.blocking.as_ref().is_some_and(|blocking| blocking.tried != now)
             || self.mover.has_work(now)
             || self.pipelines.has_timers(now)
-            || self.unit_free.iter().any(|&free| free > now)
-            || self.thread_free.iter().any(|&free| free > now)
     }
 
     /// To be called when what [`Backend::restricted`] sums up may have changed.
     pub(crate) fn update_restricted(&mut self) {
-        self.restricted = self.timed || self.held & HOLDING != 0 || self.scalar.blocking.is_some();
+        self.restricted =
+            self.occupancy.timed() || self.held & HOLDING != 0 || self.scalar.blocking.is_some();
     }
 
     /// Whether something goes on behind the gates, apart from what is in flight.
@@ -198,7 +146,7 @@ impl Backend {
     /// Whether there is anything to do in a cycle besides what threads issue.
     #[inline]
     pub(crate) fn acts_by_itself(&self) -> bool {
-        self.vector.is_active() || self.has_background() || !self.in_flight.is_empty()
+        self.vector.is_active() || self.has_background() || !self.occupancy.is_empty()
     }
 
     /// A cycle of what goes on behind the gates; whether anything changed.
@@ -208,14 +156,13 @@ impl Backend {
         now: Cycle,
         env: &mut E,
     ) -> Result<bool, Fault> {
-        let commanded = self.step_tdma(now, env)?;
-        Ok(self.retry(now, env)? | commanded)
-    }
-
-    fn runs(&self, unit: Unit, thread: Option<ThreadId>) -> bool {
-        self.in_flight
-            .iter()
-            .any(|entry| entry.unit == unit && thread.is_none_or(|t| entry.issued.thread == t))
+        let mut mover = self.mover_reach();
+        let (commanded, effects) = (mover.step_tdma(now, env), mover.effects);
+        self.apply(effects);
+        let commanded = commanded?;
+        let retried = self.scalar_reach().retry(now, env)?;
+        self.update_restricted();
+        Ok(retried | commanded)
     }
 
     /// Whether a unit can take the instruction, other threads apart.
@@ -227,7 +174,9 @@ impl Backend {
         thread: ThreadId,
         now: Cycle,
     ) -> bool {
-        (!self.restricted && decoded.gate == GateRule::None && self.lacking(decoded.needs) == 0)
+        (!self.restricted
+            && decoded.gate == GateRule::None
+            && lacking(&self.src, decoded.needs) == 0)
             || self.refuses(decoded, word, thread, now).is_none()
     }
 
@@ -239,17 +188,14 @@ impl Backend {
         thread: ThreadId,
         now: Cycle,
     ) -> Option<WaitReason> {
-        let unit = decoded.unit as usize;
-        // SETC16 is not part of the configuration unit's pipeline.
-        let unit_busy = self.unit_free[unit] > now && decoded.opcode != Opcode::Setc16;
-        if unit_busy || self.thread_free[thread.index()] > now {
+        if self.occupancy.keeps_out(decoded, thread, now)
+            || self.held & HOLDING != 0 && self.is_held(decoded)
+        {
             return Some(busy(decoded.unit));
         }
-        if self.held & HOLDING != 0 && self.is_held(decoded) {
-            return Some(busy(decoded.unit));
-        }
-        if self.timed
-            && let Some(reason) = self.not_yet(decoded, word, thread, now)
+        if self.occupancy.timed()
+            && let Some(reason) =
+                self.pipelines.not_yet(decoded, word, (thread, now), &self.operands())
         {
             return Some(reason);
         }
@@ -258,10 +204,45 @@ impl Backend {
         }
         match decoded.gate {
             GateRule::Mutex => self.mutex_refuses(decoded, word, thread),
-            GateRule::Unpacker => self.unpacker_refuses(decoded.opcode, word),
+            GateRule::Unpacker => unpacker::refuses(&self.src, decoded.opcode, word),
             GateRule::Mover => self.mover.is_busy(now).then(|| busy(Unit::Mover)),
-            GateRule::None => self.matrix_refuses(decoded.needs),
+            GateRule::None => matrix::refuses(&self.src, decoded.needs),
         }
+    }
+
+    /// Why the scalar unit keeps an instruction of `unit` and `thread` out.
+    fn blocked_by_scalar(&self, unit: Unit, thread: ThreadId) -> Option<WaitReason> {
+        let blocking = self.scalar.blocking.as_ref()?;
+        if blocking.issued.thread == thread {
+            return Some(self.blocking_reason(blocking));
+        }
+        (unit == Unit::Scalar).then(|| busy(Unit::Scalar))
+    }
+
+    /// What an instruction in the scalar unit waits for.
+    pub(crate) fn blocking_reason(&self, blocking: &Blocking) -> WaitReason {
+        blocking.reason(&self.scalar, &self.src, &self.occupancy)
+    }
+
+    /// Gives up what `thread` still tries or has scheduled.
+    pub(crate) fn drop_thread(&mut self, thread: ThreadId) {
+        if self.scalar.blocking.is_some_and(|blocking| blocking.issued.thread == thread) {
+            self.scalar.blocking = None;
+            self.update_restricted();
+        }
+        self.vector.drop_thread(thread);
+    }
+
+    /// Something behind the gates was refused for `fault`. With the check lowered it is given up.
+    #[cold]
+    pub(crate) fn background_refused(&mut self, fault: Fault) -> Result<(), Fault> {
+        let agent = fault.at.agent;
+        self.warnings.lower(fault)?;
+        if let AgentId::Thread(_) = agent {
+            self.scalar.blocking = None;
+            self.update_restricted();
+        }
+        Ok(())
     }
 
     fn mutex_refuses(&self, decoded: &Decoded, word: u32, thread: ThreadId) -> Option<WaitReason> {
@@ -324,40 +305,20 @@ impl Backend {
     }
 
     fn unmet_conditions(&self, mask: u16, thread: ThreadId, now: Cycle) -> u16 {
-        let mut unmet = self.unmet_low_conditions(mask, thread);
+        let mut unmet = mask & self.scalar.flushing(thread, &self.occupancy);
         let mut check = |bit: u32, waits: bool| {
             unmet |= mask & u16::from(waits) << bit;
         };
-        check(4, self.runs(Unit::Matrix, Some(thread)));
+        check(4, self.occupancy.runs(Unit::Matrix, Some(thread)));
         check(5, self.src[0].unpacker_waits());
         check(6, self.src[1].unpacker_waits());
-        check(7, self.src[0].matrix_waits() || self.src_is_filling(0, now));
-        check(8, self.src[1].matrix_waits() || self.src_is_filling(1, now));
+        check(7, self.src[0].matrix_waits() || self.pipelines.is_filling(&self.src, 0, now));
+        check(8, self.src[1].matrix_waits() || self.pipelines.is_filling(&self.src, 1, now));
         check(9, self.mover.is_busy(now));
         // C10 is never unmet: a core's access is processed in the cycle that emits it.
-        check(11, self.runs(Unit::Vector, Some(thread)) || self.vector.runs(thread));
-        check(12, self.runs(Unit::Config, None));
+        check(11, self.occupancy.runs(Unit::Vector, Some(thread)) || self.vector.runs(thread));
+        check(12, self.occupancy.runs(Unit::Config, None));
         unmet
-    }
-
-    /// Conditions C0 to C3, which FLUSHDMA shares with STALLWAIT.
-    pub(crate) fn unmet_low_conditions(&self, mask: u16, thread: ThreadId) -> u16 {
-        let requests = u16::from(self.scalar.outstanding[thread.index()] != 0);
-        if self.in_flight.is_empty() {
-            return mask & requests;
-        }
-        let unpacking = |select: usize| {
-            self.in_flight.iter().any(|entry| {
-                entry.unit == Unit::Unpacker
-                    && entry.issued.thread == thread
-                    && unpacker_of(entry.issued.word) == select
-            })
-        };
-        let packing = self.runs(Unit::Packer, Some(thread));
-        mask & (requests
-            | u16::from(unpacking(0)) << 1
-            | u16::from(unpacking(1)) << 2
-            | u16::from(packing) << 3)
     }
 }
 
@@ -366,12 +327,3 @@ pub(crate) const HOLDING: u32 = {
     use soft_reset::{GLUE, MATH, PACKERS, THCON, UNPACKERS};
     GLUE | MATH | PACKERS | THCON | UNPACKERS
 };
-
-/// The reason for waiting for a unit.
-pub(crate) const fn busy(unit: Unit) -> WaitReason {
-    let unit = match unit_id(unit) {
-        Some(unit) => unit,
-        None => UnitId::Misc,
-    };
-    WaitReason::UnitBusy { unit }
-}

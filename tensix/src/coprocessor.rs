@@ -13,13 +13,14 @@
 use sim_core::observer::{Event, Slot, Stamp};
 use sim_core::{AgentId, Cycle, GuestError, Shortcut, ThreadId, WaitReason};
 
-use crate::backend::{Backend, busy};
+use crate::backend::Backend;
 use crate::decode::{Decoded, Resource, decode};
 use crate::env::Env;
 use crate::frontend::{FIRST_FIFO_ACCEPTS, Frontend, REPLAY_FIFO};
 use crate::gate::{Gate, wait_of};
 use crate::queue::{Origin, Queued};
 use crate::timing::{TimingModel, cost};
+use crate::unit::busy;
 use crate::units::sync::SyncUnit;
 use crate::units::{Fault, Issued};
 
@@ -94,7 +95,7 @@ impl Coprocessor {
             frontend.accept(entry, now)
         };
         if let Some(refusal) = refused {
-            if !self.backend.push_refused((thread, word), origin, now, refusal)? {
+            if !self.backend.warnings.push_refused((thread, word), origin, now, refusal)? {
                 return Ok(());
             }
             frontend.take_behind_mop(entry, now);
@@ -136,8 +137,8 @@ impl Coprocessor {
     #[inline]
     fn step_threads<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, Fault> {
         let mut progress = false;
-        if !self.backend.in_flight.is_empty() {
-            progress = self.backend.complete(now, env);
+        if !self.backend.occupancy.is_empty() {
+            progress = self.backend.occupancy.complete(now, env);
         }
         if self.backend.has_background() {
             match self.backend.step_background(now, env) {
@@ -368,7 +369,7 @@ fn explain(
 ) -> Result<bool, Fault> {
     let Some(&front) = frontend.third.front() else { return Ok(true) };
     let Some(decoded) = decode(front.word()) else {
-        backend.unassigned(frontend, &front, thread, now)?;
+        backend.warnings.unassigned(frontend, &front, thread, now)?;
         return Ok(false);
     };
     let held = frontend.gate.holds(decoded);
@@ -417,8 +418,8 @@ fn issue_decoded<E: Env>(
     if timed {
         let measured = backend.pipelines.cost.take();
         let cost = measured.unwrap_or_else(|| cost(decoded.opcode, entry.word()));
-        backend.note_pipelines(decoded.opcode, &issued, target);
-        backend.occupy(&issued, decoded.unit, cost);
+        backend.pipelines.issued(decoded.opcode, &issued, target);
+        backend.occupancy.occupy(&issued, decoded.unit, cost);
     }
     Ok(())
 }
@@ -459,7 +460,7 @@ pub(crate) fn expand(
         return Ok(false);
     }
     frontend.step_expanders(now).or_else(|fault| {
-        backend.expander_refused(frontend, *fault, thread, now)?;
+        backend.warnings.expander_refused(frontend, *fault, thread, now)?;
         Ok(true)
     })
 }

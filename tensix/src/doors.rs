@@ -1,12 +1,13 @@
 //! The coprocessor's MMIO front doors and reset lines.
 
-use sim_core::ThreadId;
 use sim_core::observer::Stamp;
+use sim_core::{Cycle, GuestError, ThreadId};
 
-use crate::backend::soft_reset;
+use crate::backend::{Backend, soft_reset};
 use crate::coprocessor::Coprocessor;
 use crate::env::Env;
 use crate::error::DoorError;
+use crate::units::mover::TdmaCommand;
 use crate::units::packer::dither::Dither;
 use crate::units::scalar::GPRS;
 
@@ -169,7 +170,33 @@ impl Coprocessor {
     /// change of it or of the three words behind it has to [`Coprocessor::wake`].
     #[must_use]
     pub fn watched_l1(&self) -> Option<u32> {
-        self.backend.watched_l1()
+        let scalar = &self.backend.scalar;
+        scalar.blocking.as_ref().and_then(|blocking| blocking.watched(scalar))
+    }
+
+    /// Whether a core's write to the command register of TDMA-RISC has to wait.
+    #[must_use]
+    pub fn tdma_queue_is_full(&self) -> bool {
+        self.backend.mover.queue_is_full()
+    }
+
+    /// Appends a command of TDMA-RISC; the caller respects [`Coprocessor::tdma_queue_is_full`].
+    ///
+    /// # Errors
+    /// `tdma-parameters`: a third command with parameters would wait, which hardware loses;
+    /// `tdma-queue-overflow`: the queue is full.
+    pub fn push_tdma(&mut self, command: TdmaCommand, at: Stamp) -> Result<(), GuestError> {
+        let Backend { mover, warnings, .. } = &mut self.backend;
+        mover.push(command, at, warnings).map_err(|fault| *fault)?;
+        self.asleep = false;
+        Ok(())
+    }
+
+    /// The status register of TDMA-RISC at `now`: mover busy (bit 0), queue full (2), empty (3),
+    /// parameter queue full (4), empty (5), room for commands (15:8).
+    #[must_use]
+    pub fn tdma_status(&self, now: Cycle) -> u32 {
+        self.backend.mover.status(now)
     }
 
     /// Whether stepping would change nothing until somebody pushes, writes, or changes a stream

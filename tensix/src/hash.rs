@@ -3,7 +3,7 @@
 
 use sim_core::StateHasher;
 
-use crate::backend::{Backend, InFlight};
+use crate::backend::Backend;
 use crate::coprocessor::Coprocessor;
 use crate::frontend::Frontend;
 use crate::frontend::replay::Replay;
@@ -45,12 +45,9 @@ fn hash_backend(backend: &Backend, hasher: &mut StateHasher) {
         src,
         adcs,
         held,
-        unit_free,
-        thread_free,
+        occupancy,
         last_served,
-        timed,
         restricted: _,
-        in_flight,
         pipelines,
         declarations: Declarations(declarations),
         shortcuts: _,
@@ -91,16 +88,8 @@ fn hash_backend(backend: &Backend, hasher: &mut StateHasher) {
     }
     hasher.u32(*held);
     hasher.bytes(last_served);
-    // The unit follows from the word.
-    for InFlight { done, issued, unit: _ } in in_flight {
-        hasher.u64(done.0);
-        hasher.u32(issued.word);
-        hasher.u8(issued.thread as u8);
-    }
-    if *timed {
-        for free in unit_free.iter().chain(thread_free) {
-            hasher.u64(free.0);
-        }
+    occupancy.hash_state(hasher);
+    if occupancy.timed() {
         pipelines.hash_state(hasher);
     }
 }

@@ -50,6 +50,7 @@ mod frontend;
 mod gate;
 mod hash;
 mod mistakes;
+mod occupancy;
 mod playback;
 mod queue;
 mod registers;

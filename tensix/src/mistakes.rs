@@ -3,17 +3,14 @@
 
 use sim_core::{AgentId, Context, Cycle, GuestError, ThreadId};
 
-use crate::backend::Backend;
-use crate::checks::{Check, Then};
+use crate::checks::Check;
 use crate::coprocessor::Coprocessor;
-use crate::decode::Decoded;
-use crate::env::Env;
 use crate::error::DoorError;
 use crate::frontend::mop::Unexpandable;
 use crate::frontend::{Frontend, FrontendFault, Refusal};
-use crate::gate::Gate;
 use crate::queue::{Origin, Queued};
 use crate::units::{Fault, Issued};
+use crate::warnings::Warnings;
 use isa::op::OPCODE;
 use sim_core::observer::Stamp;
 
@@ -58,7 +55,7 @@ const fn words(check: Check) -> &'static str {
     }
 }
 
-impl Backend {
+impl Warnings {
     /// A refused push. With the check lowered, whether the instruction is to be taken all the same.
     #[cold]
     pub(crate) fn push_refused(
@@ -76,7 +73,7 @@ impl Backend {
             word: Some(word),
         };
         let fault = check.fault(format!("{} (Tensix {thread})", words(check)), at);
-        self.warnings.lower(fault).map_err(|fault| *fault)?;
+        self.lower(fault).map_err(|fault| *fault)?;
         Ok(refusal == Refusal::Collision)
     }
 
@@ -90,7 +87,7 @@ impl Backend {
         now: Cycle,
     ) -> Result<(), Fault> {
         let check = fault.check();
-        self.warnings.lower(Issued::new(&entry, thread, now).error(check, words(check)))?;
+        self.lower(Issued::new(&entry, thread, now).error(check, words(check)))?;
         match fault {
             // It is lost.
             FrontendFault::Collision => {}
@@ -111,48 +108,9 @@ impl Backend {
     ) -> Result<(), Fault> {
         let text = format!("no Tensix instruction has opcode {:#04x}", OPCODE.get(entry.word()));
         let fault = Issued::new(entry, thread, now).error(Check::UnassignedOpcode, text);
-        self.warnings.lower(fault)?;
+        self.lower(fault)?;
         frontend.third.drop_front();
         frontend.untrack(entry);
-        Ok(())
-    }
-
-    /// An instruction that a unit refused for `fault`. With the check lowered it ends there, or is
-    /// executed again and told that this is allowed.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn unit_refused<E: Env>(
-        &mut self,
-        mut fault: Fault,
-        decoded: &Decoded,
-        issued: &Issued,
-        gate: &mut Gate,
-        env: &mut E,
-    ) -> Result<(), Fault> {
-        let mut issued = *issued;
-        loop {
-            let row = self.warnings.lower(fault)?;
-            // A check that is raised although it is allowed knows no way to go on.
-            if row.then == Then::Ends || issued.allows(row.check) {
-                return Ok(());
-            }
-            issued.allowed = issued.allowed.with(row.check);
-            match self.execute(decoded, &issued, gate, env) {
-                Ok(()) => return Ok(()),
-                Err(next) => fault = next,
-            }
-        }
-    }
-
-    /// Something behind the gates was refused for `fault`. With the check lowered it is given up.
-    #[cold]
-    pub(crate) fn background_refused(&mut self, fault: Fault) -> Result<(), Fault> {
-        let agent = fault.at.agent;
-        self.warnings.lower(fault)?;
-        if let AgentId::Thread(_) = agent {
-            self.scalar.blocking = None;
-            self.update_restricted();
-        }
         Ok(())
     }
 }

@@ -61,7 +61,7 @@ impl Coprocessor {
     pub fn thread_idle(&self, thread: ThreadId) -> bool {
         self.threads[thread.index()].is_idle()
             && !self.backend.vector.runs(thread)
-            && !self.backend.in_flight.iter().any(|entry| entry.issued.thread == thread)
+            && !self.backend.occupancy.has_any_of(thread)
             && !self.scalar_works(thread)
     }
 
@@ -96,7 +96,7 @@ impl Coprocessor {
     }
 
     fn busy_bits(&self, thread: ThreadId) -> u32 {
-        let executing = self.backend.in_flight.iter().filter(|entry| {
+        let executing = self.backend.occupancy.in_flight().iter().filter(|entry| {
             entry.issued.thread == thread && entry.issued.origin.core != CoreId::Brisc
         });
         let scalar = if self.scalar_works(thread) { class_bits(Unit::Scalar) } else { 0 };

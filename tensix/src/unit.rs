@@ -1,7 +1,7 @@
 //! The units of the back end as agents: from what executes an instruction to who can be busy.
 
 use isa::op::Unit;
-use sim_core::UnitId;
+use sim_core::{UnitId, WaitReason};
 
 /// The unit as an agent; `None` for what the frontend keeps to itself.
 #[must_use]
@@ -18,4 +18,13 @@ pub const fn unit_id(unit: Unit) -> Option<UnitId> {
         Unit::Misc => UnitId::Misc,
         Unit::Frontend => return None,
     })
+}
+
+/// The reason for waiting for a unit.
+pub(crate) const fn busy(unit: Unit) -> WaitReason {
+    let unit = match unit_id(unit) {
+        Some(unit) => unit,
+        None => UnitId::Misc,
+    };
+    WaitReason::UnitBusy { unit }
 }

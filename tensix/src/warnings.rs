@@ -8,7 +8,7 @@
 
 use sim_core::{AgentId, Category, GuestError, ThreadId};
 
-use crate::checks::{Assumption, Check, CheckRow, Warned};
+use crate::checks::{self, Assumption, Check, CheckRow, Warned};
 use crate::coprocessor::Coprocessor;
 use crate::units::{Fault, Issued};
 
@@ -41,6 +41,25 @@ impl Warnings {
                 Ok(check.row())
             }
             _ => Err(fault),
+        }
+    }
+
+    /// Notes arithmetic or packing that software wants rounded stochastically, as `modes` of the
+    /// configuration say: of which numbers is not public.
+    #[inline]
+    pub(crate) fn note_stochastic(&mut self, modes: u32, arithmetic: bool, issued: &Issued) {
+        if modes != 0 {
+            self.note_rounding(modes, arithmetic, issued);
+        }
+    }
+
+    #[cold]
+    fn note_rounding(&mut self, modes: u32, arithmetic: bool, issued: &Issued) {
+        if arithmetic && modes & 1 != 0 {
+            self.note(issued, checks::FPU_STOCHASTIC);
+        }
+        if !arithmetic && modes & 6 != 0 {
+            self.note(issued, checks::PACK_STOCHASTIC);
         }
     }
 

@@ -148,7 +148,7 @@ impl Coprocessor {
     /// Instructions that occupy units; none in the unit timing model, where all end at once.
     pub(super) fn unit_registers(&self) -> Register {
         let backend = &self.backend;
-        let executing = backend.in_flight.iter().map(|entry| {
+        let executing = backend.occupancy.in_flight().iter().map(|entry| {
             let word = isa::disasm::tensix(entry.issued.word);
             format!("{} {word} until {}", entry.issued.thread, entry.done)
         });

@@ -19,9 +19,14 @@ use sim_core::{Cycle, StateHasher, ThreadId, WaitReason};
 
 use super::Cost;
 use super::amounts::{self, Fetch, Speed};
-use crate::backend::{Backend, busy};
 use crate::decode::Decoded;
+use crate::state::adc::ThreadAdcs;
+use crate::state::src::SrcBanks;
+use crate::unit::busy;
 use crate::units::Issued;
+use crate::units::config::ConfigUnit;
+use crate::units::matrix::MatrixUnit;
+use crate::units::packer::Packer;
 use crate::units::unpacker::unpacker_of;
 
 /// Cycles in which a block of Dst cannot be read after the cycle of a write.
@@ -249,85 +254,87 @@ const fn known_reads(opcode: Opcode, word: u32) -> u32 {
     }
 }
 
-impl Backend {
+/// What instructions name their operands by.
+pub(crate) struct Operands<'a> {
+    pub(crate) matrix: &'a MatrixUnit,
+    pub(crate) config: &'a ConfigUnit,
+    pub(crate) src: &'a [SrcBanks; 2],
+    pub(crate) packer: &'a Packer,
+    pub(crate) adcs: &'a [ThreadAdcs; 3],
+}
+
+impl Operands<'_> {
+    /// The block of Dst that a matrix instruction names.
+    fn block(&self, opcode: Opcode, word: u32, thread: ThreadId) -> Block {
+        let dst = opcode.row().arg("dst").map_or(0, |arg| arg.get(word));
+        (self.matrix.dst_row((thread, dst), self.config, self.src) >> 3) as Block
+    }
+
+    /// What a matrix instruction is about to write to Dst. Asked before it executes, which moves the
+    /// counters.
+    #[cold]
+    pub(crate) fn dst_target(&self, opcode: Opcode, issued: &Issued) -> Option<Block> {
+        let writes = !matches!(opcode.row().dst, DstUse::None | DstUse::Reads);
+        writes.then(|| self.block(opcode, issued.word, issued.thread))
+    }
+}
+
+impl Pipelines {
     /// Why the documented timing does not let an instruction issue at `now`.
     #[cold]
     pub(crate) fn not_yet(
         &self,
         decoded: &Decoded,
         word: u32,
-        thread: ThreadId,
-        now: Cycle,
+        (thread, now): (ThreadId, Cycle),
+        named: &Operands<'_>,
     ) -> Option<WaitReason> {
-        let (pipelines, opcode) = (&self.pipelines, decoded.opcode);
+        let opcode = decoded.opcode;
         let waits = match decoded.unit {
             Unit::Matrix => {
-                let (after, until) = pipelines.after_move;
+                let (after, until) = self.after_move;
                 let reads = accumulates(opcode, word) || opcode.row().dst == DstUse::Reads;
                 until > now && after.holds(opcode)
-                    || reads && pipelines.blocks_dst(self.matrix_block(opcode, word, thread), now)
+                    || reads && self.blocks_dst(named.block(opcode, word, thread), now)
             }
             Unit::Vector => {
-                let (registers, cycle) = pipelines.lregs;
+                let (registers, cycle) = self.lregs;
                 cycle == now && registers & known_reads(opcode, word) != 0
-                    || pipelines.swap == now && opcode != Opcode::Sfpnop
+                    || self.swap == now && opcode != Opcode::Sfpnop
             }
             Unit::Packer if opcode == Opcode::Pacr => {
-                let rows = self.packer.rows_read(word, thread.index(), &self.config, &self.adcs);
-                rows.into_iter().flatten().any(|row| pipelines.blocks_dst((row >> 3) as u8, now))
+                let rows = named.packer.rows_read(word, thread.index(), named.config, named.adcs);
+                rows.into_iter().flatten().any(|row| self.blocks_dst((row >> 3) as u8, now))
             }
             Unit::Unpacker if opcode == Opcode::Unpacr => {
-                pipelines.fetches[unpacker_of(word)].end > now + 2
+                self.fetches[unpacker_of(word)].end > now + 2
             }
-            Unit::Scalar => opcode == Opcode::Atincget && pipelines.atincget > now,
+            Unit::Scalar => opcode == Opcode::Atincget && self.atincget > now,
             _ => false,
         };
         if waits {
             return Some(busy(decoded.unit));
         }
         let operand = (0..2).find(|&operand| {
-            decoded.needs >> operand & 1 != 0 && self.src_is_filling(operand, now)
+            decoded.needs >> operand & 1 != 0 && self.is_filling(named.src, operand, now)
         })?;
-        let bank = u8::from(self.src[operand].matrix_bank);
+        let bank = u8::from(named.src[operand].matrix_bank);
         Some(WaitReason::SrcBank { operand: operand as u8, bank, for_matrix: true })
     }
 
     /// Whether the matrix unit's bank of SrcA or SrcB is its own, but not all datums are there.
-    pub(crate) fn src_is_filling(&self, operand: usize, now: Cycle) -> bool {
-        let banks = &self.src[operand];
-        !banks.matrix_waits()
-            && self.pipelines.filled[operand][usize::from(banks.matrix_bank)] > now
+    pub(crate) fn is_filling(&self, src: &[SrcBanks; 2], operand: usize, now: Cycle) -> bool {
+        let banks = &src[operand];
+        !banks.matrix_waits() && self.filled[operand][usize::from(banks.matrix_bank)] > now
     }
 
-    /// The block of Dst that a matrix instruction names.
-    fn matrix_block(&self, opcode: Opcode, word: u32, thread: ThreadId) -> Block {
-        let dst = opcode.row().arg("dst").map_or(0, |arg| arg.get(word));
-        (self.matrix.dst_row((thread, dst), &self.config, &self.src) >> 3) as Block
-    }
-
-    /// What an instruction is about to write to Dst. Asked before it executes, which moves the
-    /// counters.
+    /// Notes what an instruction that has just executed leaves in the self.
     #[cold]
-    pub(crate) fn dst_target(&mut self, opcode: Opcode, issued: &Issued) -> Option<Block> {
-        if opcode == Opcode::Sfpstore {
-            return Some((self.vector_store_row(issued) >> 3) as Block);
-        }
-        let writes = !matches!(opcode.row().dst, DstUse::None | DstUse::Reads);
-        writes.then(|| self.matrix_block(opcode, issued.word, issued.thread))
-    }
-
-    /// Notes what an instruction that has just executed leaves in the pipelines.
-    #[cold]
-    pub(crate) fn note_pipelines(
-        &mut self,
-        opcode: Opcode,
-        issued: &Issued,
-        target: Option<Block>,
-    ) {
+    pub(crate) fn issued(&mut self, opcode: Opcode, issued: &Issued, target: Option<Block>) {
         if let Some(block) = target {
-            self.pipelines.write_dst(block, issued.now);
+            self.write_dst(block, issued.now);
         }
-        self.pipelines.note(opcode, issued.word, issued.now);
+        self.note(opcode, issued.word, issued.now);
     }
 
     /// Books an `UNPACR` of `bytes`, whose bank is `handed_over` if there is one.
@@ -340,17 +347,17 @@ impl Backend {
         handed_over: Option<bool>,
         now: Cycle,
     ) {
-        let cost = self.pipelines.unpack(unpacker, bytes, wanted, now);
-        let end = self.pipelines.until(now + u64::from(cost.latency));
+        let cost = self.unpack(unpacker, bytes, wanted, now);
+        let end = self.until(now + u64::from(cost.latency));
         if let Some(bank) = handed_over {
-            self.pipelines.filled[unpacker][usize::from(bank)] = end;
+            self.filled[unpacker][usize::from(bank)] = end;
         }
-        self.pipelines.cost = Some(cost);
+        self.cost = Some(cost);
     }
 
     /// Books a `PACR` that wrote `blocks` blocks of 16 bytes.
     #[cold]
     pub(crate) fn book_pack(&mut self, blocks: u32, accumulates: bool) {
-        self.pipelines.cost = Some(amounts::pack(blocks, accumulates));
+        self.cost = Some(amounts::pack(blocks, accumulates));
     }
 }

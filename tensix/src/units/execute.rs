@@ -3,20 +3,21 @@
 //! The methods are those of the traits in [`isa::execute`], one per instruction: one that is missing does
 //! not compile.
 
-use isa::config::field;
 use isa::execute::{self, FrontendOps};
 use isa::op::{OPCODE, Opcode, Unit};
 use isa::operands;
 use sim_core::{Cycle, ThreadId};
 
-use super::config::SideEffects;
+use super::config::{self, SideEffects};
 use super::vector::Surroundings;
-use super::{At, Fault, Issued, Outcome};
+use super::{At, Fault, Issued, Outcome, matrix, misc, mover, packer, scalar, sync, unpacker};
 use crate::backend::Backend;
-use crate::checks::{self, Check};
+use crate::checks::{Check, Then};
 use crate::decode::Decoded;
 use crate::env::Env;
 use crate::gate::Gate;
+use crate::timing::hazards::{Block, Operands};
+use crate::ttsync::Declarations;
 
 impl Backend {
     /// Executes an instruction that has passed `gate`, where a wait instruction is latched.
@@ -37,16 +38,107 @@ impl Backend {
         let outcome = match decoded.unit {
             Unit::Matrix => return self.matrix_op(opcode, issued),
             Unit::Vector => return self.vector_op(opcode, issued),
-            Unit::Sync => execute::sync(self, opcode, word, at),
-            Unit::Config => execute::config(self, opcode, word, at),
-            Unit::Unpacker => execute::unpacker(self, opcode, word, at),
-            Unit::Packer => execute::packer(self, opcode, word, at),
-            Unit::Scalar => execute::scalar(self, opcode, word, at),
-            Unit::Mover => execute::mover(self, opcode, word, at),
-            Unit::Misc => execute::misc(self, opcode, word, issued),
-            Unit::Frontend => execute::frontend(self, opcode, word, issued),
+            Unit::Sync => {
+                let mut reach = sync::Reach { sync: &mut self.sync, config: &self.config };
+                execute::sync(&mut reach, opcode, word, at)
+            }
+            Unit::Config => {
+                let mut reach = self.config_reach();
+                let outcome = execute::config(&mut reach, opcode, word, at);
+                let effects = reach.effects;
+                self.apply(effects);
+                outcome
+            }
+            Unit::Unpacker => execute::unpacker(&mut self.unpacker_reach(), opcode, word, at),
+            Unit::Packer => execute::packer(&mut self.packer_reach(), opcode, word, at),
+            Unit::Scalar => {
+                let mut reach = self.scalar_reach();
+                let outcome = execute::scalar(&mut reach, opcode, word, at);
+                let effects = reach.effects;
+                self.apply(effects);
+                self.update_restricted();
+                outcome
+            }
+            Unit::Mover => {
+                let mut reach = self.mover_reach();
+                let outcome = execute::mover(&mut reach, opcode, word, at);
+                let effects = reach.effects;
+                self.apply(effects);
+                outcome
+            }
+            Unit::Misc => execute::misc(&mut self.misc_reach(), opcode, word, issued),
+            Unit::Frontend => execute::frontend(&mut self.declarations, opcode, word, issued),
         };
         outcome.expect("unit and opcode are of one row")
+    }
+
+    #[inline(always)]
+    fn config_reach(&mut self) -> config::Reach<'_> {
+        let Self { config, scalar, unpackers, .. } = self;
+        let effects = SideEffects::default();
+        config::Reach { config, gprs: &mut scalar.gprs, unpackers, effects }
+    }
+
+    #[inline(always)]
+    fn unpacker_reach(&mut self) -> unpacker::Reach<'_> {
+        let Self { unpackers, config, src, adcs, matrix, warnings, pipelines, occupancy, .. } =
+            self;
+        let banks = unpacker::Banks { config, src, held: self.held };
+        let pipelines = occupancy.timed().then_some(pipelines);
+        unpacker::Reach { unpackers, banks, adcs, dst: &mut matrix.dst, warnings, pipelines }
+    }
+
+    #[inline(always)]
+    fn packer_reach(&mut self) -> packer::Reach<'_> {
+        let Self { packer, config, adcs, matrix, warnings, pipelines, occupancy, .. } = self;
+        let pipelines = occupancy.timed().then_some(pipelines);
+        packer::Reach { packer, config, adcs, dst: &matrix.dst, warnings, pipelines }
+    }
+
+    #[inline(always)]
+    pub(crate) fn scalar_reach(&mut self) -> scalar::Reach<'_> {
+        let Self { scalar, config, adcs, src, unpackers, packer, occupancy, .. } = self;
+        let effects = SideEffects::default();
+        scalar::Reach { scalar, config, adcs, src, unpackers, packer, occupancy, effects }
+    }
+
+    #[inline(always)]
+    pub(crate) fn mover_reach(&mut self) -> mover::Reach<'_> {
+        let Self { mover, config, warnings, occupancy, .. } = self;
+        let (timed, effects) = (occupancy.timed(), SideEffects::default());
+        mover::Reach { mover, config, warnings, timed, effects }
+    }
+
+    #[inline(always)]
+    pub(crate) fn misc_reach(&mut self) -> misc::Reach<'_> {
+        let Self { adcs, unpackers, config, src, packer, warnings, .. } = self;
+        let banks = unpacker::Banks { config, src, held: self.held };
+        misc::Reach { adcs, unpackers, banks, packer, warnings }
+    }
+
+    /// What instructions name their operands by.
+    pub(crate) fn operands(&self) -> Operands<'_> {
+        let Self { matrix, config, src, packer, adcs, .. } = self;
+        Operands { matrix, config, src, packer, adcs }
+    }
+
+    /// What an instruction is about to write to Dst.
+    #[cold]
+    pub(crate) fn dst_target(&mut self, opcode: Opcode, issued: &Issued) -> Option<Block> {
+        if opcode == Opcode::Sfpstore {
+            return Some((self.vector_store_row(issued) >> 3) as Block);
+        }
+        self.operands().dst_target(opcode, issued)
+    }
+
+    /// Executes a matrix-unit instruction.
+    #[inline]
+    pub(crate) fn matrix_op(&mut self, opcode: Opcode, issued: &Issued) -> Outcome {
+        let Self { matrix, config, src, packer, vector, warnings, .. } = self;
+        let lane_config = vector.file().lane_config();
+        let mut reach = matrix::Reach { matrix, config, src, packer, lane_config, warnings };
+        execute::matrix(&mut reach, opcode, issued.word, issued)
+            .expect("the opcode is of this unit")
     }
 
     /// Executes the first of `words`, issued by `thread` in consecutive cycles, of which each does
@@ -100,24 +192,30 @@ impl Backend {
         self.vector.finish_cycle(now, &mut at, &mut |fault| warnings.lower(fault).map(drop))
     }
 
-    /// Notes arithmetic and packing that software wants rounded stochastically: of which numbers is
-    /// not public.
-    #[inline]
-    pub(crate) fn note_stochastic(&mut self, arithmetic: bool, issued: &Issued) {
-        let words = &self.config.states[self.config.state_id(issued.thread.index())];
-        let modes = words[field::ALU_ROUNDING_MODE_Fpu_srnd_en.addr32 as usize] & 7;
-        if modes != 0 {
-            self.note_rounding(arithmetic, modes, issued);
-        }
-    }
-
+    /// An instruction that a unit refused for `fault`. With the check lowered it ends there, or is
+    /// executed again and told that this is allowed.
     #[cold]
-    fn note_rounding(&mut self, arithmetic: bool, modes: u32, issued: &Issued) {
-        if arithmetic && modes & 1 != 0 {
-            self.warnings.note(issued, checks::FPU_STOCHASTIC);
-        }
-        if !arithmetic && modes & 6 != 0 {
-            self.warnings.note(issued, checks::PACK_STOCHASTIC);
+    #[inline(never)]
+    pub(crate) fn unit_refused<E: Env>(
+        &mut self,
+        mut fault: Fault,
+        decoded: &Decoded,
+        issued: &Issued,
+        gate: &mut Gate,
+        env: &mut E,
+    ) -> Result<(), Fault> {
+        let mut issued = *issued;
+        loop {
+            let row = self.warnings.lower(fault)?;
+            // A check that is raised although it is allowed knows no way to go on.
+            if row.then == Then::Ends || issued.allows(row.check) {
+                return Ok(());
+            }
+            issued.allowed = issued.allowed.with(row.check);
+            match self.execute(decoded, &issued, gate, env) {
+                Ok(()) => return Ok(()),
+                Err(next) => fault = next,
+            }
         }
     }
 
@@ -131,12 +229,12 @@ impl Backend {
 }
 
 /// What reaches the back end of what the expanders take.
-impl FrontendOps<&Issued> for Backend {
+impl FrontendOps<&Issued> for Declarations {
     type Outcome = Outcome;
 
     #[inline(always)]
     fn resourcedecl(&mut self, operands: operands::Resourcedecl, issued: &Issued) -> Outcome {
-        self.declarations.declare(operands, issued);
+        self.declare(operands, issued);
         Ok(())
     }
 

@@ -4,15 +4,25 @@ use isa::config::field;
 use isa::execute::ConfigOps;
 use isa::operands;
 
-use super::ConfigUnit;
-use crate::backend::Backend;
+use super::{ConfigUnit, SideEffects};
 use crate::env::Env;
+use crate::units::scalar::GPRS;
+use crate::units::unpacker::Unpackers;
 use crate::units::{At, Issued, Outcome};
 
 /// Thread configuration word that controls the unpackers' context counters.
 const UNPACK_MISC_CFG: u32 = field::UNPACK_MISC_CFG_CfgContextOffset_0.addr32;
 
-impl Backend {
+/// What the instructions of this unit reach.
+pub(crate) struct Reach<'a> {
+    pub(crate) config: &'a mut ConfigUnit,
+    pub(crate) gprs: &'a mut [[u32; GPRS]; 3],
+    pub(crate) unpackers: &'a mut Unpackers,
+    /// What other units have to hear.
+    pub(crate) effects: SideEffects,
+}
+
+impl Reach<'_> {
     /// RMWCIB0 to RMWCIB3, by the byte that they change.
     fn rmwcib<E: Env>(
         &mut self,
@@ -20,39 +30,20 @@ impl Backend {
         change: (u32, operands::ConfigByte),
         env: &mut E,
     ) -> Outcome {
-        let effects = self.config.rmwcib(issued, change, env)?;
-        self.apply(effects);
+        self.effects = self.config.rmwcib(issued, change, env)?;
         Ok(())
-    }
-
-    /// Moves one GPR to one word, or an aligned group of four to four words.
-    pub(crate) fn move_to_config<E: Env>(
-        &mut self,
-        issued: &Issued,
-        word: usize,
-        (gpr, wide): (u32, bool),
-        env: &mut E,
-    ) {
-        let thread = issued.thread.index();
-        let (first, gpr, count) =
-            if wide { (word & !3, gpr as usize & !3, 4) } else { (word, gpr as usize, 1) };
-        for offset in 0..count {
-            let value = self.scalar.gprs[thread][gpr + offset];
-            let state = self.config.state_id(thread);
-            let effects = self.config.write(state, first + offset, value, issued.stamp(), env);
-            self.apply(effects);
-        }
     }
 }
 
-impl<E: Env> ConfigOps<At<'_, E>> for Backend {
+impl<E: Env> ConfigOps<At<'_, E>> for Reach<'_> {
     type Outcome = Outcome;
 
     #[inline(always)]
     fn setc16(&mut self, operands: operands::Setc16, at: At<'_, E>) -> Outcome {
         self.config.setc16(operands, at.issued, at.env)?;
         if operands.setc16_reg == UNPACK_MISC_CFG {
-            self.unpack_misc_written(at.issued.thread, operands.setc16_value);
+            let (thread, value) = (at.issued.thread, operands.setc16_value);
+            self.unpackers.misc_written(thread, value, self.config);
         }
         Ok(())
     }
@@ -60,7 +51,9 @@ impl<E: Env> ConfigOps<At<'_, E>> for Backend {
     #[inline(always)]
     fn wrcfg(&mut self, operands: operands::Wrcfg, at: At<'_, E>) -> Outcome {
         let word = ConfigUnit::checked(at.issued, "WRCFG", operands.cfg_reg)?;
-        self.move_to_config(at.issued, word, (operands.gpr_address, operands.wr128b), at.env);
+        let gprs = &self.gprs[at.issued.thread.index()];
+        let source = (gprs, operands.gpr_address, operands.wr128b);
+        self.effects = self.config.move_gprs(at.issued, word, source, at.env);
         Ok(())
     }
 
@@ -69,7 +62,7 @@ impl<E: Env> ConfigOps<At<'_, E>> for Backend {
         let word = ConfigUnit::checked(at.issued, "RDCFG", operands.cfg_reg)?;
         let thread = at.issued.thread.index();
         let value = self.config.states[self.config.state_id(thread)][word];
-        self.scalar.gprs[thread][operands.gpr_address as usize] = value;
+        self.gprs[thread][operands.gpr_address as usize] = value;
         Ok(())
     }
 
@@ -95,15 +88,13 @@ impl<E: Env> ConfigOps<At<'_, E>> for Backend {
 
     #[inline(always)]
     fn cfgshiftmask(&mut self, operands: operands::Cfgshiftmask, at: At<'_, E>) -> Outcome {
-        let effects = self.config.cfgshiftmask(operands, at.issued, at.env)?;
-        self.apply(effects);
+        self.effects = self.config.cfgshiftmask(operands, at.issued, at.env)?;
         Ok(())
     }
 
     #[inline(always)]
     fn streamwrcfg(&mut self, operands: operands::Streamwrcfg, at: At<'_, E>) -> Outcome {
-        let effects = self.config.streamwrcfg(operands, at.issued, at.env)?;
-        self.apply(effects);
+        self.effects = self.config.streamwrcfg(operands, at.issued, at.env)?;
         Ok(())
     }
 }

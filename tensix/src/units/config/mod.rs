@@ -13,11 +13,13 @@ use isa::config::{ConfigField, field};
 use isa::operands;
 use sim_core::observer::{Event, Stamp};
 
+use super::scalar::GPRS;
 use super::{Fault, Issued};
 use crate::checks::Check;
 use crate::config_bits::CONFIG_BITS;
 use crate::env::Env;
 use crate::error::DoorError;
+pub(crate) use dispatch::Reach;
 
 /// Words per configuration state: `CFG_STATE_SIZE` (56) times four.
 pub(crate) const STATE_WORDS: usize = isa::config::CONFIG_WORDS as usize;
@@ -44,6 +46,13 @@ const STREAM_ID_SYNC: usize = field::STREAM_ID_SYNC_SEC0_BankSel.addr32 as usize
 pub(crate) struct SideEffects {
     /// New seed for every pseudo-random number generator.
     pub(crate) seed: Option<u32>,
+}
+
+impl SideEffects {
+    /// These, and then those of a later write.
+    pub(crate) const fn then(self, later: Self) -> Self {
+        Self { seed: if later.seed.is_some() { later.seed } else { self.seed } }
+    }
 }
 
 /// The configuration unit's state.
@@ -182,6 +191,31 @@ impl ConfigUnit {
         let stream = self.selected_stream(thread, operands.stream_id_sel);
         let value = env.stream_register(stream, operands.stream_reg_addr as u16);
         Ok(self.write(self.state_id(thread), word, value, issued.stamp(), env))
+    }
+
+    /// Whether software wants results rounded stochastically: bit 0 those of the matrix unit, bits 1
+    /// and 2 those of the packer.
+    #[inline]
+    pub(crate) fn stochastic_modes(&self, thread: usize) -> u32 {
+        let words = &self.states[self.state_id(thread)];
+        words[field::ALU_ROUNDING_MODE_Fpu_srnd_en.addr32 as usize] & 7
+    }
+
+    /// Moves one GPR to one word, or an aligned group of four to four words.
+    pub(crate) fn move_gprs<E: Env>(
+        &mut self,
+        issued: &Issued,
+        word: usize,
+        (gprs, gpr, wide): (&[u32; GPRS], u32, bool),
+        env: &mut E,
+    ) -> SideEffects {
+        let state = self.state_id(issued.thread.index());
+        let (first, gpr, count) =
+            if wide { (word & !3, gpr as usize & !3, 4) } else { (word, gpr as usize, 1) };
+        (0..count).fold(SideEffects::default(), |effects, offset| {
+            let value = gprs[gpr + offset];
+            effects.then(self.write(state, first + offset, value, issued.stamp(), env))
+        })
     }
 
     /// Writes one word of one state, with all side effects.

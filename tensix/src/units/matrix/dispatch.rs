@@ -1,7 +1,6 @@
 //! The matrix unit's door: its gate rule, and one method per instruction.
 
-use isa::execute::{self, MatrixOps};
-use isa::op::Opcode;
+use isa::execute::MatrixOps;
 use isa::operands;
 use sim_core::WaitReason;
 
@@ -9,54 +8,68 @@ use super::counters::cleardvalid;
 use super::moves::Blocked;
 use super::undocumented::trnspsrca;
 use super::zero::zerosrc;
-use super::{Operation, Product, Target, trnspsrcb};
-use crate::backend::Backend;
+use super::{MatrixUnit, Operation, Product, Target, trnspsrcb};
 use crate::checks::{self, Assumption};
+use crate::state::src::SrcBanks;
+use crate::units::config::ConfigUnit;
+use crate::units::packer::Packer;
+use crate::units::vector::LReg;
 use crate::units::{Issued, Outcome};
+use crate::warnings::Warnings;
 
 /// `LaneConfig.BLOCK_DEST_MOV` starts at this bit `[isa-wh: TensixCoprocessor/SFPCONFIG.md]`.
 const BLOCK_DEST_MOV: u32 = 9;
 
-impl Backend {
-    /// Which of the operands in `needs` do not belong to the matrix unit.
-    #[inline]
-    pub(crate) fn lacking(&self, needs: u8) -> u8 {
-        if needs == 0 {
-            return 0;
-        }
-        let waits =
-            u8::from(self.src[0].matrix_waits()) | u8::from(self.src[1].matrix_waits()) << 1;
-        needs & waits
+/// Which of the operands in `needs` do not belong to the matrix unit.
+#[inline]
+pub(crate) fn lacking(src: &[SrcBanks; 2], needs: u8) -> u8 {
+    if needs == 0 {
+        return 0;
     }
+    let waits = u8::from(src[0].matrix_waits()) | u8::from(src[1].matrix_waits()) << 1;
+    needs & waits
+}
 
-    /// Why an instruction that needs those operands cannot start.
-    pub(crate) fn matrix_refuses(&self, needs: u8) -> Option<WaitReason> {
-        let operand = match self.lacking(needs) {
-            0 => return None,
-            2 => 1,
-            _ => 0,
-        };
-        let bank = u8::from(self.src[usize::from(operand)].matrix_bank);
-        Some(WaitReason::SrcBank { operand, bank, for_matrix: true })
-    }
+/// Why an instruction that needs those operands cannot start.
+pub(crate) fn refuses(src: &[SrcBanks; 2], needs: u8) -> Option<WaitReason> {
+    let operand = match lacking(src, needs) {
+        0 => return None,
+        2 => 1,
+        _ => 0,
+    };
+    let bank = u8::from(src[usize::from(operand)].matrix_bank);
+    Some(WaitReason::SrcBank { operand, bank, for_matrix: true })
+}
 
+/// What the instructions of this unit reach.
+pub(crate) struct Reach<'a> {
+    pub(crate) matrix: &'a mut MatrixUnit,
+    pub(crate) config: &'a ConfigUnit,
+    pub(crate) src: &'a mut [SrcBanks; 2],
+    pub(crate) packer: &'a mut Packer,
+    /// `LaneConfig` of the vector unit.
+    pub(crate) lane_config: &'a LReg,
+    pub(crate) warnings: &'a mut Warnings,
+}
+
+impl Reach<'_> {
     /// Columns that moves leave alone: two bits per lane of the first row of lanes.
     fn blocked_columns(&self) -> Blocked {
-        let lanes = self.vector.file().lane_config().iter().take(8).enumerate();
+        let lanes = self.lane_config.iter().take(8).enumerate();
         lanes.fold(0, |blocked, (lane, config)| {
             blocked | ((config >> BLOCK_DEST_MOV & 3) as Blocked) << (lane * 2)
         })
     }
 
-    /// Executes a matrix-unit instruction.
     #[inline]
-    pub(crate) fn matrix_op(&mut self, opcode: Opcode, issued: &Issued) -> Outcome {
-        execute::matrix(self, opcode, issued.word, issued).expect("the opcode is of this unit")
+    fn note_stochastic(&mut self, issued: &Issued) {
+        let modes = self.config.stochastic_modes(issued.thread.index());
+        self.warnings.note_stochastic(modes, true, issued);
     }
 
     fn product(&mut self, issued: &Issued, at: Target, what: Product) -> Outcome {
-        self.note_stochastic(true, issued);
-        self.matrix.product(issued, at, what, &self.config, &mut self.src)
+        self.note_stochastic(issued);
+        self.matrix.product(issued, at, what, self.config, self.src)
     }
 
     fn elementwise(
@@ -65,8 +78,8 @@ impl Backend {
         operands: operands::Elementwise,
         operation: Operation,
     ) -> Outcome {
-        self.note_stochastic(true, issued);
-        self.matrix.elementwise(issued, operands, operation, &self.config, &mut self.src)
+        self.note_stochastic(issued);
+        self.matrix.elementwise(issued, operands, operation, self.config, self.src)
     }
 
     fn convolution(&mut self, issued: &Issued, operands: operands::Convolution) -> Outcome {
@@ -80,12 +93,12 @@ impl Backend {
     }
 
     fn legacy(&mut self, issued: &Issued, at: Target) -> Outcome {
-        self.matrix.legacy(issued, at, &self.config, &mut self.src);
+        self.matrix.legacy(issued, at, self.config, self.src);
         Ok(())
     }
 
     fn maximum_pool(&mut self, issued: &Issued, operands: operands::Pool3) -> Outcome {
-        self.matrix.mpool(issued, operands, &self.config, &mut self.src);
+        self.matrix.mpool(issued, operands, self.config, self.src);
         self.assumed(issued, checks::MPOOL)
     }
 
@@ -96,7 +109,7 @@ impl Backend {
     }
 }
 
-impl MatrixOps<&Issued> for Backend {
+impl MatrixOps<&Issued> for Reach<'_> {
     type Outcome = Outcome;
 
     #[inline(always)]
@@ -123,7 +136,7 @@ impl MatrixOps<&Issued> for Backend {
         if !operands.instr_mod19 {
             self.warnings.note(issued, checks::GMPOOL_SHAPE);
         }
-        self.matrix.gmpool(issued, operands, &self.config, &mut self.src);
+        self.matrix.gmpool(issued, operands, self.config, self.src);
         Ok(())
     }
 
@@ -145,7 +158,7 @@ impl MatrixOps<&Issued> for Backend {
     #[inline(always)]
     fn mova2d(&mut self, operands: operands::Mova2d, issued: &Issued) -> Outcome {
         let blocked = self.blocked_columns();
-        self.matrix.mova2d(issued, operands, &self.config, &mut self.src, blocked)
+        self.matrix.mova2d(issued, operands, self.config, self.src, blocked)
     }
 
     #[inline(always)]
@@ -156,7 +169,7 @@ impl MatrixOps<&Issued> for Backend {
     #[inline(always)]
     fn movb2d(&mut self, operands: operands::Movb2d, issued: &Issued) -> Outcome {
         let blocked = self.blocked_columns();
-        self.matrix.movb2d(issued, operands, &self.config, &mut self.src, blocked)
+        self.matrix.movb2d(issued, operands, self.config, self.src, blocked)
     }
 
     #[inline(always)]
@@ -167,53 +180,53 @@ impl MatrixOps<&Issued> for Backend {
     #[inline(always)]
     fn movd2a(&mut self, operands: operands::Movd2a, issued: &Issued) -> Outcome {
         let blocked = self.blocked_columns();
-        self.matrix.movd2s(issued, (0, operands), &self.config, &mut self.src, blocked)
+        self.matrix.movd2s(issued, (0, operands), self.config, self.src, blocked)
     }
 
     #[inline(always)]
     fn movd2b(&mut self, operands: operands::Movd2b, issued: &Issued) -> Outcome {
         let blocked = self.blocked_columns();
-        self.matrix.movd2s(issued, (1, operands), &self.config, &mut self.src, blocked)
+        self.matrix.movd2s(issued, (1, operands), self.config, self.src, blocked)
     }
 
     #[inline(always)]
     fn movb2a(&mut self, operands: operands::Movb2a, issued: &Issued) -> Outcome {
-        self.matrix.movb2a(issued, operands, &self.config, &mut self.src);
+        self.matrix.movb2a(issued, operands, self.config, self.src);
         Ok(())
     }
 
     #[inline(always)]
     fn shiftxa(&mut self, operands: operands::Shiftxa, issued: &Issued) -> Outcome {
-        self.matrix.shiftxa(issued, operands, &mut self.src)
+        self.matrix.shiftxa(issued, operands, self.src)
     }
 
     #[inline(always)]
     fn shiftxb(&mut self, operands: operands::Shiftxb, issued: &Issued) -> Outcome {
         let thread = issued.thread.index();
-        self.matrix.shiftxb(thread, operands, &self.config, &mut self.src);
+        self.matrix.shiftxb(thread, operands, self.config, self.src);
         Ok(())
     }
 
     #[inline(always)]
     fn zeroacc(&mut self, operands: operands::Zeroacc, issued: &Issued) -> Outcome {
-        self.matrix.zeroacc(issued, operands, &self.config, &mut self.src)
+        self.matrix.zeroacc(issued, operands, self.config, self.src)
     }
 
     #[inline(always)]
     fn zerosrc(&mut self, operands: operands::Zerosrc, _: &Issued) -> Outcome {
-        zerosrc(operands, &mut self.src);
+        zerosrc(operands, self.src);
         Ok(())
     }
 
     #[inline(always)]
     fn trnspsrcb(&mut self, _: &Issued) -> Outcome {
-        trnspsrcb(&mut self.src);
+        trnspsrcb(self.src);
         Ok(())
     }
 
     #[inline(always)]
     fn setrwc(&mut self, operands: operands::Setrwc, issued: &Issued) -> Outcome {
-        self.matrix.setrwc(issued.thread, operands, &self.config, &mut self.src);
+        self.matrix.setrwc(issued.thread, operands, self.config, self.src);
         Ok(())
     }
 
@@ -225,7 +238,7 @@ impl MatrixOps<&Issued> for Backend {
 
     #[inline(always)]
     fn cleardvalid(&mut self, operands: operands::Cleardvalid, _: &Issued) -> Outcome {
-        cleardvalid(operands, &mut self.src);
+        cleardvalid(operands, self.src);
         Ok(())
     }
 
@@ -278,7 +291,7 @@ impl MatrixOps<&Issued> for Backend {
 
     #[inline(always)]
     fn trnspsrca(&mut self, issued: &Issued) -> Outcome {
-        trnspsrca(&mut self.src);
+        trnspsrca(self.src);
         self.assumed(issued, checks::TRNSPSRCA)
     }
 

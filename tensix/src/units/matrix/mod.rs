@@ -40,6 +40,7 @@ use crate::state::dst::{DST_COLUMNS, DST_ROWS, Dst};
 use crate::state::rwc::Rwc;
 use crate::state::src::{SRC_COLUMNS, SRC_ROWS, SrcBanks};
 use counters::release;
+pub(crate) use dispatch::{Reach, lacking, refuses};
 use elementwise::{Mode, Operation};
 use isa::operands::{Elementwise, Gmpool, Mova2d, Movb2a, Movb2d, Movd2a, Shiftxa, Shiftxb};
 use moves::Blocked;

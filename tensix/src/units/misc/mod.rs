@@ -9,10 +9,12 @@
 use isa::execute::MiscOps;
 use isa::operands;
 
+use super::packer::Packer;
+use super::unpacker::{Banks, Unpackers};
 use super::{Fault, Issued, Outcome};
-use crate::backend::Backend;
 use crate::checks::{self, Check};
 use crate::state::adc::{Channel, Dimension, ThreadAdcs};
+use crate::warnings::Warnings;
 
 #[cfg(test)]
 mod tests;
@@ -102,7 +104,16 @@ fn overridden(issued: &Issued, selected: u32) -> Result<usize, Fault> {
 /// All four counters of a pair of dimensions.
 const ALL: u32 = 0xF;
 
-impl<'a> MiscOps<&'a Issued> for Backend {
+/// What the instructions of this unit reach.
+pub(crate) struct Reach<'a> {
+    pub(crate) adcs: &'a mut [ThreadAdcs; 3],
+    pub(crate) unpackers: &'a mut Unpackers,
+    pub(crate) banks: Banks<'a>,
+    pub(crate) packer: &'a mut Packer,
+    pub(crate) warnings: &'a mut Warnings,
+}
+
+impl<'a> MiscOps<&'a Issued> for Reach<'_> {
     type Outcome = Outcome;
 
     #[inline(always)]
@@ -112,7 +123,7 @@ impl<'a> MiscOps<&'a Issued> for Backend {
 
     #[inline(always)]
     fn setadc(&mut self, operands: operands::Setadc, issued: &'a Issued) -> Outcome {
-        setadc(&mut self.adcs, operands, issued)
+        setadc(self.adcs, operands, issued)
     }
 
     /// Both X counters of the selected sets.
@@ -129,42 +140,42 @@ impl<'a> MiscOps<&'a Issued> for Backend {
 
     #[inline(always)]
     fn setadcxy(&mut self, operands: operands::Setadcxy, issued: &'a Issued) -> Outcome {
-        let (mask, at) = (operands.bit_mask, (&mut self.adcs, issued));
+        let (mask, at) = (operands.bit_mask, (&mut *self.adcs, issued));
         Counters::of_pair(operands).each(mask, XY, at, Channel::set)
     }
 
     #[inline(always)]
     fn setadczw(&mut self, operands: operands::Setadczw, issued: &'a Issued) -> Outcome {
-        let (mask, at) = (operands.bit_mask, (&mut self.adcs, issued));
+        let (mask, at) = (operands.bit_mask, (&mut *self.adcs, issued));
         Counters::of_pair(operands).each(mask, ZW, at, Channel::set)
     }
 
     #[inline(always)]
     fn incadcxy(&mut self, operands: operands::Incadcxy, issued: &'a Issued) -> Outcome {
-        Counters::of_steps(operands).each(ALL, XY, (&mut self.adcs, issued), Channel::add)
+        Counters::of_steps(operands).each(ALL, XY, (&mut *self.adcs, issued), Channel::add)
     }
 
     #[inline(always)]
     fn incadczw(&mut self, operands: operands::Incadczw, issued: &'a Issued) -> Outcome {
-        Counters::of_steps(operands).each(ALL, ZW, (&mut self.adcs, issued), Channel::add)
+        Counters::of_steps(operands).each(ALL, ZW, (&mut *self.adcs, issued), Channel::add)
     }
 
     /// The copies that the mask names advance, and their counters follow.
     #[inline(always)]
     fn addrcrxy(&mut self, operands: operands::Addrcrxy, issued: &'a Issued) -> Outcome {
-        let (mask, at) = (operands.bit_mask, (&mut self.adcs, issued));
+        let (mask, at) = (operands.bit_mask, (&mut *self.adcs, issued));
         Counters::of_pair(operands).each(mask, XY, at, Channel::add_cr)
     }
 
     #[inline(always)]
     fn addrcrzw(&mut self, operands: operands::Addrcrzw, issued: &'a Issued) -> Outcome {
-        let (mask, at) = (operands.bit_mask, (&mut self.adcs, issued));
+        let (mask, at) = (operands.bit_mask, (&mut *self.adcs, issued));
         Counters::of_pair(operands).each(mask, ZW, at, Channel::add_cr)
     }
 
     #[inline(always)]
     fn setdvalid(&mut self, operands: operands::Setdvalid, issued: &'a Issued) -> Outcome {
-        self.set_valid(operands, issued);
+        self.unpackers.set_valid(operands, issued.thread, &mut self.banks);
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use isa::op::Opcode;
 use sim_core::{CoreId, Cycle, ThreadId};
 
 use super::*;
+use crate::backend::Backend;
 use crate::checks::Warned;
 use crate::queue::Origin;
 use crate::state::adc::Counter;
@@ -21,7 +22,8 @@ fn run(backend: &mut Backend, opcode: Opcode, word: u32) -> Outcome {
     let origin = Origin { core: CoreId::Trisc1, pc: 0x100 };
     let thread = ThreadId::T1;
     let issued = Issued { word, thread, origin, now: Cycle(7), allowed: Warned::NONE };
-    execute::misc(backend, opcode, word, &issued).expect("the opcode is of this unit")
+    execute::misc(&mut backend.misc_reach(), opcode, word, &issued)
+        .expect("the opcode is of this unit")
 }
 
 fn both(value: u32) -> Counter {

@@ -9,14 +9,13 @@
 
 use sim_core::l1::L1_BYTES;
 use sim_core::observer::Stamp;
-use sim_core::{Cycle, GuestError, StateHasher, Width};
+use sim_core::{Cycle, StateHasher, Width};
 
-use super::{Move, fault};
-use crate::backend::Backend;
+use super::{Move, Mover, fault};
 use crate::checks::Check;
-use crate::coprocessor::Coprocessor;
 use crate::env::Env;
-use crate::units::Fault;
+use crate::units::{Fault, Outcome};
+use crate::warnings::Warnings;
 
 /// Commands the queue holds.
 const DEPTH: usize = 4;
@@ -138,24 +137,23 @@ impl CommandQueue {
     }
 }
 
-impl Coprocessor {
-    /// Whether a core's write to the command register of TDMA-RISC has to wait.
-    #[must_use]
-    pub fn tdma_queue_is_full(&self) -> bool {
-        self.backend.mover.queue.len() == DEPTH
+impl Mover {
+    /// Whether the command register has to wait.
+    pub(crate) fn queue_is_full(&self) -> bool {
+        self.queue.len() == DEPTH
     }
 
-    /// Appends a command of TDMA-RISC; the caller respects [`Coprocessor::tdma_queue_is_full`].
-    ///
-    /// # Errors
-    /// `tdma-parameters`: a third command with parameters would wait, which hardware loses;
-    /// `tdma-queue-overflow`: the queue is full.
-    pub fn push_tdma(&mut self, command: TdmaCommand, at: Stamp) -> Result<(), GuestError> {
-        let Backend { mover, warnings, .. } = &mut self.backend;
-        let queue = &mut mover.queue;
+    /// Appends a command of TDMA-RISC.
+    pub(crate) fn push(
+        &mut self,
+        command: TdmaCommand,
+        at: Stamp,
+        warnings: &mut Warnings,
+    ) -> Outcome {
+        let queue = &mut self.queue;
         let mut refuse = |check, text: &str| {
             let fault = fault(at, check, format!("{text} ({:#x})", command.word));
-            warnings.lower(fault).map(drop).map_err(|fault| *fault)
+            warnings.lower(fault).map(drop)
         };
         let Some(slot) = queue.entries.iter_mut().find(|slot| slot.is_none()) else {
             return refuse(Check::TdmaQueueOverflow, "command written to the full TDMA-RISC queue");
@@ -171,18 +169,14 @@ impl Coprocessor {
             queue.credits -= 1;
         }
         *slot = Some(Queued { command, at });
-        self.asleep = false;
         Ok(())
     }
 
-    /// The status register of TDMA-RISC at `now`: mover busy (bit 0), queue full (2), empty (3),
-    /// parameter queue full (4), empty (5), room for commands (15:8).
-    #[must_use]
-    pub fn tdma_status(&self, now: Cycle) -> u32 {
-        let mover = &self.backend.mover;
-        let (len, credits) = (mover.queue.len(), mover.queue.credits);
+    /// The status register of TDMA-RISC at `now`.
+    pub(crate) fn status(&self, now: Cycle) -> u32 {
+        let (len, credits) = (self.queue.len(), self.queue.credits);
         let flags = [
-            (0, mover.is_busy(now)),
+            (0, self.is_busy(now)),
             (2, len == DEPTH),
             (3, len == 0),
             (4, credits == 0),

@@ -20,10 +20,11 @@ use sim_core::l1::L1_BYTES;
 use sim_core::observer::Stamp;
 use sim_core::{Context, Cycle, StateHasher, Width};
 
+use super::config::{ConfigUnit, SideEffects};
 use super::{At, Fault, Issued, Outcome};
-use crate::backend::Backend;
 use crate::checks::{self, Check};
 use crate::env::Env;
+use crate::warnings::Warnings;
 pub use command::TdmaCommand;
 use command::{CommandQueue, Queued};
 
@@ -126,7 +127,18 @@ fn fault(at: Stamp, check: Check, text: String) -> Fault {
     check.fault(text, context)
 }
 
-impl Backend {
+/// What moves reach.
+pub(crate) struct Reach<'a> {
+    pub(crate) mover: &'a mut Mover,
+    pub(crate) config: &'a mut ConfigUnit,
+    pub(crate) warnings: &'a mut Warnings,
+    /// Whether moves have costs.
+    pub(crate) timed: bool,
+    /// What other units have to hear.
+    pub(crate) effects: SideEffects,
+}
+
+impl Reach<'_> {
     /// A move as the configuration describes it.
     fn configured_move(&mut self, second: bool, issued: &Issued) -> Move {
         let get = |field| self.config.state_field(issued.thread.index(), field);
@@ -150,7 +162,7 @@ impl Backend {
     }
 
     /// Performs a move and books its time.
-    pub(crate) fn start_move<E: Env>(
+    fn start_move<E: Env>(
         &mut self,
         task: Move,
         now: Cycle,
@@ -168,7 +180,7 @@ impl Backend {
             } else if task.destination < CONFIG_LIMIT {
                 let word = (task.destination + offset) / 4;
                 match self.config.write_window(word, value, at, env) {
-                    Ok(effects) => self.apply(effects),
+                    Ok(effects) => self.effects = self.effects.then(effects),
                     Err(door) => {
                         let text = format!("mover: {door}");
                         return Err(fault(at, door.check(), text));
@@ -203,7 +215,7 @@ impl Backend {
     }
 }
 
-impl<E: Env> MoverOps<At<'_, E>> for Backend {
+impl<E: Env> MoverOps<At<'_, E>> for Reach<'_> {
     type Outcome = Outcome;
 
     /// The gate waits until the mover is free.

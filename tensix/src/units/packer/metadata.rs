@@ -124,11 +124,7 @@ impl Coprocessor {
     /// on unpacker `unpacker`.
     #[must_use]
     pub fn packer_status(&self, unpacker: usize) -> u32 {
-        let busy = self
-            .backend
-            .in_flight
-            .iter()
-            .any(|entry| entry.unit == Unit::Packer && entry.issued.thread == ThreadId::T2);
+        let busy = self.backend.occupancy.runs(Unit::Packer, Some(ThreadId::T2));
         let messages = self.backend.unpackers.register_accumulator(unpacker & 1);
         u32::from(busy) << 27 | (messages >> 16 & 1) << 31
     }

@@ -46,6 +46,7 @@ pub(crate) mod stages;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use dispatch::Reach;
 use isa::config::field;
 use isa::operands::{Pacr, PacrSetreg};
 use sim_core::StateHasher;

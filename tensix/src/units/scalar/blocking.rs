@@ -9,12 +9,13 @@
 
 use isa::op::{Opcode, Unit};
 use isa::operands::{Atcas, Atincgetptr, Flushdma};
-use sim_core::{Cycle, ThreadId, WaitReason, Width};
+use sim_core::{Cycle, WaitReason, Width};
 
 use super::memory::AtomicAddress;
-use super::ops;
-use crate::backend::{Backend, busy};
+use super::{Reach, ScalarUnit, ops};
 use crate::env::Env;
+use crate::occupancy::Occupancy;
+use crate::state::src::SrcBanks;
 use crate::units::{Fault, Issued};
 
 /// Cycles from one attempt on L1 to the next, where timing is modelled.
@@ -42,7 +43,7 @@ pub(crate) struct Blocking {
     pub(crate) tried: Cycle,
 }
 
-impl Backend {
+impl Reach<'_> {
     /// First attempt of a blocking instruction.
     pub(crate) fn begin_blocking<E: Env>(
         &mut self,
@@ -54,7 +55,6 @@ impl Backend {
         let blocking = Blocking { issued: *issued, opcode, store, tried: issued.now };
         if !self.attempt(&blocking, env)? {
             self.scalar.blocking = Some(blocking);
-            self.update_restricted();
         }
         Ok(())
     }
@@ -65,30 +65,20 @@ impl Backend {
         let Some(mut blocking) = self.scalar.blocking else { return Ok(false) };
         let atomic = matches!(blocking.opcode, Opcode::Atcas | Opcode::Atincgetptr);
         let elapsed = now.0.saturating_sub(blocking.issued.now.0);
-        if self.timed && atomic && !elapsed.is_multiple_of(ATTEMPT_CYCLES) {
+        if self.occupancy.timed() && atomic && !elapsed.is_multiple_of(ATTEMPT_CYCLES) {
             return Ok(false);
         }
         if self.attempt(&blocking, env)? {
             self.scalar.blocking = None;
-            if self.timed && atomic {
-                self.unit_free[Unit::Scalar as usize] = now + ATTEMPT_CYCLES;
-                self.thread_free[blocking.issued.thread.index()] = now + ATTEMPT_CYCLES;
+            if self.occupancy.timed() && atomic {
+                let thread = blocking.issued.thread;
+                self.occupancy.hold(Unit::Scalar, thread, now + ATTEMPT_CYCLES);
             }
-            self.update_restricted();
             return Ok(true);
         }
         blocking.tried = now;
         self.scalar.blocking = Some(blocking);
         Ok(false)
-    }
-
-    /// Gives up what `thread` still tries or has scheduled.
-    pub(crate) fn drop_thread(&mut self, thread: ThreadId) {
-        if self.scalar.blocking.is_some_and(|blocking| blocking.issued.thread == thread) {
-            self.scalar.blocking = None;
-            self.update_restricted();
-        }
-        self.vector.drop_thread(thread);
     }
 
     fn attempt<E: Env>(&mut self, blocking: &Blocking, env: &mut E) -> Result<bool, Fault> {
@@ -97,23 +87,14 @@ impl Backend {
             Opcode::Atcas => self.atcas(issued, env),
             Opcode::Atincgetptr => self.atincgetptr(issued, env),
             Opcode::Storeind => Ok(self.store_to_src(&blocking.store)),
-            _ => Ok(self.flush_conditions(issued) == 0),
+            _ => Ok(blocking.unflushed(self.scalar, self.occupancy) == 0),
         }
-    }
-
-    /// FLUSHDMA: the selected ones of conditions C0 to C3 that are not met.
-    fn flush_conditions(&self, issued: &Issued) -> u16 {
-        let mask = match Flushdma::of(issued.word).flush_spec {
-            0 => 0xF,
-            mask => mask as u16,
-        };
-        self.unmet_low_conditions(mask, issued.thread)
     }
 
     /// ATCAS: replaces a 32-bit value that equals a four-bit one.
     fn atcas<E: Env>(&self, issued: &Issued, env: &mut E) -> Result<bool, Fault> {
         let operands = Atcas::of(issued.word);
-        let addr = self.atomic_address(issued, AtomicAddress::of_swap(operands))?;
+        let addr = self.scalar.atomic_address(issued, AtomicAddress::of_swap(operands))?;
         if env.l1_word(addr) != operands.cmp_val {
             return Ok(false);
         }
@@ -124,7 +105,7 @@ impl Backend {
     /// ATINCGETPTR: pushes to or pops from a FIFO given by its counters.
     fn atincgetptr<E: Env>(&mut self, issued: &Issued, env: &mut E) -> Result<bool, Fault> {
         let operands = Atincgetptr::of(issued.word);
-        let addr = self.atomic_address(issued, AtomicAddress::of_fifo(operands))?;
+        let addr = self.scalar.atomic_address(issued, AtomicAddress::of_fifo(operands))?;
         let counter = operands.sel_32b;
         let width = operands.wrap_val;
         let (read, write) = (env.l1_word(addr), env.l1_word(addr + 4));
@@ -153,49 +134,49 @@ impl Backend {
         }
         true
     }
+}
 
-    /// Why the scalar unit keeps an instruction of `unit` and `thread` out.
-    pub(crate) fn blocked_by_scalar(&self, unit: Unit, thread: ThreadId) -> Option<WaitReason> {
-        let blocking = self.scalar.blocking.as_ref()?;
-        if blocking.issued.thread == thread {
-            return Some(self.blocking_reason(blocking));
-        }
-        (unit == Unit::Scalar).then(|| busy(Unit::Scalar))
-    }
-
-    /// What an instruction in the scalar unit waits for.
-    pub(crate) fn blocking_reason(&self, blocking: &Blocking) -> WaitReason {
-        match blocking.opcode {
+impl Blocking {
+    /// What it waits for.
+    pub(crate) fn reason(
+        &self,
+        scalar: &ScalarUnit,
+        src: &[SrcBanks; 2],
+        occupancy: &Occupancy,
+    ) -> WaitReason {
+        match self.opcode {
             Opcode::Atcas | Opcode::Atincgetptr => {
-                WaitReason::L1Word { addr: self.watched(blocking) }
+                WaitReason::L1Word { addr: self.address(scalar) }
             }
             Opcode::Storeind => {
-                let operand = blocking.store.operand;
-                let bank = u8::from(self.src[usize::from(operand & 1)].unpacker_bank);
+                let operand = self.store.operand;
+                let bank = u8::from(src[usize::from(operand & 1)].unpacker_bank);
                 WaitReason::SrcBank { operand, bank, for_matrix: false }
             }
-            _ => WaitReason::Stall { conditions: self.flush_conditions(&blocking.issued) },
+            _ => WaitReason::Stall { conditions: self.unflushed(scalar, occupancy) },
         }
     }
 
-    /// The L1 word whose change may end the wait of what occupies the unit.
-    pub(crate) fn watched_l1(&self) -> Option<u32> {
-        let blocking = self.scalar.blocking.as_ref()?;
-        matches!(blocking.opcode, Opcode::Atcas | Opcode::Atincgetptr)
-            .then(|| self.watched(blocking))
+    /// FLUSHDMA: the selected ones of conditions C0 to C3 that are not met.
+    fn unflushed(&self, scalar: &ScalarUnit, occupancy: &Occupancy) -> u16 {
+        let mask = match Flushdma::of(self.issued.word).flush_spec {
+            0 => 0xF,
+            mask => mask as u16,
+        };
+        mask & scalar.flushing(self.issued.thread, occupancy)
     }
 
-    fn watched(&self, blocking: &Blocking) -> u32 {
-        let issued = &blocking.issued;
-        let at = match blocking.opcode {
+    /// The L1 word whose change may end the wait.
+    pub(crate) fn watched(&self, scalar: &ScalarUnit) -> Option<u32> {
+        matches!(self.opcode, Opcode::Atcas | Opcode::Atincgetptr).then(|| self.address(scalar))
+    }
+
+    fn address(&self, scalar: &ScalarUnit) -> u32 {
+        let issued = &self.issued;
+        let at = match self.opcode {
             Opcode::Atcas => AtomicAddress::of_swap(Atcas::of(issued.word)),
             _ => AtomicAddress::of_fifo(Atincgetptr::of(issued.word)),
         };
-        self.atomic_address(issued, at).unwrap_or(0)
-    }
-
-    /// Whether an attempt is due without anything having changed.
-    pub(crate) fn retry_is_due(&self, now: Cycle) -> bool {
-        self.scalar.blocking.as_ref().is_some_and(|blocking| blocking.tried != now)
+        scalar.atomic_address(issued, at).unwrap_or(0)
     }
 }

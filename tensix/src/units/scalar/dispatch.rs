@@ -5,17 +5,34 @@ use isa::execute::ScalarOps;
 use isa::op::Opcode;
 use isa::operands;
 
+use super::ScalarUnit;
 use super::blocking::SrcStore;
 use super::ops::{self, counter_part};
 use super::special::{PackerView, Special};
-use crate::backend::Backend;
 use crate::checks::Check;
 use crate::env::Env;
-use crate::state::adc::Dimension;
-use crate::units::config::{GLOBAL_BASE, THCON_BASE};
+use crate::occupancy::Occupancy;
+use crate::state::adc::{Dimension, ThreadAdcs};
+use crate::state::src::SrcBanks;
+use crate::units::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
+use crate::units::packer::Packer;
+use crate::units::unpacker::Unpackers;
 use crate::units::{At, Fault, Issued, Outcome};
 
-impl Backend {
+/// What the instructions of this unit reach.
+pub(crate) struct Reach<'a> {
+    pub(crate) scalar: &'a mut ScalarUnit,
+    pub(crate) config: &'a mut ConfigUnit,
+    pub(crate) adcs: &'a mut [ThreadAdcs; 3],
+    pub(crate) src: &'a mut [SrcBanks; 2],
+    pub(crate) unpackers: &'a Unpackers,
+    pub(crate) packer: &'a mut Packer,
+    pub(crate) occupancy: &'a mut Occupancy,
+    /// What other units have to hear.
+    pub(crate) effects: SideEffects,
+}
+
+impl Reach<'_> {
     /// A two-operand instruction without a mode.
     fn arithmetic(
         &mut self,
@@ -97,7 +114,7 @@ fn unknown_mode(issued: &Issued, mode: u32) -> Fault {
     issued.error(Check::ScalarMode, format!("{name} with mode {mode}"))
 }
 
-impl<E: Env> ScalarOps<At<'_, E>> for Backend {
+impl<E: Env> ScalarOps<At<'_, E>> for Reach<'_> {
     type Outcome = Outcome;
 
     #[inline(always)]
@@ -173,8 +190,9 @@ impl<E: Env> ScalarOps<At<'_, E>> for Backend {
                 format!("REG2FLOP of THCON word {index}; there are {}", GLOBAL_BASE - THCON_BASE),
             ));
         }
-        let source = (operands.reg_index, operands.size_sel == 0);
-        self.move_to_config(issued, THCON_BASE + index, source, env);
+        let gprs = &self.scalar.gprs[issued.thread.index()];
+        let source = (gprs, operands.reg_index, operands.size_sel == 0);
+        self.effects = self.config.move_gprs(issued, THCON_BASE + index, source, env);
         Ok(())
     }
 

@@ -12,8 +12,7 @@ use sim_core::Width;
 use sim_core::l1::L1_BYTES;
 
 use super::blocking::SrcStore;
-use super::{GPRS, ops};
-use crate::backend::Backend;
+use super::{GPRS, Reach, ScalarUnit, ops};
 use crate::checks::Check;
 use crate::env::Env;
 use crate::units::{Fault, Issued};
@@ -77,7 +76,7 @@ impl AtomicAddress {
     }
 }
 
-impl Backend {
+impl Reach<'_> {
     /// The registers of the issuing thread.
     fn gprs_of(&mut self, issued: &Issued) -> &mut [u32; GPRS] {
         &mut self.scalar.gprs[issued.thread.index()]
@@ -251,7 +250,7 @@ impl Backend {
         env: &mut E,
     ) -> Result<(), Fault> {
         let place = AtomicAddress::of_increment(operands);
-        let addr = self.atomic_address(issued, place)?;
+        let addr = self.scalar.atomic_address(issued, place)?;
         let gpr = &mut self.gprs_of(issued)[operands.data_reg_index as usize];
         let before = env.l1_word(addr);
         let mask = (2_u32 << operands.wrap_val).wrapping_sub(1);
@@ -269,7 +268,8 @@ impl Backend {
         env: &mut E,
     ) -> Result<(), Fault> {
         let Atswap { addr_reg_index: gpr, mem_hier_sel, .. } = operands;
-        let addr = self.atomic_address(issued, AtomicAddress { gpr, mem_hier_sel, word: 0 })?;
+        let addr =
+            self.scalar.atomic_address(issued, AtomicAddress { gpr, mem_hier_sel, word: 0 })?;
         let data = operands.data_reg_index as usize;
         let gprs = self.gprs_of(issued);
         let mut words = [0; 4];
@@ -284,16 +284,18 @@ impl Backend {
         }
         Ok(())
     }
+}
 
+impl ScalarUnit {
     /// Where an atomic instruction goes: its address register counts 16-byte units.
-    pub(crate) fn atomic_address(&self, issued: &Issued, at: AtomicAddress) -> Result<u32, Fault> {
+    pub(super) fn atomic_address(&self, issued: &Issued, at: AtomicAddress) -> Result<u32, Fault> {
         if at.mem_hier_sel {
             issued.refuse(
                 Check::AtomicTarget,
                 "an atomic with MemHierSel set: what it then works on is not public",
             )?;
         }
-        let base = self.scalar.gprs[issued.thread.index()][at.gpr as usize];
+        let base = self.gprs[issued.thread.index()][at.gpr as usize];
         l1_address(issued, base.wrapping_mul(16).wrapping_add(4 * at.word))
     }
 }

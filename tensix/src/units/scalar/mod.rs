@@ -12,7 +12,11 @@ pub(crate) mod memory;
 pub(crate) mod ops;
 pub(crate) mod special;
 
+use sim_core::ThreadId;
+
+use crate::occupancy::Occupancy;
 use blocking::Blocking;
+pub(crate) use dispatch::Reach;
 
 /// General purpose registers per thread.
 pub(crate) const GPRS: usize = 64;
@@ -30,5 +34,10 @@ pub(crate) struct ScalarUnit {
 impl ScalarUnit {
     pub(crate) const fn new() -> Self {
         Self { gprs: [[0; GPRS]; 3], outstanding: [0; 3], blocking: None }
+    }
+
+    /// Conditions C0 to C3 of `thread` that are not met, which FLUSHDMA shares with STALLWAIT.
+    pub(crate) fn flushing(&self, thread: ThreadId, occupancy: &Occupancy) -> u16 {
+        u16::from(self.outstanding[thread.index()] != 0) | occupancy.moving(thread)
     }
 }

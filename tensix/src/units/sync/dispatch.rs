@@ -3,10 +3,11 @@
 use isa::execute::SyncOps;
 use isa::operands;
 
-use crate::backend::Backend;
+use super::SyncUnit;
 use crate::checks::Check;
 use crate::env::Env;
 use crate::gate::{Condition, Latch};
+use crate::units::config::ConfigUnit;
 use crate::units::{At, Issued, Outcome};
 
 /// Block bit that a mask of 0 stands for: B6.
@@ -21,7 +22,13 @@ fn latch(condition: Condition, block: u32, issued: &Issued) -> Latch {
     Latch { condition, block, word, origin, since, unmet: None }
 }
 
-impl<E: Env> SyncOps<At<'_, E>> for Backend {
+/// What the instructions of this unit reach.
+pub(crate) struct Reach<'a> {
+    pub(crate) sync: &'a mut SyncUnit,
+    pub(crate) config: &'a ConfigUnit,
+}
+
+impl<E: Env> SyncOps<At<'_, E>> for Reach<'_> {
     type Outcome = Outcome;
 
     #[inline(always)]

@@ -6,6 +6,7 @@
 mod dispatch;
 pub(crate) mod ops;
 
+pub(crate) use dispatch::Reach;
 use isa::op::{OPCODE, Opcode};
 use isa::operands::{self, Semaphores};
 use sim_core::ThreadId;

@@ -39,12 +39,16 @@ use sim_core::{StateHasher, ThreadId, WaitReason};
 use self::run::Run;
 use self::settings::{Section, Settings, increments, select_context};
 use self::sink::{Sink, SrcAShape};
-use crate::backend::{Backend, soft_reset};
+use crate::backend::soft_reset;
 use crate::checks::{self, Check};
 use crate::env::Env;
-use crate::state::adc::Dimension;
-use crate::state::dst::DstMap;
+use crate::state::adc::{Dimension, ThreadAdcs};
+use crate::state::dst::{Dst, DstMap};
+use crate::state::src::SrcBanks;
+use crate::timing::hazards::Pipelines;
+use crate::units::config::ConfigUnit;
 use crate::units::{At, Fault, Issued, Outcome};
+use crate::warnings::Warnings;
 use isa::execute::UnpackerOps;
 use isa::op::Opcode;
 use isa::operands::{Setdvalid, Unpacr, UnpacrNop};
@@ -110,7 +114,7 @@ impl Unpackers {
 
     /// Acts on a write of `UNPACK_MISC_CFG`: its reset and increment bits
     /// `[llk: llk_lib/hal/cfg/thread.h]`.
-    pub(crate) fn write_misc(&mut self, thread: ThreadId, value: u32, sections: [Section<'_>; 2]) {
+    fn write_misc(&mut self, thread: ThreadId, value: u32, sections: [Section<'_>; 2]) {
         let controls = [
             (
                 &field::UNPACK_MISC_CFG_CfgContextCntReset_0,
@@ -133,6 +137,80 @@ impl Unpackers {
             }
         }
     }
+
+    /// What the configuration asks for. Read once for equal instructions between two writes of
+    /// configuration.
+    #[inline]
+    fn plan(
+        &mut self,
+        issued: &Issued,
+        at: (u32, usize),
+        config: &ConfigUnit,
+    ) -> Result<Settings, Fault> {
+        let key = (issued.word, issued.thread, at, config.generation);
+        let plan = &mut self.plans[unpacker_of(issued.word)];
+        if let Some((known, settings)) = plan
+            && *known == key
+        {
+            debug_assert_eq!(Settings::read(issued, config, at).ok(), Some(*settings));
+            return Ok(*settings);
+        }
+        let settings = Settings::read(issued, config, at)?;
+        if issued.allowed.is_empty() {
+            *plan = Some((key, settings));
+        }
+        Ok(settings)
+    }
+
+    /// First row that the thread's set register names.
+    fn src_row_base(config: &ConfigUnit, thread: usize, unpacker: usize) -> u8 {
+        let base = [&field::SRCA_SET_Base, &field::SRCB_SET_Base][unpacker];
+        (config.thread_field(thread, base) << 4) as u8 & 0x3F
+    }
+
+    /// Gives the unpacker's bank to the matrix unit and turns to the other one. While the bank's
+    /// ownership is held in soft reset, it cannot change `[isa-bh: TensixTile/SoftReset.md]`.
+    fn hand_over(&mut self, thread: ThreadId, unpacker: usize, format: u32, banks: &mut Banks<'_>) {
+        let row = Self::src_row_base(banks.config, thread.index(), unpacker);
+        let state = &mut self.units[unpacker];
+        state.src_row[thread.index()] = row;
+        state.held_format = format as u8;
+        let frozen = [soft_reset::SRC_A_CLIENT, soft_reset::SRC_B_CLIENT][unpacker];
+        if banks.held & frozen == 0 {
+            banks.src[unpacker].unpacker_release(format as u8);
+        }
+    }
+
+    /// `SETDVALID`. Its page calls the format that the bank then implies ill-specified, and says
+    /// that in practice it is the output format of an earlier unpack: we take the last one handed
+    /// over `[isa-wh: TensixCoprocessor/SETDVALID.md]` [unknown: U-055].
+    pub(crate) fn set_valid(
+        &mut self,
+        operands: Setdvalid,
+        thread: ThreadId,
+        banks: &mut Banks<'_>,
+    ) {
+        for unpacker in 0..2 {
+            if operands.setvalid >> unpacker & 1 != 0 {
+                let format = self.units[unpacker].held_format;
+                self.hand_over(thread, unpacker, u32::from(format), banks);
+            }
+        }
+    }
+
+    /// Hands a bank over as `UNPACR_NOP` does: the implied format is the unpacker's configured
+    /// output format `[isa-wh: TensixCoprocessor/UNPACR_NOP_SETDVALID.md]`.
+    fn set_dvalid(&mut self, thread: ThreadId, unpacker: usize, banks: &mut Banks<'_>) {
+        let section = Section::new(banks.config, thread.index(), unpacker);
+        let format = section.thcon(&field::THCON_SEC0_REG2_Out_data_format);
+        self.hand_over(thread, unpacker, format, banks);
+    }
+
+    /// Acts on a `SETC16` of `UNPACK_MISC_CFG`.
+    pub(crate) fn misc_written(&mut self, thread: ThreadId, value: u32, config: &ConfigUnit) {
+        let sections = [0, 1].map(|unpacker| Section::new(config, thread.index(), unpacker));
+        self.write_misc(thread, value, sections);
+    }
 }
 
 /// The unpacker that an `UNPACR` or `UNPACR_NOP` is for: they have the bit in the same place.
@@ -143,26 +221,45 @@ pub(crate) const fn unpacker_of(word: u32) -> usize {
 
 const _: () = assert!(Unpacr::UNPACK_BLOCK_SELECTION.mask() == UnpacrNop::UNPACKER_SELECT.mask());
 
-impl Backend {
-    /// The bank for which `UNPACR` or `UNPACR_NOP` would have to wait.
-    pub(crate) fn unpacker_refuses(&self, opcode: Opcode, word: u32) -> Option<WaitReason> {
-        let unpacker = unpacker_of(word);
-        let banks = &self.src[unpacker];
-        let bank = if opcode == Opcode::UnpacrNop {
-            nop::Nop::decode(UnpacrNop::of(word)).waits_for(banks)?
-        } else if Unpacr::of(word).cfg_context_cnt_inc || Unpacr::of(word).search_cache_flush {
-            return None;
-        } else {
-            banks.unpacker_bank
-        };
-        let operand = unpacker as u8;
-        banks.owned_by_matrix[usize::from(bank)].then_some(WaitReason::SrcBank {
-            operand,
-            bank: u8::from(bank),
-            for_matrix: false,
-        })
-    }
+/// The bank for which `UNPACR` or `UNPACR_NOP` would have to wait.
+pub(crate) fn refuses(src: &[SrcBanks; 2], opcode: Opcode, word: u32) -> Option<WaitReason> {
+    let unpacker = unpacker_of(word);
+    let banks = &src[unpacker];
+    let bank = if opcode == Opcode::UnpacrNop {
+        nop::Nop::decode(UnpacrNop::of(word)).waits_for(banks)?
+    } else if Unpacr::of(word).cfg_context_cnt_inc || Unpacr::of(word).search_cache_flush {
+        return None;
+    } else {
+        banks.unpacker_bank
+    };
+    let operand = unpacker as u8;
+    banks.owned_by_matrix[usize::from(bank)].then_some(WaitReason::SrcBank {
+        operand,
+        bank: u8::from(bank),
+        for_matrix: false,
+    })
+}
 
+/// The banks that unpackers hand over, and what the configuration says of them.
+pub(crate) struct Banks<'a> {
+    pub(crate) config: &'a ConfigUnit,
+    pub(crate) src: &'a mut [SrcBanks; 2],
+    /// SOFT_RESET_0.
+    pub(crate) held: u32,
+}
+
+/// What the instructions of this unit reach.
+pub(crate) struct Reach<'a> {
+    pub(crate) unpackers: &'a mut Unpackers,
+    pub(crate) banks: Banks<'a>,
+    pub(crate) adcs: &'a mut [ThreadAdcs; 3],
+    pub(crate) dst: &'a mut Dst,
+    pub(crate) warnings: &'a mut Warnings,
+    /// Where the cost is booked, if there are any.
+    pub(crate) pipelines: Option<&'a mut Pipelines>,
+}
+
+impl Reach<'_> {
     /// `UNPACR`: moves datums, or only steps the context counter, or only flushes the cache.
     ///
     /// # Errors
@@ -176,7 +273,7 @@ impl Backend {
             return Ok(());
         }
         if word.cfg_context_cnt_inc {
-            let section = Section::new(&self.config, thread, unpacker);
+            let section = Section::new(self.banks.config, thread, unpacker);
             self.unpackers.units[unpacker].context_counter[thread] =
                 section.next_context(u32::from(counter));
             return Ok(());
@@ -184,10 +281,10 @@ impl Backend {
         if word.srcb_bcast && unpacker == 1 {
             self.warnings.note(issued, checks::UNPACK_BROADCAST);
         }
-        let (context, adc) = select_context(issued, &self.config, counter)?;
-        let settings = self.unpack_plan(issued, (context, adc))?;
-        let input = settings.input(issued, word.row_search, &self.adcs, env)?;
-        let position = settings.output(issued, &self.adcs)?;
+        let (context, adc) = select_context(issued, self.banks.config, counter)?;
+        let settings = self.unpackers.plan(issued, (context, adc), self.banks.config)?;
+        let input = settings.input(issued, word.row_search, self.adcs, env)?;
+        let position = settings.output(issued, self.adcs)?;
         let piecemeal = self.unpackers.piecemeal;
         let mut sink = self.sink(issued, &settings)?;
         Run { issued, settings: &settings, env: &*env, all_zero: word.zero_write2, piecemeal }
@@ -195,42 +292,24 @@ impl Backend {
         if env.wants_l1_reads() && !word.zero_write2 {
             reads::tell(&settings, &input, issued.stamp(), env);
         }
-        if self.timed {
+        if let Some(pipelines) = &mut self.pipelines {
             let bytes =
                 if word.zero_write2 { 0 } else { settings.bytes_of(input.count.min(input.keep)) };
-            let section = Section::new(&self.config, thread, unpacker);
+            let section = Section::new(self.banks.config, thread, unpacker);
             let mode = section.thcon(&field::THCON_SEC0_REG2_Throttle_mode);
-            let bank = word.set_dat_valid.then_some(self.src[unpacker].unpacker_bank);
+            let bank = word.set_dat_valid.then_some(self.banks.src[unpacker].unpacker_bank);
             let to_src = if settings.to_dst { None } else { bank };
-            self.book_unpack(unpacker, bytes, settings.speed(mode), to_src, issued.now);
+            pipelines.book_unpack(unpacker, bytes, settings.speed(mode), to_src, issued.now);
         }
         self.finish(issued, &settings);
         Ok(())
     }
 
-    /// What the configuration asks for. Read once for equal instructions between two writes of
-    /// configuration.
-    #[inline]
-    fn unpack_plan(&mut self, issued: &Issued, at: (u32, usize)) -> Result<Settings, Fault> {
-        let key = (issued.word, issued.thread, at, self.config.generation);
-        let plan = &mut self.unpackers.plans[unpacker_of(issued.word)];
-        if let Some((known, settings)) = plan
-            && *known == key
-        {
-            debug_assert_eq!(Settings::read(issued, &self.config, at).ok(), Some(*settings));
-            return Ok(*settings);
-        }
-        let settings = Settings::read(issued, &self.config, at)?;
-        if issued.allowed.is_empty() {
-            *plan = Some((key, settings));
-        }
-        Ok(settings)
-    }
-
     /// Where the datums of `settings` go.
     fn sink(&mut self, issued: &Issued, settings: &Settings) -> Result<Sink<'_>, Fault> {
         let thread = issued.thread.index();
-        let by_address = self.config.thread_field(thread, &field::SRCA_SET_SetOvrdWithAddr) != 0;
+        let by_address =
+            self.banks.config.thread_field(thread, &field::SRCA_SET_SetOvrdWithAddr) != 0;
         if settings.to_dst {
             if by_address {
                 issued.refuse(
@@ -238,12 +317,12 @@ impl Backend {
                     "unpacking to Dst with SRCA_SET_SetOvrdWithAddr set",
                 )?;
             }
-            let map = DstMap::of(&self.config.states[0]);
+            let map = DstMap::of(&self.banks.config.states[0]);
             let wide = format::is_wide(settings.output_format);
-            return Ok(Sink::Dst { dst: &mut self.matrix.dst, map, wide });
+            return Ok(Sink::Dst { dst: self.dst, map, wide });
         }
         let row = u32::from(self.unpackers.units[settings.unpacker].src_row[thread]);
-        let cells = self.src[settings.unpacker].unpacker_side_mut();
+        let cells = self.banks.src[settings.unpacker].unpacker_side_mut();
         if settings.unpacker == 1 {
             let copies = if Unpacr::of(issued.word).srcb_bcast { 8 } else { 1 };
             return Ok(Sink::SrcB { cells, row, copies });
@@ -260,7 +339,7 @@ impl Backend {
     fn finish(&mut self, issued: &Issued, settings: &Settings) {
         let word = Unpacr::of(issued.word);
         let (thread, unpacker) = (issued.thread.index(), settings.unpacker);
-        let section = Section::new(&self.config, thread, unpacker);
+        let section = Section::new(self.banks.config, thread, unpacker);
         if word.ovrd_thread_id && word.auto_inc_context_id {
             self.unpackers.units[unpacker].context_counter[thread] =
                 section.next_context(settings.context);
@@ -276,61 +355,17 @@ impl Backend {
             }
         }
         if word.set_dat_valid {
-            self.hand_over(issued.thread, unpacker, settings.output_format);
+            let (thread, format) = (issued.thread, settings.output_format);
+            self.unpackers.hand_over(thread, unpacker, format, &mut self.banks);
         } else if advances_rows {
-            let base = self.src_row_base(thread, unpacker);
+            let base = Unpackers::src_row_base(self.banks.config, thread, unpacker);
             let row = &mut self.unpackers.units[unpacker].src_row[thread];
             *row = row.wrapping_add(16).wrapping_add(base) & 0x3F;
         }
     }
-
-    /// First row that the thread's set register names.
-    fn src_row_base(&self, thread: usize, unpacker: usize) -> u8 {
-        let base = [&field::SRCA_SET_Base, &field::SRCB_SET_Base][unpacker];
-        (self.config.thread_field(thread, base) << 4) as u8 & 0x3F
-    }
-
-    /// Gives the unpacker's bank to the matrix unit and turns to the other one. While the bank's
-    /// ownership is held in soft reset, it cannot change `[isa-bh: TensixTile/SoftReset.md]`.
-    fn hand_over(&mut self, thread: ThreadId, unpacker: usize, format: u32) {
-        let row = self.src_row_base(thread.index(), unpacker);
-        let state = &mut self.unpackers.units[unpacker];
-        state.src_row[thread.index()] = row;
-        state.held_format = format as u8;
-        let frozen = [soft_reset::SRC_A_CLIENT, soft_reset::SRC_B_CLIENT][unpacker];
-        if self.held & frozen == 0 {
-            self.src[unpacker].unpacker_release(format as u8);
-        }
-    }
-
-    /// `SETDVALID`. Its page calls the format that the bank then implies ill-specified, and says
-    /// that in practice it is the output format of an earlier unpack: we take the last one handed
-    /// over `[isa-wh: TensixCoprocessor/SETDVALID.md]` [unknown: U-055].
-    pub(crate) fn set_valid(&mut self, operands: Setdvalid, issued: &Issued) {
-        for unpacker in 0..2 {
-            if operands.setvalid >> unpacker & 1 != 0 {
-                let format = self.unpackers.units[unpacker].held_format;
-                self.hand_over(issued.thread, unpacker, u32::from(format));
-            }
-        }
-    }
-
-    /// Hands a bank over as `UNPACR_NOP` does: the implied format is the unpacker's configured
-    /// output format `[isa-wh: TensixCoprocessor/UNPACR_NOP_SETDVALID.md]`.
-    fn set_dvalid(&mut self, issued: &Issued, unpacker: usize) {
-        let section = Section::new(&self.config, issued.thread.index(), unpacker);
-        let format = section.thcon(&field::THCON_SEC0_REG2_Out_data_format);
-        self.hand_over(issued.thread, unpacker, format);
-    }
-
-    /// Acts on a `SETC16` of `UNPACK_MISC_CFG`.
-    pub(crate) fn unpack_misc_written(&mut self, thread: ThreadId, value: u32) {
-        let sections = [0, 1].map(|unpacker| Section::new(&self.config, thread.index(), unpacker));
-        self.unpackers.write_misc(thread, value, sections);
-    }
 }
 
-impl<E: Env> UnpackerOps<At<'_, E>> for Backend {
+impl<E: Env> UnpackerOps<At<'_, E>> for Reach<'_> {
     type Outcome = Outcome;
 
     /// What its word says is read where it is needed: plans are kept by word.

@@ -9,8 +9,7 @@ use isa::config::field;
 use isa::operands::UnpacrNop;
 
 use super::settings::Section;
-use super::unpacker_of;
-use crate::backend::Backend;
+use super::{Reach, unpacker_of};
 use crate::env::Env;
 use crate::state::src::{SRC_COLUMNS, SrcBanks};
 use crate::units::Issued;
@@ -92,16 +91,16 @@ impl Nop {
     }
 }
 
-impl Backend {
+impl Reach<'_> {
     /// `UNPACR_NOP`.
     pub(super) fn nop<E: Env>(&mut self, operands: UnpacrNop, issued: &Issued, env: &mut E) {
         let unpacker = usize::from(operands.unpacker_select);
         match Nop::decode(operands) {
             Nop::Idle => {}
-            Nop::SetDvalid => self.set_dvalid(issued, unpacker),
+            Nop::SetDvalid => self.unpackers.set_dvalid(issued.thread, unpacker, &mut self.banks),
             Nop::Clear { value, both, set_dvalid, .. } => {
                 let cell = self.clear_value(issued, operands, value);
-                let banks = &mut self.src[unpacker];
+                let banks = &mut self.banks.src[unpacker];
                 let own = usize::from(banks.unpacker_bank);
                 for (bank, cells) in banks.cells.iter_mut().enumerate() {
                     if both || bank == own {
@@ -109,7 +108,7 @@ impl Backend {
                     }
                 }
                 if set_dvalid {
-                    self.set_dvalid(issued, unpacker);
+                    self.unpackers.set_dvalid(issued.thread, unpacker, &mut self.banks);
                 }
             }
             Nop::OverlayClear { stream } => {
@@ -117,7 +116,7 @@ impl Backend {
                     &field::NOC_OVERLAY_MSG_CLEAR_StreamId_0,
                     &field::NOC_OVERLAY_MSG_CLEAR_StreamId_1,
                 ][unpacker];
-                let configured = self.config.thread_field(issued.thread.index(), configured);
+                let configured = self.banks.config.thread_field(issued.thread.index(), configured);
                 let stream = stream.map_or(configured, u32::from);
                 let address = STREAMS + stream * STREAM_BYTES + MSG_DATA_CLEAR * 4;
                 env.store_register(address, 1, issued.stamp());
@@ -155,7 +154,7 @@ impl Backend {
     /// section; which set a selector of two bits names is inferred
     /// `[llk: llk_lib/hal/cfg/thcon.h]` [unknown: U-057].
     fn register_base(&self, thread: usize, select: u32) -> u32 {
-        let section = Section::new(&self.config, thread, (select >> 1 & 1) as usize);
+        let section = Section::new(self.banks.config, thread, (select >> 1 & 1) as usize);
         let sets = section.thcon(&field::THCON_SEC0_REG10_Unpacker_Reg_Wr_Addr);
         let set = sets >> (12 * (select & 1)) & 0xFFF;
         REGISTERS | (set >> 10) << 18 | (set & 0x3FF) << 2
@@ -175,7 +174,7 @@ impl Backend {
             },
             _ => {
                 let unpacker = usize::from(operands.unpacker_select);
-                let section = Section::new(&self.config, issued.thread.index(), unpacker);
+                let section = Section::new(self.banks.config, issued.thread.index(), unpacker);
                 let physical = section.own([
                     &field::UNP0_NOP_REG_CLR_VAL_nop_reg_clr_val,
                     &field::UNP1_NOP_REG_CLR_VAL_nop_reg_clr_val,

@@ -223,7 +223,8 @@ impl VectorOps<Work<'_, '_>> for VectorUnit {
     fn sfpexexp(&mut self, operands: operands::Sfpexexp, work: Work<'_, '_>) -> Outcome {
         let mod1 = operands.instr_mod1;
         let set = self.file.active_set(work.registers);
-        let result = self.file.operand(work.registers.vc).map(|c| simple::exponent(mod1 & 1 != 0, c));
+        let result =
+            self.file.operand(work.registers.vc).map(|c| simple::exponent(mod1 & 1 != 0, c));
         let flags = (mod1 & 2 != 0).then(|| lanes_where(&result, is_negative));
         self.file.with_flags(work.registers, set, (&result, flags), mod1 & 8 != 0)
     }

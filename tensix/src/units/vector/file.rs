@@ -8,7 +8,7 @@ use sim_core::StateHasher;
 use super::configure::Configuration;
 use super::lanes::LaneSets;
 use super::predicate::Predicate;
-use super::{Fault, Issued, LANES, LREG_DEFAULTS, LREGS, LReg, LRegs, LoadMacro, Operands, ops, simple};
+use super::{Issued, LANES, LREG_DEFAULTS, LREGS, LReg, LRegs, LoadMacro, Operands, ops, simple};
 use crate::checks::Check;
 use crate::units::Outcome;
 

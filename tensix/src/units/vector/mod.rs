@@ -47,10 +47,10 @@ use sim_core::{Cycle, StateHasher, ThreadId};
 
 use super::{Fault, Issued};
 pub(crate) use configure::LoadMacro;
-use isa::op::{Opcode, SubUnit};
 pub(crate) use file::RegisterFile;
-use memory::Transfers;
+use isa::op::{Opcode, SubUnit};
 pub(crate) use memory::Surroundings;
+use memory::Transfers;
 use operands::Operands;
 use schedule::{Entry, Schedule};
 

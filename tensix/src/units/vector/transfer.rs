@@ -13,7 +13,9 @@ use isa::operands::DstTransfer;
 use super::RegisterFile;
 use super::cells::{COLUMN, Place, alike, load_each, store_each};
 use super::dst_format::{loads_word, mode, stores_word, with_half_mode};
-use super::memory::{ADDRESS, DstAccess, Surroundings, Transfers, advance_counters, advance_other_counters};
+use super::memory::{
+    ADDRESS, DstAccess, Surroundings, Transfers, advance_counters, advance_other_counters,
+};
 
 /// An SFPLOAD, in the bits that tell it from others: opcode, and the high bit of its register, which
 /// those that can be written do not have. An SFPSTORE differs in [`STORE_BIT`].
@@ -51,8 +53,7 @@ impl Transfers {
         }
         let access = *self.access(thread, at.config);
         let enabled = file.predicate.enabled() & !sets.masked;
-        let (loads, stores) =
-            (enabled & !sets.load_blocked, enabled & !sets.store_blocked);
+        let (loads, stores) = (enabled & !sets.load_blocked, enabled & !sets.store_blocked);
         let load_shift = alike(loads & !sets.fp16_infinity, sets.load_odd);
         let store_shift = alike(stores, sets.store_odd);
         let common = Common { access, loads, stores, load_shift, store_shift };
@@ -255,8 +256,15 @@ mod tests {
                 let opcode = decode(word).expect("words have assigned opcodes").opcode;
                 let operands = Operands::parse(opcode, word);
                 match opcode {
-                    Opcode::Sfpload => drop(vector.transfers.load_any(&mut vector.file, &operands, &issued, &mut at)),
-                    Opcode::Sfpstore => vector.transfers.store_any(&mut vector.file, &operands, &issued, &mut at),
+                    Opcode::Sfpload => drop(vector.transfers.load_any(
+                        &mut vector.file,
+                        &operands,
+                        &issued,
+                        &mut at,
+                    )),
+                    Opcode::Sfpstore => {
+                        vector.transfers.store_any(&mut vector.file, &operands, &issued, &mut at);
+                    }
                     _ => {}
                 }
             };
