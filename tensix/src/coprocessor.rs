@@ -10,19 +10,20 @@
 //! 5. replay expanders and MOP expanders move one instruction each;
 //! 6. what SFPLOADMACRO scheduled for this cycle executes.
 
-use sim_core::observer::{Event, Slot, Stamp};
-use sim_core::{AgentId, Cycle, GuestError, Shortcut, ThreadId, WaitReason};
+use sim_core::observer::{Event, Stamp};
+use sim_core::{AgentId, Cycle, GuestError, Shortcut, StateHasher, ThreadId};
 
+use crate::arbiter::arbitrate;
 use crate::backend::Backend;
-use crate::decode::{Decoded, Resource, decode};
+use crate::cycle::{evaluate, expand, explain, is_ready, issue, issue_decoded, wait};
+use crate::decode::decode;
 use crate::env::Env;
+use crate::frontend::set::{ThreadSet, bit};
 use crate::frontend::{FIRST_FIFO_ACCEPTS, Frontend, REPLAY_FIFO};
-use crate::gate::{Gate, wait_of};
+use crate::hash::{hash_backend, hash_frontend};
 use crate::queue::{Origin, Queued};
-use crate::timing::{TimingModel, cost};
-use crate::unit::busy;
-use crate::units::sync::SyncUnit;
-use crate::units::{Fault, Issued};
+use crate::timing::TimingModel;
+use crate::units::Fault;
 
 /// The Tensix coprocessor of one tile.
 #[derive(Clone, Debug)]
@@ -35,13 +36,6 @@ pub struct Coprocessor {
     pub(crate) active: ThreadSet,
     /// Threads that have made a mistake.
     pub(crate) stopped: ThreadSet,
-}
-
-/// Threads as a set, bit *i* is thread *i*.
-pub(crate) type ThreadSet = u8;
-
-pub(crate) const fn bit(thread: ThreadId) -> ThreadSet {
-    1 << thread as u8
 }
 
 impl Coprocessor {
@@ -255,7 +249,7 @@ impl Coprocessor {
             }
         }
         if !ThreadSet::is_power_of_two(ready) && ready != 0 {
-            ready = self.arbitrate(ready);
+            ready = arbitrate(&mut self.threads, &self.backend, ready);
         }
         progress |= ready != 0;
         for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
@@ -268,234 +262,50 @@ impl Coprocessor {
         Ok(progress)
     }
 
-    /// Lets one thread per shared unit and per mutex through: the threads that may issue.
-    fn arbitrate(&mut self, ready: ThreadSet) -> ThreadSet {
-        let wanted = ThreadId::ALL.map(|thread| self.wanted(ready, thread));
-        let mut winners = ready;
-        for (loser, want) in ThreadId::ALL.into_iter().zip(wanted) {
-            let Some((resource, last)) = want else { continue };
-            let beaten = ThreadId::ALL.into_iter().zip(wanted).any(|(rival, other)| {
-                other.is_some_and(|other| other.0 == resource)
-                    && rank(rival, last) < rank(loser, last)
-            });
-            if beaten {
-                winners &= !bit(loser);
-                self.note_loss(loser);
-            }
-        }
-        winners
-    }
-
-    /// A number for what a ready front competes for, and who was served last.
-    #[inline]
-    fn wanted(&self, ready: ThreadSet, thread: ThreadId) -> Option<(u32, u8)> {
-        if ready & bit(thread) == 0 {
-            return None;
-        }
-        let word = self.threads[thread.index()].third.front()?.word();
-        let decoded = decode(word)?;
-        match decoded.resource {
-            Resource::Free => None,
-            Resource::Unit => {
-                let unit = decoded.unit as usize;
-                Some((unit as u32, self.backend.last_served[unit]))
-            }
-            Resource::Mutex => {
-                let index = SyncUnit::named_mutex(word);
-                let slot = SyncUnit::mutex_slot(index)?;
-                Some((0x100 + index, self.backend.sync.mutexes[slot].last))
-            }
-        }
-    }
-
-    /// Notes why a thread that lost an arbitration waits.
-    fn note_loss(&mut self, thread: ThreadId) {
-        let frontend = &mut self.threads[thread.index()];
-        let Some(front) = frontend.third.front() else { return };
-        let Some(decoded) = decode(front.word()) else { return };
-        frontend.gate.reason = match decoded.resource {
-            Resource::Mutex => {
-                WaitReason::Mutex { index: SyncUnit::named_mutex(front.word()) as u8 }
-            }
-            Resource::Free | Resource::Unit => busy(decoded.unit),
-        };
-    }
-}
-
-/// The thread of a set of one.
-#[inline]
-pub(crate) const fn lone(threads: ThreadSet) -> Option<ThreadId> {
-    match threads {
-        0b001 => Some(ThreadId::T0),
-        0b010 => Some(ThreadId::T1),
-        0b100 => Some(ThreadId::T2),
-        _ => None,
-    }
-}
-
-/// Evaluates the latched wait instruction of `thread`, if there is one: whether it is met.
-#[inline]
-fn evaluate<E: Env>(
-    frontend: &mut Frontend,
-    backend: &Backend,
-    (thread, now): (ThreadId, Cycle),
-    progress: &mut bool,
-    env: &E,
-) -> bool {
-    let Some(latch) = &mut frontend.gate.latch else { return false };
-    let unmet = backend.unmet(latch, thread, now, env);
-    *progress |= unmet != latch.unmet;
-    latch.unmet = unmet;
-    unmet.is_none()
-}
-
-/// Whether the front instruction of `thread` can issue unless it loses an arbitration.
-#[inline]
-fn is_ready(frontend: &Frontend, backend: &Backend, thread: ThreadId, now: Cycle) -> bool {
-    let Some(front) = frontend.third.front() else { return false };
-    let Some(decoded) = decode(front.word()) else { return false };
-    (frontend.gate.latch.is_none() || frontend.gate.holds(decoded).is_none())
-        && backend.accepts(decoded, front.word(), thread, now)
-}
-
-/// Notes why the front instruction of `thread` is not ready. False: it is gone, because it was
-/// refused and that check is lowered.
-#[cold]
-fn explain(
-    frontend: &mut Frontend,
-    backend: &mut Backend,
-    thread: ThreadId,
-    now: Cycle,
-) -> Result<bool, Fault> {
-    let Some(&front) = frontend.third.front() else { return Ok(true) };
-    let Some(decoded) = decode(front.word()) else {
-        backend.warnings.unassigned(frontend, &front, thread, now)?;
-        return Ok(false);
-    };
-    let held = frontend.gate.holds(decoded);
-    let reason = held.or_else(|| backend.refuses(decoded, front.word(), thread, now));
-    if let Some(reason) = reason {
-        frontend.gate.reason = reason;
-    }
-    Ok(true)
-}
-
-/// Lets the front instruction of `thread` through the gate.
-#[inline(never)]
-fn issue<E: Env>(
-    frontend: &mut Frontend,
-    backend: &mut Backend,
-    timing: TimingModel,
-    thread: ThreadId,
-    now: Cycle,
-    env: &mut E,
-) -> Result<(), Fault> {
-    let Some(&entry) = frontend.third.front() else { return Ok(()) };
-    let Some(decoded) = decode(entry.word()) else { return Ok(()) };
-    issue_decoded(frontend, backend, timing, (&entry, decoded), (thread, now), env)
-}
-
-/// Lets the front instruction of `thread` through the gate, given what it is. Inlined into the lone
-/// thread's cycle, where passing its arguments costs as much as its work.
-#[inline(always)]
-fn issue_decoded<E: Env>(
-    frontend: &mut Frontend,
-    backend: &mut Backend,
-    timing: TimingModel,
-    (entry, decoded): (&Queued, &Decoded),
-    (thread, now): (ThreadId, Cycle),
-    env: &mut E,
-) -> Result<(), Fault> {
-    frontend.third.drop_front();
-    frontend.untrack(entry);
-    if frontend.gate.wait.is_some() {
-        end_wait(frontend, thread, now, env);
-    }
-    let issued = Issued::new(entry, thread, now);
-    let timed = timing != TimingModel::Unit;
-    let target = if timed { backend.dst_target(decoded.opcode, &issued) } else { None };
-    execute(backend, &mut frontend.gate, decoded, (&issued, entry.slot()), env)?;
-    if timed {
-        let measured = backend.pipelines.cost.take();
-        let cost = measured.unwrap_or_else(|| cost(decoded.opcode, entry.word()));
-        backend.pipelines.issued(decoded.opcode, &issued, target);
-        backend.occupancy.occupy(&issued, decoded.unit, cost);
-    }
-    Ok(())
-}
-
-/// What an instruction does behind the gate, with its events.
-#[inline(always)]
-pub(crate) fn execute<E: Env>(
-    backend: &mut Backend,
-    gate: &mut Gate,
-    decoded: &Decoded,
-    (issued, slot): (&Issued, Slot),
-    env: &mut E,
-) -> Result<(), Fault> {
-    if E::OBSERVED {
-        let (thread, word) = (issued.thread, issued.word);
-        env.event(issued.stamp(), Event::Issue { thread, word, slot });
-    }
-    let banks = if E::OBSERVED { backend.before(decoded, issued, env) } else { [0; 2] };
-    if let Err(fault) = backend.execute(decoded, issued, gate, env) {
-        backend.unit_refused(fault, decoded, issued, gate, env)?;
-    }
-    if E::OBSERVED {
-        backend.after(banks, (issued, slot), env);
-    }
-    backend.last_served[decoded.unit as usize] = issued.thread as u8;
-    Ok(())
-}
-
-/// One cycle of the expanders of `thread`.
-#[inline]
-pub(crate) fn expand(
-    frontend: &mut Frontend,
-    backend: &mut Backend,
-    thread: ThreadId,
-    now: Cycle,
-) -> Result<bool, Fault> {
-    if frontend.expanders_are_idle() {
-        return Ok(false);
-    }
-    frontend.step_expanders(now).or_else(|fault| {
-        backend.warnings.expander_refused(frontend, *fault, thread, now)?;
-        Ok(true)
-    })
-}
-
-/// Notes that the front instruction of `thread` waits; whether that is news.
-#[cold]
-fn wait<E: Env>(frontend: &mut Frontend, thread: ThreadId, now: Cycle, env: &mut E) -> bool {
-    let reason = frontend.gate.reason;
-    let Some(&front) = frontend.third.front() else { return false };
-    if let Some(wait) = &frontend.gate.wait {
-        // The release lag belongs to the wait that ends with it.
-        if wait.reason == reason || reason == WaitReason::WaitGateOccupied {
+    /// The thread made a mistake: it issues and expands nothing more, and what it has scheduled
+    /// or still tries is forgotten. Its input FIFO takes instructions until it is full. Returns
+    /// whether it was not stopped before.
+    #[cold]
+    pub fn stop_thread(&mut self, thread: ThreadId) -> bool {
+        if self.stopped & bit(thread) != 0 {
             return false;
         }
-        end_wait(frontend, thread, now, env);
+        self.stopped |= bit(thread);
+        self.active &= !bit(thread);
+        let frontend = &mut self.threads[thread.index()];
+        // Other mistakes are found when the instruction has left the queue.
+        if let Some(&front) = frontend.third.front()
+            && decode(front.word()).is_none()
+        {
+            frontend.third.drop_front();
+            frontend.untrack(&front);
+        }
+        self.backend.drop_thread(thread);
+        true
     }
-    frontend.gate.wait = Some(wait_of(&front, reason, now));
-    if E::OBSERVED {
-        let at = Stamp { cycle: now, agent: AgentId::Thread(thread), pc: front.pc() };
-        env.event(at, Event::WaitBegin { reason });
+
+    /// Whether the thread has made a mistake since its TRISC was last reset.
+    #[must_use]
+    pub fn is_stopped(&self, thread: ThreadId) -> bool {
+        self.stopped & bit(thread) != 0
     }
-    true
-}
 
-/// Position of `thread` in the order that begins after `last`.
-const fn rank(thread: ThreadId, last: u8) -> u8 {
-    (thread as u8 + 2 - last) % 3
-}
+    /// The TRISC of a stopped thread is reset: the thread goes on with what its queues hold.
+    pub(crate) fn restart_thread(&mut self, thread: ThreadId) {
+        if self.is_stopped(thread) {
+            self.stopped &= !bit(thread);
+            self.active |= bit(thread);
+        }
+    }
 
-/// The front instruction has waited long enough.
-pub(crate) fn end_wait<E: Env>(frontend: &mut Frontend, thread: ThreadId, now: Cycle, env: &mut E) {
-    if let Some(wait) = frontend.gate.wait.take()
-        && E::OBSERVED
-    {
-        let at = Stamp { cycle: now, agent: AgentId::Thread(thread), pc: wait.origin.pc };
-        env.event(at, Event::WaitEnd { reason: wait.reason, since: wait.since });
+    /// Adds everything that determines the future.
+    pub fn hash_state(&self, hasher: &mut StateHasher) {
+        // The timing defines the machine. Who is asleep or active follows from the queues.
+        let Self { timing: _, threads, backend, asleep: _, active: _, stopped } = self;
+        for frontend in threads {
+            hash_frontend(frontend, hasher);
+        }
+        hasher.u8(*stopped);
+        hash_backend(backend, hasher);
     }
 }

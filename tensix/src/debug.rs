@@ -4,11 +4,12 @@
 //! Sources: `[isa-wh: TensixTile/DebugDaisychain.md]`; where Blackhole's signals lie
 //! `[ttsim: debug bus]`, confirmed by the reference vectors.
 
-use sim_core::ThreadId;
-
-use crate::coprocessor::Coprocessor;
-use crate::state::adc::{Channel, PACKERS};
-use crate::state::dst::DST_ROWS;
+use crate::backend::Backend;
+use crate::frontend::Frontend;
+use crate::state::adc::{Channel, PACKERS, ThreadAdcs};
+use crate::state::dst::{DST_ROWS, Dst};
+use crate::state::rwc::Rwc;
+use crate::state::src::SrcBanks;
 
 /// Signals of one or two selections, 128 bits each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,46 +25,13 @@ impl Signals {
             }
         }
     }
-}
-
-impl Coprocessor {
-    /// The word that `DBG_RD_DATA` shows for a value of `DBG_BUS_CTRL`: bit 29 enable, bits 26:25
-    /// the word, 23:16 the daisychain stop, 15:0 the signals. `None` if it is switched off or the
-    /// signals are not modelled.
-    #[must_use]
-    pub fn debug_bus(&self, control: u32) -> Option<u32> {
-        if control >> 29 & 1 == 0 {
-            return None;
-        }
-        let word = (control >> 25 & 3) as usize;
-        let (stop, select) = (control >> 16 & 0xFF, control & 0xFFFF);
-        let (signals, first) = match (stop, select) {
-            (6, 0..=5) => (self.adc_signals(select as usize), 0),
-            (6, 9) => (self.ownership_signals(), 0),
-            (3, 2) => (self.rwc_signals(), 0),
-            (3, 3) => (self.rwc_signals(), 4),
-            (3, 4) => (self.fidelity_signals(), 0),
-            (1, 12) => (self.frontend_signals(ThreadId::T0), 0),
-            (1, 8) => (self.frontend_signals(ThreadId::T1), 0),
-            (1, 4) => (self.frontend_signals(ThreadId::T2), 0),
-            _ => return None,
-        };
-        Some(signals.0[first + word])
-    }
-
-    /// Whether the FIFO before the MOP expander of `thread` is empty.
-    #[must_use]
-    pub fn input_is_empty(&self, thread: ThreadId) -> bool {
-        self.threads[thread.index()].first.is_empty()
-    }
 
     /// What is about to go through the wait gate, and the FIFO before the replay expander. What
     /// they are is described for Wormhole; where Blackhole has them, by name only
     /// `[exalens: hardware/blackhole/functional_worker_debug_bus_signals.py]`: `thread_inst`,
     /// `ibuffer_empty`, `req_iramd_buffer_full` and `_empty`.
-    fn frontend_signals(&self, thread: ThreadId) -> Signals {
-        let frontend = &self.threads[thread.index()];
-        let mut signals = Signals::default();
+    fn of_frontend(frontend: &Frontend) -> Self {
+        let mut signals = Self::default();
         signals.put(40, frontend.third.front().map_or(0, |entry| entry.word()));
         for (bit, flag) in [
             (73, frontend.third.is_empty()),
@@ -76,11 +44,11 @@ impl Coprocessor {
     }
 
     /// Unpackers of thread 0 and the packers of thread 2, by channel.
-    fn adc_signals(&self, select: usize) -> Signals {
+    fn of_adcs(adcs: &[ThreadAdcs; 3], select: usize) -> Self {
         let (which, channel) = (select / 2, select % 2);
         let thread = if which == PACKERS { 2 } else { 0 };
-        let Channel { x, y, z, w } = self.backend.adcs[thread].0[which][channel];
-        let mut signals = Signals::default();
+        let Channel { x, y, z, w } = adcs[thread].0[which][channel];
+        let mut signals = Self::default();
         for (bit, value) in [
             (0, x.value),
             (18, x.cr),
@@ -97,9 +65,8 @@ impl Coprocessor {
         signals
     }
 
-    fn ownership_signals(&self) -> Signals {
-        let [a, b] = &self.backend.src;
-        let mut signals = Signals::default();
+    fn of_ownership([a, b]: &[SrcBanks; 2]) -> Self {
+        let mut signals = Self::default();
         for (bit, flag) in [
             (84, !a.unpacker_waits()),
             (85, !a.matrix_waits()),
@@ -119,9 +86,9 @@ impl Coprocessor {
         signals
     }
 
-    fn rwc_signals(&self) -> Signals {
-        let mut signals = Signals::default();
-        for (thread, rwc) in self.backend.matrix.rwcs.iter().enumerate() {
+    fn of_rwcs(rwcs: &[Rwc; 3]) -> Self {
+        let mut signals = Self::default();
+        for (thread, rwc) in rwcs.iter().enumerate() {
             signals.put(16 * thread, u32::from(rwc.src_a));
             signals.put(16 * thread + 8, u32::from(rwc.src_a_cr));
             signals.put(16 * thread + 60, u32::from(rwc.src_b));
@@ -132,24 +99,46 @@ impl Coprocessor {
         signals
     }
 
-    fn fidelity_signals(&self) -> Signals {
-        let mut signals = Signals::default();
-        for (thread, rwc) in self.backend.matrix.rwcs.iter().enumerate() {
+    fn of_fidelity(rwcs: &[Rwc; 3]) -> Self {
+        let mut signals = Self::default();
+        for (thread, rwc) in rwcs.iter().enumerate() {
             signals.put(60 + 2 * thread, u32::from(rwc.fidelity));
         }
         signals
     }
+}
 
-    /// The word that `DBG_ARRAY_RD_DATA` shows for a value of `DBG_ARRAY_RD_CMD`: bits 31:16 the
-    /// array, 15:12 a pair of columns, 11:0 the row. `None` for anything but Dst (array 2). Shows
-    /// what is stored whether the row is valid or not.
-    #[must_use]
-    pub fn debug_array(&self, command: u32) -> Option<u32> {
-        let (row, pair) = ((command & 0xFFF) as usize, (command >> 12 & 0xF) as usize);
-        if command >> 16 != 2 || row >= DST_ROWS || pair >= 8 {
-            return None;
-        }
-        let cells = &self.backend.matrix.dst.cells[row];
-        Some(u32::from(cells[2 * pair]) | u32::from(cells[2 * pair + 1]) << 16)
+/// The word that `DBG_RD_DATA` shows for a value of `DBG_BUS_CTRL`; `None` if it is switched off or
+/// the signals are not modelled.
+pub(crate) fn bus(threads: &[Frontend; 3], backend: &Backend, control: u32) -> Option<u32> {
+    if control >> 29 & 1 == 0 {
+        return None;
     }
+    let Backend { adcs, src, matrix, .. } = backend;
+    let rwcs = &matrix.rwcs;
+    let word = (control >> 25 & 3) as usize;
+    let (stop, select) = (control >> 16 & 0xFF, control & 0xFFFF);
+    let (signals, first) = match (stop, select) {
+        (6, 0..=5) => (Signals::of_adcs(adcs, select as usize), 0),
+        (6, 9) => (Signals::of_ownership(src), 0),
+        (3, 2) => (Signals::of_rwcs(rwcs), 0),
+        (3, 3) => (Signals::of_rwcs(rwcs), 4),
+        (3, 4) => (Signals::of_fidelity(rwcs), 0),
+        (1, 12) => (Signals::of_frontend(&threads[0]), 0),
+        (1, 8) => (Signals::of_frontend(&threads[1]), 0),
+        (1, 4) => (Signals::of_frontend(&threads[2]), 0),
+        _ => return None,
+    };
+    Some(signals.0[first + word])
+}
+
+/// The word that `DBG_ARRAY_RD_DATA` shows of Dst for a value of `DBG_ARRAY_RD_CMD`; `None` for
+/// anything else.
+pub(crate) fn array(dst: &Dst, command: u32) -> Option<u32> {
+    let (row, pair) = ((command & 0xFFF) as usize, (command >> 12 & 0xF) as usize);
+    if command >> 16 != 2 || row >= DST_ROWS || pair >= 8 {
+        return None;
+    }
+    let cells = &dst.cells[row];
+    Some(u32::from(cells[2 * pair]) | u32::from(cells[2 * pair + 1]) << 16)
 }

@@ -1,15 +1,22 @@
 //! The coprocessor's MMIO front doors and reset lines.
 
+use isa::op::Unit;
 use sim_core::observer::Stamp;
-use sim_core::{Cycle, GuestError, ThreadId};
+use sim_core::{AgentId, Cycle, GuestError, ThreadId, Width};
 
 use crate::backend::{Backend, soft_reset};
+use crate::checks::Warned;
 use crate::coprocessor::Coprocessor;
 use crate::env::Env;
 use crate::error::DoorError;
+use crate::gate::ThreadWait;
+use crate::registers::{self, Register};
+use crate::ttsync::{self, TrackedAccess};
+use crate::units::matrix::window::Window;
 use crate::units::mover::TdmaCommand;
 use crate::units::packer::dither::Dither;
 use crate::units::scalar::GPRS;
+use crate::{debug, status};
 
 impl Coprocessor {
     /// Writes a word of the MOP expander configuration of `thread`.
@@ -211,5 +218,202 @@ impl Coprocessor {
     #[inline]
     pub fn wake(&mut self) {
         self.asleep &= self.active == 0 && !self.backend.acts_by_itself();
+    }
+
+    /// Lowers checks to warnings from now on, and no others.
+    pub fn set_warned(&mut self, checks: Warned) {
+        self.backend.warnings.lowered = checks;
+    }
+
+    /// Assumptions that programs have relied on so far and mistakes whose checks are lowered, at
+    /// most one per check and thread: what came of them is the model's choice.
+    #[must_use]
+    pub fn warnings(&self) -> &[GuestError] {
+        self.backend.warnings.list()
+    }
+
+    /// Whether `thread` has relied on the assumption `id`.
+    #[must_use]
+    pub fn has_warned(&self, thread: ThreadId, id: &str) -> bool {
+        self.warnings()
+            .iter()
+            .any(|warning| warning.id == id && warning.at.agent == AgentId::Thread(thread))
+    }
+
+    /// A core's access that a front door refused, made `at` there and then.
+    ///
+    /// # Errors
+    /// The refusal, unless its check is lowered: then a store has no effect, and a load gives 0.
+    pub fn door_refused(&mut self, error: DoorError, at: Stamp) -> Result<(), DoorError> {
+        self.backend.warnings.door_refused(error, at)
+    }
+
+    /// Size of the last tile of packer `packer` in 16-byte units, if `thread` packed it; else 0.
+    #[must_use]
+    pub fn packed_size(&self, packer: u32, thread: ThreadId) -> u32 {
+        if packer == 0 { u32::from(self.backend.packer.packed_size(thread)) } else { 0 }
+    }
+
+    /// Low half: sizes of the tiles that `thread` packed on packer `packer`, added up. High half: the
+    /// low half of what `UNPACR_NOP` accumulated on unpacker `packer & 1`.
+    #[must_use]
+    pub fn accumulated_sizes(&self, packer: u32, thread: ThreadId) -> u32 {
+        let size = self.backend.packer.accumulated_size(thread);
+        let messages = self.backend.unpackers.register_accumulator((packer & 1) as usize);
+        messages << 16 | if packer == 0 { u32::from(size) } else { 0 }
+    }
+
+    /// A store to one of the accumulated sizes: bit 16 + *i* resets those of packer *i* and sets
+    /// its address offset to the low half.
+    pub fn reset_packed_sizes(&mut self, value: u32) {
+        self.backend.packer.reset_sizes(value);
+    }
+
+    /// Zero flags of the latest tile of packer `packer`, one bit per compression row.
+    #[must_use]
+    pub fn zero_flags(&self, packer: u32) -> u32 {
+        if packer == 0 { self.backend.packer.tile.all_zero } else { 0 }
+    }
+
+    /// Size of the oldest tile in the metadata FIFO of packer `packer`; `None` if it is empty, which
+    /// the register waits for.
+    #[must_use]
+    pub fn peek_metadata(&self, packer: u32) -> Option<u32> {
+        if packer == 0 { self.backend.packer.peek_metadata() } else { None }
+    }
+
+    /// Takes the oldest tile out of the metadata FIFO of packer `packer`: its zero flags. Of an empty
+    /// FIFO they are undefined; here they are zero.
+    pub fn pop_metadata(&mut self, packer: u32) -> u32 {
+        if packer == 0 { self.backend.packer.pop_metadata() } else { 0 }
+    }
+
+    /// State of the four metadata FIFOs: bit 2 *i* is empty, bit 2 *i* + 1 is full.
+    #[must_use]
+    pub fn metadata_status(&self) -> u32 {
+        self.backend.packer.metadata_status()
+    }
+
+    /// Bits 30:27: packer *i* works for thread T2; bit 31: bit 16 of what `UNPACR_NOP` accumulated
+    /// on unpacker `unpacker`.
+    #[must_use]
+    pub fn packer_status(&self, unpacker: usize) -> u32 {
+        let busy = self.backend.occupancy.runs(Unit::Packer, Some(ThreadId::T2));
+        let messages = self.backend.unpackers.register_accumulator(unpacker & 1);
+        u32::from(busy) << 27 | (messages >> 16 & 1) << 31
+    }
+
+    /// A TRISC's load from its window onto Dst, `offset` bytes from the window's start.
+    ///
+    /// # Errors
+    /// [`DoorError::DstFormat`] for a width that the configured format does not have,
+    /// [`DoorError::NoDstDatum`] beyond the last row.
+    pub fn read_dst_window(
+        &self,
+        thread: ThreadId,
+        offset: u32,
+        width: Width,
+    ) -> Result<u32, DoorError> {
+        let Backend { config, matrix, .. } = &self.backend;
+        Window::of(config, thread).read(&matrix.dst, thread, offset, width)
+    }
+
+    /// A TRISC's store to its window onto Dst, `offset` bytes from the window's start.
+    ///
+    /// # Errors
+    /// As [`Coprocessor::read_dst_window`].
+    pub fn write_dst_window(
+        &mut self,
+        thread: ThreadId,
+        offset: u32,
+        value: u32,
+        width: Width,
+    ) -> Result<(), DoorError> {
+        let Backend { config, matrix, .. } = &mut self.backend;
+        Window::of(config, thread).write(&mut matrix.dst, (thread, offset), value, width)
+    }
+
+    /// The whole state as a tree, contents of SrcA, SrcB and Dst included.
+    #[must_use]
+    pub fn registers(&self) -> Register {
+        registers::tree(&self.threads, &self.backend, |thread| self.wait_state(thread))
+    }
+
+    /// Changes whenever backend configuration may have changed.
+    #[must_use]
+    #[inline]
+    pub const fn config_generation(&self) -> u64 {
+        self.backend.config.generation
+    }
+
+    /// Threads for which Auto TTSync tracks anything, bit *i* is thread *i*. Only accesses of
+    /// their TRISCs can be [held](Coprocessor::holds_access).
+    #[must_use]
+    pub fn tracked_threads(&self) -> u8 {
+        ttsync::tracked_threads(&self.backend.config)
+    }
+
+    /// Whether an access of the TRISC of `thread` has to wait until instructions that it pushed
+    /// before have passed the wait gate: a store for those that read or write what it stores to, a
+    /// load for those that write what it loads.
+    #[must_use]
+    pub fn holds_access(&self, thread: ThreadId, access: TrackedAccess, store: bool) -> bool {
+        let Backend { declarations, config, .. } = &self.backend;
+        declarations.hold((access, store), thread, &self.threads[thread.index()], config)
+    }
+
+    /// The word that `DBG_RD_DATA` shows for a value of `DBG_BUS_CTRL`: bit 29 enable, bits 26:25
+    /// the word, 23:16 the daisychain stop, 15:0 the signals. `None` if it is switched off or the
+    /// signals are not modelled.
+    #[must_use]
+    pub fn debug_bus(&self, control: u32) -> Option<u32> {
+        debug::bus(&self.threads, &self.backend, control)
+    }
+
+    /// The word that `DBG_ARRAY_RD_DATA` shows for a value of `DBG_ARRAY_RD_CMD`: bits 31:16 the
+    /// array, 15:12 a pair of columns, 11:0 the row. `None` for anything but Dst (array 2). Shows
+    /// what is stored whether the row is valid or not.
+    #[must_use]
+    pub fn debug_array(&self, command: u32) -> Option<u32> {
+        debug::array(&self.backend.matrix.dst, command)
+    }
+
+    /// Whether the FIFO before the MOP expander of `thread` is empty.
+    #[must_use]
+    pub fn input_is_empty(&self, thread: ThreadId) -> bool {
+        self.threads[thread.index()].first.is_empty()
+    }
+
+    /// Whether nothing of `thread` is anywhere: expanders, FIFOs, wait gate, units. That is what
+    /// TTSync waits for.
+    #[must_use]
+    pub fn thread_idle(&self, thread: ThreadId) -> bool {
+        status::is_idle(thread, &self.threads[thread.index()], &self.backend)
+    }
+
+    /// Whether a `MOP` of `thread` is queued before its expander or being expanded.
+    #[must_use]
+    pub fn mop_busy(&self, thread: ThreadId) -> bool {
+        self.threads[thread.index()].mop_busy()
+    }
+
+    /// Content of CSR `tt_cfg_qstatus` on the TRISC of `thread`, or on BRISC and NCRISC.
+    #[must_use]
+    pub fn queue_status(&self, thread: Option<ThreadId>) -> u32 {
+        status::queues(&self.threads, thread, self.backend.vector.file().enabled() != 0)
+    }
+
+    /// Content of CSR `tt_cfg_bstatus` on the TRISC of `thread`, or on BRISC and NCRISC.
+    #[must_use]
+    pub fn busy_status(&self, thread: Option<ThreadId>) -> u32 {
+        let Backend { occupancy, scalar, .. } = &self.backend;
+        status::busy(&self.threads, (occupancy, scalar), thread)
+    }
+
+    /// What `thread` waits for: the latched wait instruction that holds its front back, else its front
+    /// instruction, or, if it has none, what is latched or occupies the scalar unit. `None` if it runs or has nothing to do.
+    #[must_use]
+    pub fn wait_state(&self, thread: ThreadId) -> Option<ThreadWait> {
+        status::wait(thread, &self.threads[thread.index()], &self.backend)
     }
 }

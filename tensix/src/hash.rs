@@ -4,7 +4,6 @@
 use sim_core::StateHasher;
 
 use crate::backend::Backend;
-use crate::coprocessor::Coprocessor;
 use crate::frontend::Frontend;
 use crate::frontend::replay::Replay;
 use crate::gate::{Condition, Gate, Latch};
@@ -17,20 +16,7 @@ use crate::units::scalar::ScalarUnit;
 use crate::units::scalar::blocking::{Blocking, SrcStore};
 use crate::units::sync::{Mutex, SyncUnit};
 
-impl Coprocessor {
-    /// Adds everything that determines the future.
-    pub fn hash_state(&self, hasher: &mut StateHasher) {
-        // The timing defines the machine. Who is asleep or active follows from the queues.
-        let Self { timing: _, threads, backend, asleep: _, active: _, stopped } = self;
-        for frontend in threads {
-            hash_frontend(frontend, hasher);
-        }
-        hasher.u8(*stopped);
-        hash_backend(backend, hasher);
-    }
-}
-
-fn hash_backend(backend: &Backend, hasher: &mut StateHasher) {
+pub(crate) fn hash_backend(backend: &Backend, hasher: &mut StateHasher) {
     // What is restricted follows from soft reset, timing and the scalar unit; shortcuts give the same
     // sooner; warnings are what was said.
     let Backend {
@@ -118,7 +104,7 @@ fn hash_rwc(rwc: &Rwc, hasher: &mut StateHasher) {
     hasher.bytes(&[*bias, *bias_cr]);
 }
 
-fn hash_frontend(frontend: &Frontend, hasher: &mut StateHasher) {
+pub(crate) fn hash_frontend(frontend: &Frontend, hasher: &mut StateHasher) {
     // A side of the mux that delivered in an earlier cycle has no say in a later one.
     let Frontend {
         first,

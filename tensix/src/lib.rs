@@ -36,11 +36,13 @@
 //! * A latched wait instruction counts as in flight for TTSync `[spec: boot-and-sync 5.7]`.
 //! * Bits that no instruction field uses are ignored.
 
+mod arbiter;
 mod backend;
 mod cells;
 pub mod checks;
 mod config_bits;
 mod coprocessor;
+mod cycle;
 mod debug;
 mod decode;
 mod doors;
@@ -56,7 +58,6 @@ mod queue;
 mod registers;
 mod state;
 mod status;
-mod stop;
 pub mod timing;
 mod ttsync;
 mod unit;

@@ -4,7 +4,6 @@
 use sim_core::{AgentId, Context, Cycle, GuestError, ThreadId};
 
 use crate::checks::Check;
-use crate::coprocessor::Coprocessor;
 use crate::error::DoorError;
 use crate::frontend::mop::Unexpandable;
 use crate::frontend::{Frontend, FrontendFault, Refusal};
@@ -113,18 +112,16 @@ impl Warnings {
         frontend.untrack(entry);
         Ok(())
     }
-}
 
-impl Coprocessor {
     /// A core's access that a front door refused, made `at` there and then.
     ///
     /// # Errors
-    /// The refusal, unless its check is lowered: then a store has no effect, and a load gives 0.
+    /// The refusal, unless its check is lowered.
     #[cold]
-    pub fn door_refused(&mut self, error: DoorError, at: Stamp) -> Result<(), DoorError> {
+    pub(crate) fn door_refused(&mut self, error: DoorError, at: Stamp) -> Result<(), DoorError> {
         let Stamp { cycle, agent, pc } = at;
         let at = Context { cycle, agent, pc: Some(pc), word: None };
         let fault = Box::new(error.into_guest_error(at));
-        self.backend.warnings.lower(fault).map(drop).map_err(|_| error)
+        self.lower(fault).map(drop).map_err(|_| error)
     }
 }

@@ -9,11 +9,13 @@ use sim_core::{Cycle, GuestError, Shortcut, Shortcuts, ThreadId};
 
 use crate::backend::Backend;
 use crate::checks::Warned;
-use crate::coprocessor::{Coprocessor, end_wait, execute, expand, lone};
+use crate::coprocessor::Coprocessor;
+use crate::cycle::{end_wait, execute, expand};
 use crate::decode::decode;
 use crate::env::Env;
 use crate::frontend::Frontend;
 use crate::frontend::replay::{Mode, SLOTS};
+use crate::frontend::set::lone;
 use crate::queue::{Origin, Queued};
 use crate::timing::TimingModel;
 use crate::units::{Fault, Issued};

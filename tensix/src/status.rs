@@ -1,12 +1,14 @@
-//! What can be asked about the coprocessor: idleness, status words, waits, the state hash.
+//! What can be asked about the coprocessor: idleness, status words, waits.
 
 use sim_core::{CoreId, ThreadId};
 
-use crate::coprocessor::Coprocessor;
+use crate::backend::Backend;
 use crate::frontend::replay::Mode;
 use crate::frontend::{Frontend, MopState};
 use crate::gate::ThreadWait;
+use crate::occupancy::Occupancy;
 use crate::queue::Queued;
+use crate::units::scalar::ScalarUnit;
 use isa::op::{Opcode, Unit};
 use isa::operands::Replay;
 
@@ -54,71 +56,58 @@ fn queue_bits(frontend: &Frontend) -> u32 {
     bits
 }
 
-impl Coprocessor {
-    /// Whether nothing of `thread` is anywhere: expanders, FIFOs, wait gate, units. That is what
-    /// TTSync waits for.
-    #[must_use]
-    pub fn thread_idle(&self, thread: ThreadId) -> bool {
-        self.threads[thread.index()].is_idle()
-            && !self.backend.vector.runs(thread)
-            && !self.backend.occupancy.has_any_of(thread)
-            && !self.scalar_works(thread)
-    }
+/// Whether the scalar unit has something of `thread` to finish.
+fn scalar_works(scalar: &ScalarUnit, thread: ThreadId) -> bool {
+    scalar.outstanding[thread.index()] != 0
+        || scalar.blocking.is_some_and(|blocking| blocking.issued.thread == thread)
+}
 
-    /// Whether the scalar unit has something of `thread` to finish.
-    fn scalar_works(&self, thread: ThreadId) -> bool {
-        let scalar = &self.backend.scalar;
-        scalar.outstanding[thread.index()] != 0
-            || scalar.blocking.is_some_and(|blocking| blocking.issued.thread == thread)
-    }
+/// Whether nothing of `thread`, whose frontend is given, is anywhere.
+pub(crate) fn is_idle(thread: ThreadId, frontend: &Frontend, backend: &Backend) -> bool {
+    frontend.is_idle()
+        && !backend.vector.runs(thread)
+        && !backend.occupancy.has_any_of(thread)
+        && !scalar_works(&backend.scalar, thread)
+}
 
-    /// Whether a `MOP` of `thread` is queued before its expander or being expanded.
-    #[must_use]
-    pub fn mop_busy(&self, thread: ThreadId) -> bool {
-        self.threads[thread.index()].mop_busy()
-    }
+/// Content of CSR `tt_cfg_qstatus`; `lanes` says whether any lane of the vector unit executes.
+pub(crate) fn queues(threads: &[Frontend; 3], thread: Option<ThreadId>, lanes: bool) -> u32 {
+    let all = threads.iter().fold(0, |bits, frontend| bits | queue_bits(frontend));
+    let own = thread.map_or(all, |thread| queue_bits(&threads[thread.index()]));
+    let lanes = u32::from(lanes);
+    own | lanes << 11 | all << 13 | lanes << 24
+}
 
-    /// Content of CSR `tt_cfg_qstatus` on the TRISC of `thread`, or on BRISC and NCRISC.
-    #[must_use]
-    pub fn queue_status(&self, thread: Option<ThreadId>) -> u32 {
-        let all = self.threads.iter().fold(0, |bits, frontend| bits | queue_bits(frontend));
-        let own = thread.map_or(all, |thread| queue_bits(&self.threads[thread.index()]));
-        let lanes = u32::from(self.backend.vector.file().enabled() != 0);
-        own | lanes << 11 | all << 13 | lanes << 24
-    }
-
-    /// Content of CSR `tt_cfg_bstatus` on the TRISC of `thread`, or on BRISC and NCRISC.
-    #[must_use]
-    pub fn busy_status(&self, thread: Option<ThreadId>) -> u32 {
-        let all = ThreadId::ALL.into_iter().fold(0, |bits, thread| bits | self.busy_bits(thread));
-        let own = thread.map_or(all, |thread| self.busy_bits(thread));
-        own | all << 11
-    }
-
-    fn busy_bits(&self, thread: ThreadId) -> u32 {
-        let executing = self.backend.occupancy.in_flight().iter().filter(|entry| {
+/// Content of CSR `tt_cfg_bstatus`.
+pub(crate) fn busy(
+    threads: &[Frontend; 3],
+    (occupancy, scalar): (&Occupancy, &ScalarUnit),
+    thread: Option<ThreadId>,
+) -> u32 {
+    let bits = |thread: ThreadId| {
+        let executing = occupancy.in_flight().iter().filter(|entry| {
             entry.issued.thread == thread && entry.issued.origin.core != CoreId::Brisc
         });
-        let scalar = if self.scalar_works(thread) { class_bits(Unit::Scalar) } else { 0 };
-        executing.fold(scalar | queue_bits(&self.threads[thread.index()]), |bits, entry| {
+        let works = if scalar_works(scalar, thread) { class_bits(Unit::Scalar) } else { 0 };
+        executing.fold(works | queue_bits(&threads[thread.index()]), |bits, entry| {
             bits | class_bits(entry.unit)
         })
-    }
+    };
+    let all = ThreadId::ALL.into_iter().fold(0, |all, thread| all | bits(thread));
+    thread.map_or(all, bits) | all << 11
+}
 
-    /// What `thread` waits for: the latched wait instruction that holds its front back, else its front
-    /// instruction, or, if it has none, what is latched or occupies the scalar unit. `None` if it runs or has nothing to do.
-    #[must_use]
-    pub fn wait_state(&self, thread: ThreadId) -> Option<ThreadWait> {
-        self.threads[thread.index()].gate.visible_wait().or_else(|| {
-            let blocking = self.backend.scalar.blocking.as_ref()?;
-            let issued = &blocking.issued;
-            (issued.thread == thread).then(|| ThreadWait {
-                reason: self.backend.blocking_reason(blocking),
-                since: issued.now,
-                word: issued.word,
-                origin: issued.origin,
-                held: None,
-            })
+/// What `thread`, whose frontend is given, waits for.
+pub(crate) fn wait(thread: ThreadId, frontend: &Frontend, backend: &Backend) -> Option<ThreadWait> {
+    frontend.gate.visible_wait().or_else(|| {
+        let blocking = backend.scalar.blocking.as_ref()?;
+        let issued = &blocking.issued;
+        (issued.thread == thread).then(|| ThreadWait {
+            reason: backend.blocking_reason(blocking),
+            since: issued.now,
+            word: issued.word,
+            origin: issued.origin,
+            held: None,
         })
-    }
+    })
 }

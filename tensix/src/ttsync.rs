@@ -17,7 +17,6 @@ use isa::op::{Opcode, ROWS};
 use isa::operands;
 use sim_core::{CoreId, ThreadId};
 
-use crate::coprocessor::Coprocessor;
 use crate::frontend::{Frontend, MopState};
 use crate::queue::Queued;
 use crate::units::Issued;
@@ -104,64 +103,30 @@ impl Declarations {
         let class = &mut self.0[issued.thread.index()][operands.op_class as usize];
         *class = operands.resources as Declaration;
     }
-}
-
-/// An access of a TRISC that Auto TTSync may have to order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TrackedAccess {
-    /// Its thread's GPRs.
-    Gprs,
-    /// A register of TDMA-RISC.
-    TdmaRisc,
-    /// A word of the configuration window, by byte offset divided by 4.
-    Config(u32),
-}
-
-/// What may be in an instruction's way, and what of it is written.
-#[derive(Clone, Copy, Default)]
-struct Use {
-    reads: Resources,
-    writes: Resources,
-}
-
-impl Coprocessor {
-    /// Changes whenever backend configuration may have changed.
-    #[must_use]
-    #[inline]
-    pub const fn config_generation(&self) -> u64 {
-        self.backend.config.generation
-    }
-
-    /// Threads for which Auto TTSync tracks anything, bit *i* is thread *i*. Only accesses of
-    /// their TRISCs can be [held](Coprocessor::holds_access).
-    #[must_use]
-    pub fn tracked_threads(&self) -> u8 {
-        (0..3).fold(0, |mask, thread| {
-            let tracks = sync(&self.backend.config, thread) & !SUBDIVIDED;
-            mask | u8::from(tracks & TRACK_INSTRUCTIONS != 0 && tracks != TRACK_INSTRUCTIONS)
-                << thread
-        })
-    }
 
     /// Whether an access of the TRISC of `thread` has to wait until instructions that it pushed
     /// before have passed the wait gate: a store for those that read or write what it stores to, a
     /// load for those that write what it loads.
-    #[must_use]
-    pub fn holds_access(&self, thread: ThreadId, access: TrackedAccess, store: bool) -> bool {
-        let wanted = accessed(sync(&self.backend.config, thread.index()), access);
+    pub(crate) fn hold(
+        &self,
+        (access, store): (TrackedAccess, bool),
+        thread: ThreadId,
+        frontend: &Frontend,
+        config: &ConfigUnit,
+    ) -> bool {
+        let wanted = accessed(sync(config, thread.index()), access);
         if wanted == 0 {
             return false;
         }
-        let in_use = self.used(thread);
+        let in_use = self.used(thread, frontend, config);
         wanted & (in_use.writes | if store { in_use.reads } else { 0 }) != 0
     }
 
     /// What the instructions between the TRISC of `thread` and its wait gate use.
-    fn used(&self, thread: ThreadId) -> Use {
-        let frontend = &self.threads[thread.index()];
-        let declared = &self.backend.declarations.0[thread.index()];
-        let subdivided = sync(&self.backend.config, thread.index()) & SUBDIVIDED != 0;
-        let states = self.used_states(thread);
+    fn used(&self, thread: ThreadId, frontend: &Frontend, config: &ConfigUnit) -> Use {
+        let declared = &self.0[thread.index()];
+        let subdivided = sync(config, thread.index()) & SUBDIVIDED != 0;
+        let states = used_states(frontend, config.state_id(thread.index()));
         let mut all = Use::default();
         let mut add = |declaration: Declaration, parts: Resources| {
             let config = (if states & 1 != 0 { parts } else { 0 })
@@ -189,19 +154,45 @@ impl Coprocessor {
         }
         all
     }
+}
 
-    /// Configuration states that queued instructions may use, bit *i* is state *i*: the current
-    /// one, and both while a change may be queued.
-    fn used_states(&self, thread: ThreadId) -> u8 {
-        let sets_state = |word: u32| {
-            Opcode::from_word(word) == Some(Opcode::Setc16)
-                && operands::Setc16::of(word).setc16_reg == field::CFG_STATE_ID_StateID.addr32
-        };
-        let changes = own_entries(&self.threads[thread.index()])
-            .any(|entry| sets_state(entry.word()) || class_of(entry) == Some(MOP_CLASS));
-        let expands = matches!(self.threads[thread.index()].mop, MopState::Expanding { .. });
-        if changes || expands { 3 } else { 1 << self.backend.config.state_id(thread.index()) }
-    }
+/// An access of a TRISC that Auto TTSync may have to order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TrackedAccess {
+    /// Its thread's GPRs.
+    Gprs,
+    /// A register of TDMA-RISC.
+    TdmaRisc,
+    /// A word of the configuration window, by byte offset divided by 4.
+    Config(u32),
+}
+
+/// What may be in an instruction's way, and what of it is written.
+#[derive(Clone, Copy, Default)]
+struct Use {
+    reads: Resources,
+    writes: Resources,
+}
+
+/// Threads for which Auto TTSync tracks anything, bit *i* is thread *i*.
+pub(crate) fn tracked_threads(config: &ConfigUnit) -> u8 {
+    (0..3).fold(0, |mask, thread| {
+        let tracks = sync(config, thread) & !SUBDIVIDED;
+        mask | u8::from(tracks & TRACK_INSTRUCTIONS != 0 && tracks != TRACK_INSTRUCTIONS) << thread
+    })
+}
+
+/// Configuration states that queued instructions may use, bit *i* is state *i*: the current
+/// one, and both while a change may be queued.
+fn used_states(frontend: &Frontend, current: usize) -> u8 {
+    let sets_state = |word: u32| {
+        Opcode::from_word(word) == Some(Opcode::Setc16)
+            && operands::Setc16::of(word).setc16_reg == field::CFG_STATE_ID_StateID.addr32
+    };
+    let changes = own_entries(frontend)
+        .any(|entry| sets_state(entry.word()) || class_of(entry) == Some(MOP_CLASS));
+    let expands = matches!(frontend.mop, MopState::Expanding { .. });
+    if changes || expands { 3 } else { 1 << current }
 }
 
 fn sync(config: &ConfigUnit, thread: usize) -> u16 {

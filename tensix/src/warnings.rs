@@ -6,10 +6,9 @@
 //! relied on it. A warning changes nothing and is no part of the state; what hardware declares
 //! undefined is not a warning but a mistake, and ends the run unless its check is lowered.
 
-use sim_core::{AgentId, Category, GuestError, ThreadId};
+use sim_core::{Category, GuestError};
 
 use crate::checks::{self, Assumption, Check, CheckRow, Warned};
-use crate::coprocessor::Coprocessor;
 use crate::units::{Fault, Issued};
 
 /// What was assumed so far: the first use of every check by every thread, in order.
@@ -73,27 +72,5 @@ impl Warnings {
         if !self.list.iter().any(known) {
             self.list.push(warning);
         }
-    }
-}
-
-impl Coprocessor {
-    /// Lowers checks to warnings from now on, and no others.
-    pub fn set_warned(&mut self, checks: Warned) {
-        self.backend.warnings.lowered = checks;
-    }
-
-    /// Assumptions that programs have relied on so far and mistakes whose checks are lowered, at
-    /// most one per check and thread: what came of them is the model's choice.
-    #[must_use]
-    pub fn warnings(&self) -> &[GuestError] {
-        self.backend.warnings.list()
-    }
-
-    /// Whether `thread` has relied on the assumption `id`.
-    #[must_use]
-    pub fn has_warned(&self, thread: ThreadId, id: &str) -> bool {
-        self.warnings()
-            .iter()
-            .any(|warning| warning.id == id && warning.at.agent == AgentId::Thread(thread))
     }
 }

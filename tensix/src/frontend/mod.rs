@@ -12,6 +12,7 @@
 
 pub(crate) mod mop;
 pub(crate) mod replay;
+pub(crate) mod set;
 
 use isa::op::{OPCODE, Opcode};
 use isa::operands::MopCfg;

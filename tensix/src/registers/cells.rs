@@ -9,11 +9,11 @@
 use isa::config::field;
 
 use super::{Register, RegisterValue};
-use crate::coprocessor::Coprocessor;
 use crate::state::dst::{
     DST_ROWS, Dst, DstMap, decode_bf16, decode_fp16, decode_fp32, encode_bf16,
 };
 use crate::state::src::SrcBanks;
+use crate::units::config::ConfigUnit;
 
 /// Thread whose configuration says how Dst is read: the one of the matrix unit's kernels.
 const MATH_THREAD: usize = 1;
@@ -166,46 +166,42 @@ const fn fp16(value: u32) -> CellValue {
     CellValue::Float(sign | (113 - shift) << 23 | (mantissa << shift & 0x3FF) << 13)
 }
 
-impl Coprocessor {
-    /// SrcA and SrcB: ownership, pointers and contents.
-    pub(super) fn src_registers(&self) -> Register {
-        let banks = ["a", "b"].into_iter().zip(&self.backend.src);
-        Register::group("src", banks.map(|(name, banks)| src(name, banks)))
-    }
+/// SrcA and SrcB: ownership, pointers and contents.
+pub(super) fn src_banks(banks: &[SrcBanks; 2]) -> Register {
+    let banks = ["a", "b"].into_iter().zip(banks);
+    Register::group("src", banks.map(|(name, banks)| src(name, banks)))
+}
 
-    /// Dst in both widths, as the matrix unit's thread maps its rows.
-    pub(super) fn dst_registers(&self) -> Register {
-        let config = &self.backend.config;
-        let of = |field| config.state_field(MATH_THREAD, field);
-        let integer = of(&field::ALU_ACC_CTRL_INT8_math_enabled) != 0;
-        let wide = integer || of(&field::ALU_ACC_CTRL_Fp32_enabled) != 0;
-        let wide_format = if integer { CellFormat::Int32 } else { CellFormat::Fp32 };
-        let narrow = match CellFormat::of_code(of(&field::ALU_FORMAT_SPEC_REG2_Dstacc)) {
-            CellFormat::Tf32 | CellFormat::Raw => CellFormat::Bf16,
-            format => format,
-        };
-        let dst = &self.backend.matrix.dst;
-        let map = DstMap::of(&config.states[config.state_id(MATH_THREAD)]);
-        let rows16 = Cells {
-            kind: CellKind::Dst16,
-            format: narrow,
-            in_force: !wide,
-            rows: (0..DST_ROWS as u32).map(|row| half_row(dst, map, row)).collect(),
-        };
-        let rows32 = Cells {
-            kind: CellKind::Dst32,
-            format: wide_format,
-            in_force: wide,
-            rows: (0..DST_ROWS as u32 / 2).map(|row| word_row(dst, map, row)).collect(),
-        };
-        Register::group(
-            "dst",
-            [
-                Register::new("rows16", RegisterValue::Cells(rows16)),
-                Register::new("rows32", RegisterValue::Cells(rows32)),
-            ],
-        )
-    }
+/// Dst in both widths, as the matrix unit's thread maps its rows.
+pub(super) fn dst(config: &ConfigUnit, dst: &Dst) -> Register {
+    let of = |field| config.state_field(MATH_THREAD, field);
+    let integer = of(&field::ALU_ACC_CTRL_INT8_math_enabled) != 0;
+    let wide = integer || of(&field::ALU_ACC_CTRL_Fp32_enabled) != 0;
+    let wide_format = if integer { CellFormat::Int32 } else { CellFormat::Fp32 };
+    let narrow = match CellFormat::of_code(of(&field::ALU_FORMAT_SPEC_REG2_Dstacc)) {
+        CellFormat::Tf32 | CellFormat::Raw => CellFormat::Bf16,
+        format => format,
+    };
+    let map = DstMap::of(&config.states[config.state_id(MATH_THREAD)]);
+    let rows16 = Cells {
+        kind: CellKind::Dst16,
+        format: narrow,
+        in_force: !wide,
+        rows: (0..DST_ROWS as u32).map(|row| half_row(dst, map, row)).collect(),
+    };
+    let rows32 = Cells {
+        kind: CellKind::Dst32,
+        format: wide_format,
+        in_force: wide,
+        rows: (0..DST_ROWS as u32 / 2).map(|row| word_row(dst, map, row)).collect(),
+    };
+    Register::group(
+        "dst",
+        [
+            Register::new("rows16", RegisterValue::Cells(rows16)),
+            Register::new("rows32", RegisterValue::Cells(rows32)),
+        ],
+    )
 }
 
 fn half_row(dst: &Dst, map: DstMap, row: u32) -> CellRow {

@@ -9,7 +9,9 @@ use std::borrow::Cow;
 use isa::config::Scope;
 use sim_core::ThreadId;
 
-use crate::coprocessor::Coprocessor;
+use crate::backend::Backend;
+use crate::frontend::Frontend;
+use crate::gate::ThreadWait;
 use parts::{adcs, fields, frontend, rwcs};
 
 mod cells;
@@ -104,51 +106,52 @@ fn per_thread(name: &'static str, members: impl Fn(ThreadId) -> Vec<Register>) -
     )
 }
 
-impl Coprocessor {
-    /// The whole state as a tree, contents of SrcA, SrcB and Dst included.
-    #[must_use]
-    pub fn registers(&self) -> Register {
-        let backend = &self.backend;
-        let config = &backend.config;
-        Register::group(
-            "tensix",
-            [
-                per_thread("frontend", |thread| frontend(&self.threads[thread.index()])),
-                per_thread("wait", |thread| self.wait(thread)),
-                Register::group(
-                    "config",
-                    config.states.iter().enumerate().map(|(state, words)| {
-                        Register::group(format!("state{state}"), fields(Scope::Config, words))
-                    }),
-                ),
-                per_thread("thread_config", |thread| {
-                    let words = config.threads[thread.index()].map(u32::from);
-                    fields(Scope::Thread, &words)
+/// The whole state as a tree; `wait` says what a thread waits for.
+pub(crate) fn tree(
+    threads: &[Frontend; 3],
+    backend: &Backend,
+    wait: impl Fn(ThreadId) -> Option<ThreadWait>,
+) -> Register {
+    let config = &backend.config;
+    Register::group(
+        "tensix",
+        [
+            per_thread("frontend", |thread| frontend(&threads[thread.index()])),
+            per_thread("wait", |thread| parts::wait(wait(thread))),
+            Register::group(
+                "config",
+                config.states.iter().enumerate().map(|(state, words)| {
+                    Register::group(format!("state{state}"), fields(Scope::Config, words))
                 }),
-                per_thread("gpr", |thread| {
-                    let gprs = &backend.scalar.gprs[thread.index()];
-                    let named = gprs.iter().enumerate();
-                    named.map(|(i, &value)| Register::number(format!("r{i}"), value)).collect()
-                }),
-                per_thread("adc", |thread| adcs(&backend.adcs[thread.index()])),
-                per_thread("rwc", |thread| rwcs(&backend.matrix.rwcs[thread.index()])),
-                self.sync_registers(),
-                self.vector_registers(),
-                self.scalar_registers(),
-                self.mover_registers(),
-                self.unpacker_registers(),
-                self.packer_registers(),
-                self.unit_registers(),
-                self.src_registers(),
-                self.dst_registers(),
-            ],
-        )
-    }
+            ),
+            per_thread("thread_config", |thread| {
+                let words = config.threads[thread.index()].map(u32::from);
+                fields(Scope::Thread, &words)
+            }),
+            per_thread("gpr", |thread| {
+                let gprs = &backend.scalar.gprs[thread.index()];
+                let named = gprs.iter().enumerate();
+                named.map(|(i, &value)| Register::number(format!("r{i}"), value)).collect()
+            }),
+            per_thread("adc", |thread| adcs(&backend.adcs[thread.index()])),
+            per_thread("rwc", |thread| rwcs(&backend.matrix.rwcs[thread.index()])),
+            parts::sync(&backend.sync),
+            parts::vector(&backend.vector),
+            parts::scalar(&backend.scalar),
+            parts::mover(&backend.mover),
+            parts::unpackers(&backend.unpackers),
+            parts::packer(&backend.packer),
+            parts::occupied(backend.held, &backend.occupancy),
+            cells::src_banks(&backend.src),
+            cells::dst(config, &backend.matrix.dst),
+        ],
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Coprocessor;
     use crate::timing::TimingModel;
 
     #[test]

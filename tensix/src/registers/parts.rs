@@ -4,178 +4,171 @@ use isa::config::{ALL, ConfigField, Scope};
 use sim_core::ThreadId;
 
 use super::Register;
-use crate::coprocessor::Coprocessor;
 use crate::frontend::replay::Mode;
 use crate::frontend::{Frontend, MopState};
+use crate::gate::ThreadWait;
+use crate::occupancy::Occupancy;
 use crate::state::adc::{Channel, Counter, ThreadAdcs};
 use crate::state::rwc::Rwc;
+use crate::units::mover::Mover;
+use crate::units::packer::Packer;
 use crate::units::packer::output::Stream;
-use crate::units::vector::LoadMacro;
+use crate::units::scalar::ScalarUnit;
+use crate::units::sync::SyncUnit;
+use crate::units::unpacker::Unpackers;
+use crate::units::vector::{LoadMacro, VectorUnit};
 
-impl Coprocessor {
-    pub(super) fn wait(&self, thread: ThreadId) -> Vec<Register> {
-        let wait = self.wait_state(thread);
-        let reason = wait.map_or("none".to_owned(), |wait| wait.reason.to_string());
-        let word = wait.map_or(0, |wait| wait.word);
-        vec![
-            Register::text("reason", reason),
-            Register::number("instruction", word),
-            Register::number("since", wait.map_or(0, |wait| wait.since.0)),
-        ]
-    }
+pub(super) fn wait(wait: Option<ThreadWait>) -> Vec<Register> {
+    let reason = wait.map_or("none".to_owned(), |wait| wait.reason.to_string());
+    let word = wait.map_or(0, |wait| wait.word);
+    vec![
+        Register::text("reason", reason),
+        Register::number("instruction", word),
+        Register::number("since", wait.map_or(0, |wait| wait.since.0)),
+    ]
+}
 
-    pub(super) fn sync_registers(&self) -> Register {
-        let sync = &self.backend.sync;
-        let semaphores = sync.semaphores.iter().enumerate().map(|(index, semaphore)| {
-            let members = [
-                Register::number("value", semaphore.value),
-                Register::number("max", semaphore.max),
-            ];
-            Register::group(format!("semaphore{index}"), members)
-        });
-        // Slot 1 does not exist.
-        let mutexes = [0, 2, 3, 4].into_iter().map(|index| {
-            let holder =
-                sync.mutexes[index].holder.map_or("nobody".to_owned(), |holder| holder.to_string());
-            Register::text(format!("mutex{index}"), holder)
-        });
-        Register::group("sync", semaphores.chain(mutexes))
-    }
+pub(super) fn sync(sync: &SyncUnit) -> Register {
+    let semaphores = sync.semaphores.iter().enumerate().map(|(index, semaphore)| {
+        let members =
+            [Register::number("value", semaphore.value), Register::number("max", semaphore.max)];
+        Register::group(format!("semaphore{index}"), members)
+    });
+    // Slot 1 does not exist.
+    let mutexes = [0, 2, 3, 4].into_iter().map(|index| {
+        let holder =
+            sync.mutexes[index].holder.map_or("nobody".to_owned(), |holder| holder.to_string());
+        Register::text(format!("mutex{index}"), holder)
+    });
+    Register::group("sync", semaphores.chain(mutexes))
+}
 
-    pub(super) fn vector_registers(&self) -> Register {
-        let vector = &self.backend.vector;
-        let file = vector.file();
-        let lregs =
-            file.lregs().iter().enumerate().map(|(index, lanes)| {
-                Register::words(format!("lreg{index}"), lanes.iter().copied())
-            });
-        let predicate = file.predicate();
-        let levels = predicate.stack.iter().enumerate().map(|(index, level)| {
-            let members = [
-                Register::number("present", level.present),
-                Register::number("lane_flags", level.flags & level.present),
-                Register::number("use_lane_flags", level.used & level.present),
-            ];
-            Register::group(format!("level{index}"), members)
-        });
-        let macros = file.load_macro();
-        let one = |name: String, of: &dyn Fn(&LoadMacro) -> u32| {
-            Register::words(name, macros.iter().map(of))
-        };
-        let load_macro = (0..4)
-            .flat_map(|index| {
-                [
-                    one(format!("template{index}"), &|lane| lane.templates[index]),
-                    one(format!("sequence{index}"), &|lane| lane.sequences[index]),
-                ]
-            })
-            .chain([one("misc".to_owned(), &|lane| u32::from(lane.misc))]);
-        let state = [
-            Register::number("lane_flags", predicate.flags),
-            Register::number("use_lane_flags", predicate.used),
-            Register::number("lane_enabled", file.enabled()),
-            Register::group("cc_stack", levels),
-            Register::words("lane_config", *file.lane_config()),
-            Register::words("prng", *file.prng()),
-            Register::words("stack_pointers", vector.stack_pointers().map(u32::from)),
-            Register::group("load_macro", load_macro),
-            Register::flag("load_macro_active", vector.is_active()),
+pub(super) fn vector(vector: &VectorUnit) -> Register {
+    let file = vector.file();
+    let lregs = file
+        .lregs()
+        .iter()
+        .enumerate()
+        .map(|(index, lanes)| Register::words(format!("lreg{index}"), lanes.iter().copied()));
+    let predicate = file.predicate();
+    let levels = predicate.stack.iter().enumerate().map(|(index, level)| {
+        let members = [
+            Register::number("present", level.present),
+            Register::number("lane_flags", level.flags & level.present),
+            Register::number("use_lane_flags", level.used & level.present),
         ];
-        Register::group("vector", state.into_iter().chain(lregs))
-    }
-
-    pub(super) fn unpacker_registers(&self) -> Register {
-        let unpackers = &self.backend.unpackers;
-        let threads = ThreadId::ALL.map(ThreadId::index);
-        let one = |(index, name)| {
-            let rows = threads.map(|thread| u32::from(unpackers.src_row(index, thread)));
-            let contexts =
-                threads.map(|thread| u32::from(unpackers.context_counter(index, thread)));
-            let members = [
-                Register::words("src_row", rows),
-                Register::words("context_counter", contexts),
-                Register::number("register_accumulator", unpackers.register_accumulator(index)),
-                Register::number("held_format", unpackers.held_format(index)),
-            ];
-            Register::group(name, members)
-        };
-        Register::group("unpackers", ["unpacker0", "unpacker1"].into_iter().enumerate().map(one))
-    }
-
-    pub(super) fn packer_registers(&self) -> Register {
-        let packer = &self.backend.packer;
-        let report = &packer.tile;
-        let progress = [
-            Register::number("tile_size", report.size),
-            Register::number("datums", packer.datums),
-            Register::number("datums_in_block", packer.blocked),
-            Register::number("tile_position_inner", packer.position.inner),
-            Register::number("tile_position_outer", packer.position.outer),
-            Register::number("context", packer.context),
-            Register::number("planes", packer.planes),
-            Register::number("register_value", packer.register_value),
-            Register::number("dest_offset", report.dest_offset),
-            stream("row_starts", &packer.streams.row_starts),
-            stream("exponents", &packer.streams.exponents),
-            stream("data", &packer.streams.data),
-        ];
-        let reports = [
-            Register::number("last_tile_size", report.last_size),
-            Register::number("last_thread", report.last_thread),
-            Register::words("acc_tile_size", report.accumulated.map(u32::from)),
-            Register::number("all_zero_flags", report.all_zero),
-            Register::words("exponent_histogram", packer.histogram.bins.map(u32::from)),
-            Register::number("max_exponent", packer.histogram.max),
-            Register::words("dither", packer.dither.0),
-        ];
-        Register::group("packer", progress.into_iter().chain(reports))
-    }
-
-    pub(super) fn mover_registers(&self) -> Register {
-        let mover = &self.backend.mover;
-        let commands = mover.commands().enumerate().map(|(index, command)| {
-            let members = [
-                Register::number("word", command.word),
-                Register::words("parameters", command.parameters),
-                Register::number("base", command.base),
-            ];
-            Register::group(format!("command{index}"), members)
-        });
-        let free = Register::number("free_at_cycle", mover.free_at().0);
-        Register::group("mover", std::iter::once(free).chain(commands))
-    }
-
-    /// Instructions that occupy units; none in the unit timing model, where all end at once.
-    pub(super) fn unit_registers(&self) -> Register {
-        let backend = &self.backend;
-        let executing = backend.occupancy.in_flight().iter().map(|entry| {
-            let word = isa::disasm::tensix(entry.issued.word);
-            format!("{} {word} until {}", entry.issued.thread, entry.done)
-        });
-        let executing = executing
-            .enumerate()
-            .map(|(index, text)| Register::text(format!("executing{index}"), text));
-        let soft_reset = Register::number("soft_reset", backend.held);
-        Register::group("units", std::iter::once(soft_reset).chain(executing))
-    }
-
-    pub(super) fn scalar_registers(&self) -> Register {
-        let backend = &self.backend;
-        let outstanding = backend.scalar.outstanding.map(u32::from);
-        let blocking = backend.scalar.blocking.as_ref();
-        Register::group(
-            "scalar",
+        Register::group(format!("level{index}"), members)
+    });
+    let macros = file.load_macro();
+    let one =
+        |name: String, of: &dyn Fn(&LoadMacro) -> u32| Register::words(name, macros.iter().map(of));
+    let load_macro = (0..4)
+        .flat_map(|index| {
             [
-                Register::words("outstanding", outstanding),
-                Register::text(
-                    "occupied_by",
-                    blocking.map_or("nothing".to_owned(), |blocking| {
-                        format!("{} {}", blocking.issued.thread, blocking.opcode.mnemonic())
-                    }),
-                ),
-            ],
-        )
-    }
+                one(format!("template{index}"), &|lane| lane.templates[index]),
+                one(format!("sequence{index}"), &|lane| lane.sequences[index]),
+            ]
+        })
+        .chain([one("misc".to_owned(), &|lane| u32::from(lane.misc))]);
+    let state = [
+        Register::number("lane_flags", predicate.flags),
+        Register::number("use_lane_flags", predicate.used),
+        Register::number("lane_enabled", file.enabled()),
+        Register::group("cc_stack", levels),
+        Register::words("lane_config", *file.lane_config()),
+        Register::words("prng", *file.prng()),
+        Register::words("stack_pointers", vector.stack_pointers().map(u32::from)),
+        Register::group("load_macro", load_macro),
+        Register::flag("load_macro_active", vector.is_active()),
+    ];
+    Register::group("vector", state.into_iter().chain(lregs))
+}
+
+pub(super) fn unpackers(unpackers: &Unpackers) -> Register {
+    let threads = ThreadId::ALL.map(ThreadId::index);
+    let one = |(index, name)| {
+        let rows = threads.map(|thread| u32::from(unpackers.src_row(index, thread)));
+        let contexts = threads.map(|thread| u32::from(unpackers.context_counter(index, thread)));
+        let members = [
+            Register::words("src_row", rows),
+            Register::words("context_counter", contexts),
+            Register::number("register_accumulator", unpackers.register_accumulator(index)),
+            Register::number("held_format", unpackers.held_format(index)),
+        ];
+        Register::group(name, members)
+    };
+    Register::group("unpackers", ["unpacker0", "unpacker1"].into_iter().enumerate().map(one))
+}
+
+pub(super) fn packer(packer: &Packer) -> Register {
+    let report = &packer.tile;
+    let progress = [
+        Register::number("tile_size", report.size),
+        Register::number("datums", packer.datums),
+        Register::number("datums_in_block", packer.blocked),
+        Register::number("tile_position_inner", packer.position.inner),
+        Register::number("tile_position_outer", packer.position.outer),
+        Register::number("context", packer.context),
+        Register::number("planes", packer.planes),
+        Register::number("register_value", packer.register_value),
+        Register::number("dest_offset", report.dest_offset),
+        stream("row_starts", &packer.streams.row_starts),
+        stream("exponents", &packer.streams.exponents),
+        stream("data", &packer.streams.data),
+    ];
+    let reports = [
+        Register::number("last_tile_size", report.last_size),
+        Register::number("last_thread", report.last_thread),
+        Register::words("acc_tile_size", report.accumulated.map(u32::from)),
+        Register::number("all_zero_flags", report.all_zero),
+        Register::words("exponent_histogram", packer.histogram.bins.map(u32::from)),
+        Register::number("max_exponent", packer.histogram.max),
+        Register::words("dither", packer.dither.0),
+    ];
+    Register::group("packer", progress.into_iter().chain(reports))
+}
+
+pub(super) fn mover(mover: &Mover) -> Register {
+    let commands = mover.commands().enumerate().map(|(index, command)| {
+        let members = [
+            Register::number("word", command.word),
+            Register::words("parameters", command.parameters),
+            Register::number("base", command.base),
+        ];
+        Register::group(format!("command{index}"), members)
+    });
+    let free = Register::number("free_at_cycle", mover.free_at().0);
+    Register::group("mover", std::iter::once(free).chain(commands))
+}
+
+/// Instructions that occupy units; none in the unit timing model, where all end at once.
+pub(super) fn occupied(soft_reset: u32, occupancy: &Occupancy) -> Register {
+    let executing = occupancy.in_flight().iter().map(|entry| {
+        let word = isa::disasm::tensix(entry.issued.word);
+        format!("{} {word} until {}", entry.issued.thread, entry.done)
+    });
+    let executing = executing
+        .enumerate()
+        .map(|(index, text)| Register::text(format!("executing{index}"), text));
+    let soft_reset = Register::number("soft_reset", soft_reset);
+    Register::group("units", std::iter::once(soft_reset).chain(executing))
+}
+
+pub(super) fn scalar(scalar: &ScalarUnit) -> Register {
+    let outstanding = scalar.outstanding.map(u32::from);
+    let blocking = scalar.blocking.as_ref();
+    Register::group(
+        "scalar",
+        [
+            Register::words("outstanding", outstanding),
+            Register::text(
+                "occupied_by",
+                blocking.map_or("nothing".to_owned(), |blocking| {
+                    format!("{} {}", blocking.issued.thread, blocking.opcode.mnemonic())
+                }),
+            ),
+        ],
+    )
 }
 
 /// The fields of one array of configuration words.

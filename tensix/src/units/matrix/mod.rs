@@ -30,7 +30,7 @@ mod setup;
 mod tests;
 mod undocumented;
 mod unflushed;
-mod window;
+pub(crate) mod window;
 mod zero;
 
 use super::config::ConfigUnit;

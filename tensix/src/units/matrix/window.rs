@@ -6,12 +6,12 @@
 use isa::config::{ConfigField, field};
 use sim_core::{ThreadId, Width};
 
-use crate::coprocessor::Coprocessor;
 use crate::error::DoorError;
 use crate::state::dst::{
     DST_COLUMNS, DST_ROWS, Dst, DstMap, decode_bf16, decode_fp16, decode_fp32, encode_bf16,
     encode_fp16, encode_fp32,
 };
+use crate::units::config::ConfigUnit;
 
 /// `no_swizzle`, `unsigned_int` and `fmt` of each thread.
 const CONTROLS: [[ConfigField; 3]; 3] = [
@@ -92,6 +92,68 @@ impl Window {
         true
     }
 
+    /// How `thread` sees Dst now.
+    pub(crate) fn of(config: &ConfigUnit, thread: ThreadId) -> Self {
+        let state = &config.states[config.state_id(thread.index())];
+        let [raw, unsigned, format] = &CONTROLS[thread.index()];
+        Self {
+            raw: raw.get(state) != 0,
+            unsigned: unsigned.get(state) != 0,
+            format: format.get(state),
+            map: DstMap::of(state),
+        }
+    }
+
+    /// Datums of an access: index of the first, bytes each, how many. Only T2 can access several.
+    fn span(
+        self,
+        thread: ThreadId,
+        offset: u32,
+        width: Width,
+    ) -> Result<(u32, u32, u32), DoorError> {
+        let format = self.format as u8;
+        let bytes = self.datum_bytes().ok_or(DoorError::DstFormat { format, width })?;
+        let count = width.bytes() / bytes;
+        if count == 0 || (count > 1 && thread != ThreadId::T2) {
+            return Err(DoorError::DstFormat { format, width });
+        }
+        Ok((offset / bytes, bytes, count))
+    }
+
+    /// A load of `thread`, `offset` bytes from the window's start.
+    pub(crate) fn read(
+        self,
+        dst: &Dst,
+        thread: ThreadId,
+        offset: u32,
+        width: Width,
+    ) -> Result<u32, DoorError> {
+        let (first, bytes, count) = self.span(thread, offset, width)?;
+        let mut value = 0;
+        for i in 0..count {
+            let datum = self.load(dst, first + i);
+            value |= datum.ok_or(DoorError::NoDstDatum(offset))? << (8 * bytes * i);
+        }
+        Ok(value)
+    }
+
+    /// A store of `thread`, `offset` bytes from the window's start.
+    pub(crate) fn write(
+        self,
+        dst: &mut Dst,
+        (thread, offset): (ThreadId, u32),
+        value: u32,
+        width: Width,
+    ) -> Result<(), DoorError> {
+        let (first, bytes, count) = self.span(thread, offset, width)?;
+        for i in 0..count {
+            if !self.store(dst, first + i, value >> (8 * bytes * i)) {
+                return Err(DoorError::NoDstDatum(offset));
+            }
+        }
+        Ok(())
+    }
+
     fn word_of(self, stored: u32) -> u32 {
         let value = if self.raw { stored } else { decode_fp32(stored) };
         if self.format == INT32 && !self.raw && value >> 31 != 0 {
@@ -151,78 +213,5 @@ impl Window {
         }
         let magnitude = 0x80u8.wrapping_sub(value).wrapping_sub(u8::from(value == 0x80));
         0x8000 | field(magnitude, 16)
-    }
-}
-
-impl Coprocessor {
-    fn window(&self, thread: ThreadId) -> Window {
-        let config = &self.backend.config;
-        let state = &config.states[config.state_id(thread.index())];
-        let [raw, unsigned, format] = &CONTROLS[thread.index()];
-        Window {
-            raw: raw.get(state) != 0,
-            unsigned: unsigned.get(state) != 0,
-            format: format.get(state),
-            map: DstMap::of(state),
-        }
-    }
-
-    /// Datums of an access: index of the first, bytes each, how many. Only T2 can access several.
-    fn window_span(
-        window: Window,
-        thread: ThreadId,
-        offset: u32,
-        width: Width,
-    ) -> Result<(u32, u32, u32), DoorError> {
-        let format = window.format as u8;
-        let bytes = window.datum_bytes().ok_or(DoorError::DstFormat { format, width })?;
-        let count = width.bytes() / bytes;
-        if count == 0 || (count > 1 && thread != ThreadId::T2) {
-            return Err(DoorError::DstFormat { format, width });
-        }
-        Ok((offset / bytes, bytes, count))
-    }
-
-    /// A TRISC's load from its window onto Dst, `offset` bytes from the window's start.
-    ///
-    /// # Errors
-    /// [`DoorError::DstFormat`] for a width that the configured format does not have,
-    /// [`DoorError::NoDstDatum`] beyond the last row.
-    pub fn read_dst_window(
-        &self,
-        thread: ThreadId,
-        offset: u32,
-        width: Width,
-    ) -> Result<u32, DoorError> {
-        let window = self.window(thread);
-        let (first, bytes, count) = Self::window_span(window, thread, offset, width)?;
-        let mut value = 0;
-        for i in 0..count {
-            let datum = window.load(&self.backend.matrix.dst, first + i);
-            value |= datum.ok_or(DoorError::NoDstDatum(offset))? << (8 * bytes * i);
-        }
-        Ok(value)
-    }
-
-    /// A TRISC's store to its window onto Dst, `offset` bytes from the window's start.
-    ///
-    /// # Errors
-    /// As [`Coprocessor::read_dst_window`].
-    pub fn write_dst_window(
-        &mut self,
-        thread: ThreadId,
-        offset: u32,
-        value: u32,
-        width: Width,
-    ) -> Result<(), DoorError> {
-        let window = self.window(thread);
-        let (first, bytes, count) = Self::window_span(window, thread, offset, width)?;
-        for i in 0..count {
-            let datum = value >> (8 * bytes * i);
-            if !window.store(&mut self.backend.matrix.dst, first + i, datum) {
-                return Err(DoorError::NoDstDatum(offset));
-            }
-        }
-        Ok(())
     }
 }

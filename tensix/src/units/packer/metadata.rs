@@ -8,8 +8,6 @@
 use sim_core::{StateHasher, ThreadId};
 
 use super::Packer;
-use crate::coprocessor::Coprocessor;
-use isa::op::Unit;
 
 /// Tiles that the FIFO holds. No source states the depth; that of TDMA-RISC's command queue is
 /// taken [unknown: U-080].
@@ -58,82 +56,48 @@ impl MetadataFifo {
 impl Packer {
     /// `ResetPackerAccTileSize`: bit 16 selects this packer; the low half is what output addresses
     /// get added under `Add_l1_dest_addr_offset`.
-    fn reset_sizes(&mut self, value: u32) {
+    pub(crate) fn reset_sizes(&mut self, value: u32) {
         if value >> 16 & 1 != 0 {
             self.tile.accumulated = [0; 3];
             self.tile.dest_offset = value as u16;
         }
     }
-}
 
-impl Coprocessor {
-    /// Size of the last tile of packer `packer` in 16-byte units, if `thread` packed it; else 0.
-    #[must_use]
-    pub fn packed_size(&self, packer: u32, thread: ThreadId) -> u32 {
-        let report = &self.backend.packer.tile;
-        let own = packer == 0 && usize::from(report.last_thread) == thread.index();
-        if own { u32::from(report.last_size) } else { 0 }
+    /// Size of the last tile in 16-byte units, if `thread` packed it; else 0.
+    pub(crate) fn packed_size(&self, thread: ThreadId) -> u16 {
+        let own = usize::from(self.tile.last_thread) == thread.index();
+        if own { self.tile.last_size } else { 0 }
     }
 
-    /// Low half: sizes of the tiles that `thread` packed on packer `packer`, added up. High half: the
-    /// low half of what `UNPACR_NOP` accumulated on unpacker `packer & 1`.
-    #[must_use]
-    pub fn accumulated_sizes(&self, packer: u32, thread: ThreadId) -> u32 {
-        let sizes = self.backend.packer.tile.accumulated[thread.index()];
-        let messages = self.backend.unpackers.register_accumulator((packer & 1) as usize);
-        messages << 16 | if packer == 0 { u32::from(sizes) } else { 0 }
+    /// Sizes of the tiles that `thread` packed, added up.
+    pub(crate) fn accumulated_size(&self, thread: ThreadId) -> u16 {
+        self.tile.accumulated[thread.index()]
     }
 
-    /// A store to one of the accumulated sizes: bit 16 + *i* resets those of packer *i* and sets
-    /// its address offset to the low half.
-    pub fn reset_packed_sizes(&mut self, value: u32) {
-        self.backend.packer.reset_sizes(value);
+    /// Size of the oldest tile in the metadata FIFO; `None` if it is empty.
+    pub(crate) fn peek_metadata(&self) -> Option<u32> {
+        (self.metadata.len != 0).then(|| u32::from(self.metadata.tiles[0].size))
     }
 
-    /// Zero flags of the latest tile of packer `packer`, one bit per compression row.
-    #[must_use]
-    pub fn zero_flags(&self, packer: u32) -> u32 {
-        if packer == 0 { self.backend.packer.tile.all_zero } else { 0 }
-    }
-
-    /// Size of the oldest tile in the metadata FIFO of packer `packer`; `None` if it is empty, which
-    /// the register waits for.
-    #[must_use]
-    pub fn peek_metadata(&self, packer: u32) -> Option<u32> {
-        let fifo = &self.backend.packer.metadata;
-        (packer == 0 && fifo.len != 0).then(|| u32::from(fifo.tiles[0].size))
-    }
-
-    /// Takes the oldest tile out of the metadata FIFO of packer `packer`: its zero flags. Of an empty
-    /// FIFO they are undefined; here they are zero.
-    pub fn pop_metadata(&mut self, packer: u32) -> u32 {
-        if packer == 0 { self.backend.packer.metadata.pop().zero_flags } else { 0 }
+    /// Takes the oldest tile out of the metadata FIFO: its zero flags, zero if there is none.
+    pub(crate) fn pop_metadata(&mut self) -> u32 {
+        self.metadata.pop().zero_flags
     }
 
     /// State of the four metadata FIFOs: bit 2 *i* is empty, bit 2 *i* + 1 is full.
-    #[must_use]
-    pub fn metadata_status(&self) -> u32 {
-        match usize::from(self.backend.packer.metadata.len) {
+    pub(crate) fn metadata_status(&self) -> u32 {
+        match usize::from(self.metadata.len) {
             0 => 0x55,
             DEPTH => 0x56,
             _ => 0x54,
         }
-    }
-
-    /// Bits 30:27: packer *i* works for thread T2; bit 31: bit 16 of what `UNPACR_NOP` accumulated
-    /// on unpacker `unpacker`.
-    #[must_use]
-    pub fn packer_status(&self, unpacker: usize) -> u32 {
-        let busy = self.backend.occupancy.runs(Unit::Packer, Some(ThreadId::T2));
-        let messages = self.backend.unpackers.register_accumulator(unpacker & 1);
-        u32::from(busy) << 27 | (messages >> 16 & 1) << 31
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TimingModel;
+    use crate::{Coprocessor, TimingModel};
 
     #[test]
     fn fifo_keeps_order_and_drops_what_finds_it_full() {

@@ -1,0 +1,185 @@
+//! One thread's part of a cycle: its latched wait, its front instruction, its expanders.
+
+use sim_core::observer::{Event, Slot, Stamp};
+use sim_core::{AgentId, Cycle, ThreadId, WaitReason};
+
+use crate::backend::Backend;
+use crate::decode::{Decoded, decode};
+use crate::env::Env;
+use crate::frontend::Frontend;
+use crate::gate::{Gate, wait_of};
+use crate::queue::Queued;
+use crate::timing::{TimingModel, cost};
+use crate::units::{Fault, Issued};
+
+/// Evaluates the latched wait instruction of `thread`, if there is one: whether it is met.
+#[inline]
+pub(crate) fn evaluate<E: Env>(
+    frontend: &mut Frontend,
+    backend: &Backend,
+    (thread, now): (ThreadId, Cycle),
+    progress: &mut bool,
+    env: &E,
+) -> bool {
+    let Some(latch) = &mut frontend.gate.latch else { return false };
+    let unmet = backend.unmet(latch, thread, now, env);
+    *progress |= unmet != latch.unmet;
+    latch.unmet = unmet;
+    unmet.is_none()
+}
+
+/// Whether the front instruction of `thread` can issue unless it loses an arbitration.
+#[inline]
+pub(crate) fn is_ready(
+    frontend: &Frontend,
+    backend: &Backend,
+    thread: ThreadId,
+    now: Cycle,
+) -> bool {
+    let Some(front) = frontend.third.front() else { return false };
+    let Some(decoded) = decode(front.word()) else { return false };
+    (frontend.gate.latch.is_none() || frontend.gate.holds(decoded).is_none())
+        && backend.accepts(decoded, front.word(), thread, now)
+}
+
+/// Notes why the front instruction of `thread` is not ready. False: it is gone, because it was
+/// refused and that check is lowered.
+#[cold]
+pub(crate) fn explain(
+    frontend: &mut Frontend,
+    backend: &mut Backend,
+    thread: ThreadId,
+    now: Cycle,
+) -> Result<bool, Fault> {
+    let Some(&front) = frontend.third.front() else { return Ok(true) };
+    let Some(decoded) = decode(front.word()) else {
+        backend.warnings.unassigned(frontend, &front, thread, now)?;
+        return Ok(false);
+    };
+    let held = frontend.gate.holds(decoded);
+    let reason = held.or_else(|| backend.refuses(decoded, front.word(), thread, now));
+    if let Some(reason) = reason {
+        frontend.gate.reason = reason;
+    }
+    Ok(true)
+}
+
+/// Lets the front instruction of `thread` through the gate.
+#[inline(never)]
+pub(crate) fn issue<E: Env>(
+    frontend: &mut Frontend,
+    backend: &mut Backend,
+    timing: TimingModel,
+    thread: ThreadId,
+    now: Cycle,
+    env: &mut E,
+) -> Result<(), Fault> {
+    let Some(&entry) = frontend.third.front() else { return Ok(()) };
+    let Some(decoded) = decode(entry.word()) else { return Ok(()) };
+    issue_decoded(frontend, backend, timing, (&entry, decoded), (thread, now), env)
+}
+
+/// Lets the front instruction of `thread` through the gate, given what it is. Inlined into the lone
+/// thread's cycle, where passing its arguments costs as much as its work.
+#[inline(always)]
+pub(crate) fn issue_decoded<E: Env>(
+    frontend: &mut Frontend,
+    backend: &mut Backend,
+    timing: TimingModel,
+    (entry, decoded): (&Queued, &Decoded),
+    (thread, now): (ThreadId, Cycle),
+    env: &mut E,
+) -> Result<(), Fault> {
+    frontend.third.drop_front();
+    frontend.untrack(entry);
+    if frontend.gate.wait.is_some() {
+        end_wait(frontend, thread, now, env);
+    }
+    let issued = Issued::new(entry, thread, now);
+    let timed = timing != TimingModel::Unit;
+    let target = if timed { backend.dst_target(decoded.opcode, &issued) } else { None };
+    execute(backend, &mut frontend.gate, decoded, (&issued, entry.slot()), env)?;
+    if timed {
+        let measured = backend.pipelines.cost.take();
+        let cost = measured.unwrap_or_else(|| cost(decoded.opcode, entry.word()));
+        backend.pipelines.issued(decoded.opcode, &issued, target);
+        backend.occupancy.occupy(&issued, decoded.unit, cost);
+    }
+    Ok(())
+}
+
+/// What an instruction does behind the gate, with its events.
+#[inline(always)]
+pub(crate) fn execute<E: Env>(
+    backend: &mut Backend,
+    gate: &mut Gate,
+    decoded: &Decoded,
+    (issued, slot): (&Issued, Slot),
+    env: &mut E,
+) -> Result<(), Fault> {
+    if E::OBSERVED {
+        let (thread, word) = (issued.thread, issued.word);
+        env.event(issued.stamp(), Event::Issue { thread, word, slot });
+    }
+    let banks = if E::OBSERVED { backend.before(decoded, issued, env) } else { [0; 2] };
+    if let Err(fault) = backend.execute(decoded, issued, gate, env) {
+        backend.unit_refused(fault, decoded, issued, gate, env)?;
+    }
+    if E::OBSERVED {
+        backend.after(banks, (issued, slot), env);
+    }
+    backend.last_served[decoded.unit as usize] = issued.thread as u8;
+    Ok(())
+}
+
+/// One cycle of the expanders of `thread`.
+#[inline]
+pub(crate) fn expand(
+    frontend: &mut Frontend,
+    backend: &mut Backend,
+    thread: ThreadId,
+    now: Cycle,
+) -> Result<bool, Fault> {
+    if frontend.expanders_are_idle() {
+        return Ok(false);
+    }
+    frontend.step_expanders(now).or_else(|fault| {
+        backend.warnings.expander_refused(frontend, *fault, thread, now)?;
+        Ok(true)
+    })
+}
+
+/// Notes that the front instruction of `thread` waits; whether that is news.
+#[cold]
+pub(crate) fn wait<E: Env>(
+    frontend: &mut Frontend,
+    thread: ThreadId,
+    now: Cycle,
+    env: &mut E,
+) -> bool {
+    let reason = frontend.gate.reason;
+    let Some(&front) = frontend.third.front() else { return false };
+    if let Some(wait) = &frontend.gate.wait {
+        // The release lag belongs to the wait that ends with it.
+        if wait.reason == reason || reason == WaitReason::WaitGateOccupied {
+            return false;
+        }
+        end_wait(frontend, thread, now, env);
+    }
+    frontend.gate.wait = Some(wait_of(&front, reason, now));
+    if E::OBSERVED {
+        let at = Stamp { cycle: now, agent: AgentId::Thread(thread), pc: front.pc() };
+        env.event(at, Event::WaitBegin { reason });
+    }
+    true
+}
+
+/// The front instruction has waited long enough.
+pub(crate) fn end_wait<E: Env>(frontend: &mut Frontend, thread: ThreadId, now: Cycle, env: &mut E) {
+    if let Some(wait) = frontend.gate.wait.take()
+        && E::OBSERVED
+    {
+        let at = Stamp { cycle: now, agent: AgentId::Thread(thread), pc: wait.origin.pc };
+        env.event(at, Event::WaitEnd { reason: wait.reason, since: wait.since });
+    }
+}
