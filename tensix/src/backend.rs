@@ -1,6 +1,5 @@
 //! The back end as a whole: the units, and what the gates ask of them.
 
-use sim_core::observer::{Event, Stamp};
 use sim_core::{AgentId, Cycle, Shortcut, Shortcuts, ThreadId, WaitReason};
 
 use crate::decode::Decoded;
@@ -106,21 +105,6 @@ impl Backend {
         self.packer.piecemeal = piecemeal;
         self.unpackers.piecemeal = piecemeal;
         self.vector.take_whole_registers(shortcuts.has(Shortcut::WholeRegisters));
-    }
-
-    /// Ownership of SrcA and SrcB as events show it.
-    pub(crate) fn ownership(&self) -> [u8; 2] {
-        [self.src[0].ownership(), self.src[1].ownership()]
-    }
-
-    /// Reports what changed in the ownership of SrcA and SrcB since `before`.
-    #[inline]
-    pub(crate) fn report_ownership<E: Env>(&self, before: [u8; 2], at: Stamp, env: &mut E) {
-        for (operand, (before, after)) in (0..).zip(before.into_iter().zip(self.ownership())) {
-            if before != after {
-                env.event(at, Event::SrcBanks { operand, before, after });
-            }
-        }
     }
 
     /// Whether time alone will still change something after `now`.

@@ -1,7 +1,7 @@
 //! Contents of Dst, SrcA, SrcB, LRegs and GPRs, shown between two instructions.
 
 use isa::op::{Opcode, Unit};
-use sim_core::observer::{Cell, Doing, Glimpse, ShowsCells, Slot};
+use sim_core::observer::{Cell, Doing, Event, Glimpse, ShowsCells, Slot};
 
 use crate::backend::Backend;
 use crate::coprocessor::Coprocessor;
@@ -61,18 +61,18 @@ impl ShowsCells for Coprocessor {
 }
 
 impl Backend {
-    /// To be called before an instruction executes, if anybody observes; for [`Backend::after`].
+    /// To be called before an instruction executes: what [`Backend::after`] compares with.
     #[inline]
     pub(crate) fn before<E: Env>(
         &mut self,
         decoded: &Decoded,
         issued: &Issued,
         env: &mut E,
-    ) -> [u8; 2] {
+    ) -> Option<[u8; 2]> {
         if env.wants_cells() {
             self.show_before(decoded, issued, env);
         }
-        self.ownership()
+        env.if_heard(|| self.ownership())
     }
 
     #[cold]
@@ -95,16 +95,26 @@ impl Backend {
         }
     }
 
-    /// To be called when an instruction has executed, if anybody observes.
+    /// Ownership of SrcA and SrcB as events show it.
+    fn ownership(&self) -> [u8; 2] {
+        [self.src[0].ownership(), self.src[1].ownership()]
+    }
+
+    /// To be called when an instruction has executed.
     #[inline]
     pub(crate) fn after<E: Env>(
         &self,
-        banks: [u8; 2],
+        banks: Option<[u8; 2]>,
         (issued, slot): (&Issued, Slot),
         env: &mut E,
     ) {
         let (at, word) = (issued.stamp(), issued.word);
-        self.report_ownership(banks, at, env);
+        let changes = banks.into_iter().flat_map(|banks| banks.into_iter().zip(self.ownership()));
+        for (operand, (before, after)) in (0..).zip(changes) {
+            if before != after {
+                env.emit(at, || Event::SrcBanks { operand, before, after });
+            }
+        }
         if env.wants_cells() {
             env.cells(Glimpse { at, doing: Doing::Instruction { word, slot } }, self);
         }

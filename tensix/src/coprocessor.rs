@@ -11,7 +11,7 @@
 //! 6. what SFPLOADMACRO scheduled for this cycle executes.
 
 use sim_core::observer::{Event, Stamp};
-use sim_core::{AgentId, Cycle, GuestError, Shortcut, StateHasher, ThreadId};
+use sim_core::{AgentId, Cycle, GuestError, StateHasher, ThreadId};
 
 use crate::arbiter::arbitrate;
 use crate::backend::Backend;
@@ -21,6 +21,7 @@ use crate::env::Env;
 use crate::frontend::set::{ThreadSet, bit};
 use crate::frontend::{FIRST_FIFO_ACCEPTS, Frontend, REPLAY_FIFO};
 use crate::hash::{hash_backend, hash_frontend};
+use crate::plan;
 use crate::queue::{Origin, Queued};
 use crate::timing::TimingModel;
 use crate::units::Fault;
@@ -96,10 +97,8 @@ impl Coprocessor {
         }
         self.asleep = false;
         self.active |= bit(thread) & !self.stopped;
-        if E::OBSERVED {
-            let at = Stamp { cycle: now, agent: AgentId::Core(origin.core), pc: origin.pc };
-            env.event(at, Event::Push { thread, word, after_mop });
-        }
+        let at = Stamp { cycle: now, agent: AgentId::Core(origin.core), pc: origin.pc };
+        env.emit(at, || Event::Push { thread, word, after_mop });
         Ok(())
     }
 
@@ -147,7 +146,7 @@ impl Coprocessor {
             return Ok(progress);
         }
         // One busy thread is the common case, and needs no arbitration.
-        let Some(lone) = self.lone(Shortcut::LoneThread) else {
+        let Some(lone) = plan::alone(self.active, self.backend.shortcuts) else {
             return Ok(progress | self.step_several(now, env)?);
         };
         Ok(progress | self.step_lone(lone, now, env)?)

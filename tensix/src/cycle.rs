@@ -117,17 +117,13 @@ pub(crate) fn execute<E: Env>(
     (issued, slot): (&Issued, Slot),
     env: &mut E,
 ) -> Result<(), Fault> {
-    if E::OBSERVED {
-        let (thread, word) = (issued.thread, issued.word);
-        env.event(issued.stamp(), Event::Issue { thread, word, slot });
-    }
-    let banks = if E::OBSERVED { backend.before(decoded, issued, env) } else { [0; 2] };
+    let (thread, word) = (issued.thread, issued.word);
+    env.emit(issued.stamp(), || Event::Issue { thread, word, slot });
+    let banks = backend.before(decoded, issued, env);
     if let Err(fault) = backend.execute(decoded, issued, gate, env) {
         backend.unit_refused(fault, decoded, issued, gate, env)?;
     }
-    if E::OBSERVED {
-        backend.after(banks, (issued, slot), env);
-    }
+    backend.after(banks, (issued, slot), env);
     backend.last_served[decoded.unit as usize] = issued.thread as u8;
     Ok(())
 }
@@ -167,19 +163,15 @@ pub(crate) fn wait<E: Env>(
         end_wait(frontend, thread, now, env);
     }
     frontend.gate.wait = Some(wait_of(&front, reason, now));
-    if E::OBSERVED {
-        let at = Stamp { cycle: now, agent: AgentId::Thread(thread), pc: front.pc() };
-        env.event(at, Event::WaitBegin { reason });
-    }
+    let at = Stamp { cycle: now, agent: AgentId::Thread(thread), pc: front.pc() };
+    env.emit(at, || Event::WaitBegin { reason });
     true
 }
 
 /// The front instruction has waited long enough.
 pub(crate) fn end_wait<E: Env>(frontend: &mut Frontend, thread: ThreadId, now: Cycle, env: &mut E) {
-    if let Some(wait) = frontend.gate.wait.take()
-        && E::OBSERVED
-    {
+    if let Some(wait) = frontend.gate.wait.take() {
         let at = Stamp { cycle: now, agent: AgentId::Thread(thread), pc: wait.origin.pc };
-        env.event(at, Event::WaitEnd { reason: wait.reason, since: wait.since });
+        env.emit(at, || Event::WaitEnd { reason: wait.reason, since: wait.since });
     }
 }

@@ -6,11 +6,25 @@ use sim_core::{ThreadId, Width};
 /// What the coprocessor sees of its tile. Implemented by the tile; calls happen in the commit
 /// phase only.
 pub trait Env {
-    /// Whether events are wanted. With `false` no event is even built.
+    /// Whether events are wanted. Read by what emits, here, and by `plan`, nowhere else.
     const OBSERVED: bool;
 
     /// Takes one event; called in `(cycle, agent)` order within a step.
     fn event(&mut self, stamp: Stamp, event: Event);
+
+    /// Emits an event, which is not even built if nobody wants any.
+    #[inline(always)]
+    fn emit(&mut self, stamp: Stamp, event: impl FnOnce() -> Event) {
+        if Self::OBSERVED {
+            self.event(stamp, event());
+        }
+    }
+
+    /// What an event will tell of a state before it changes, if anybody wants to hear it.
+    #[inline(always)]
+    fn if_heard<T>(&self, state: impl FnOnce() -> T) -> Option<T> {
+        if Self::OBSERVED { Some(state()) } else { None }
+    }
 
     /// Value of register `register` of overlay stream `stream` (0 to 63).
     fn stream_register(&self, stream: u8, register: u16) -> u32;

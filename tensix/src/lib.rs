@@ -53,6 +53,7 @@ mod gate;
 mod hash;
 mod mistakes;
 mod occupancy;
+mod plan;
 mod playback;
 mod queue;
 mod registers;

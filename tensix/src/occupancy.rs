@@ -63,14 +63,12 @@ impl Occupancy {
     /// Retires what is done by `now`, in thread order; whether anything was.
     pub(crate) fn complete<E: Env>(&mut self, now: Cycle, env: &mut E) -> bool {
         let before = self.in_flight.len();
-        if E::OBSERVED {
-            for thread in ThreadId::ALL {
-                let done = |entry: &&InFlight| entry.done <= now && entry.issued.thread == thread;
-                for entry in self.in_flight.iter().filter(done) {
-                    let agent = AgentId::Thread(thread);
-                    let at = Stamp { cycle: now, agent, pc: entry.issued.origin.pc };
-                    env.event(at, Event::UnitDone { thread, word: entry.issued.word });
-                }
+        for thread in ThreadId::ALL {
+            let done = |entry: &&InFlight| entry.done <= now && entry.issued.thread == thread;
+            for entry in self.in_flight.iter().filter(done) {
+                let agent = AgentId::Thread(thread);
+                let at = Stamp { cycle: now, agent, pc: entry.issued.origin.pc };
+                env.emit(at, || Event::UnitDone { thread, word: entry.issued.word });
             }
         }
         self.in_flight.retain(|entry| entry.done > now);

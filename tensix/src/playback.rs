@@ -5,7 +5,7 @@
 //! them without asking in each what else there might be; the result is that of
 //! [`Coprocessor::step`], which a test compares.
 
-use sim_core::{Cycle, GuestError, Shortcut, Shortcuts, ThreadId};
+use sim_core::{Cycle, GuestError, Shortcuts, ThreadId};
 
 use crate::backend::Backend;
 use crate::checks::Warned;
@@ -16,20 +16,14 @@ use crate::env::Env;
 use crate::frontend::Frontend;
 use crate::frontend::replay::{Mode, SLOTS};
 use crate::frontend::set::lone;
+use crate::plan;
 use crate::queue::{Origin, Queued};
-use crate::timing::TimingModel;
 use crate::units::{Fault, Issued};
 
 impl Coprocessor {
     /// Takes these ways to the same result from now on, and no others.
     pub fn set_shortcuts(&mut self, shortcuts: Shortcuts) {
         self.backend.take_shortcuts(shortcuts);
-    }
-
-    /// The only thread with anything to do, for a shortcut that may be taken.
-    #[inline]
-    pub(crate) fn lone(&self, shortcut: Shortcut) -> Option<ThreadId> {
-        if self.backend.shortcuts.has(shortcut) { lone(self.active) } else { None }
     }
 
     /// Advances from cycle `from` up to `until`, as long as the environment has nothing to do in
@@ -94,11 +88,10 @@ impl Coprocessor {
         until: Cycle,
         env: &mut E,
     ) -> Result<Cycle, (Cycle, Fault)> {
-        let Some(thread) = self.lone(Shortcut::Playback) else { return Ok(from) };
-        let (frontend, backend) = (&mut self.threads[thread.index()], &mut self.backend);
-        if self.timing != TimingModel::Unit || backend.acts_by_itself() {
+        let Some(thread) = plan::playing(self.active, self.timing, &self.backend) else {
             return Ok(from);
-        }
+        };
+        let (frontend, backend) = (&mut self.threads[thread.index()], &mut self.backend);
         let mut now = from;
         while now < until
             && frontend.only_plays()
@@ -167,7 +160,7 @@ impl Playback {
         let mut issued = Issued { word: 0, thread, origin, now: from, allowed: Warned::NONE };
         let until = limit.min(from + u64::from(self.left));
         let ends = self.held == 1 && !frontend.second.is_empty();
-        let by_runs = !E::OBSERVED && backend.shortcuts.has(Shortcut::Runs);
+        let by_runs = plan::by_runs::<E>(backend.shortcuts);
         while issued.now < until {
             issued.word = frontend.replay.buffer[self.front % SLOTS];
             let Some(decoded) = decode(issued.word) else { break };

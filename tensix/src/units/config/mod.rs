@@ -128,9 +128,9 @@ impl ConfigUnit {
         self.generation += 1;
         let before = u32::from(std::mem::replace(slot, value));
         let after = u32::from(value);
-        if E::OBSERVED && before != after {
-            let state = 2 + thread as u8;
-            env.event(issued.stamp(), Event::Config { state, index: index as u16, before, after });
+        if before != after {
+            let (state, index) = (2 + thread as u8, index as u16);
+            env.emit(issued.stamp(), || Event::Config { state, index, before, after });
         }
         Ok(())
     }
@@ -256,9 +256,7 @@ impl ConfigUnit {
         match word {
             IC_INVALIDATE => {
                 let mask = (value & 0x1F) as u8;
-                if E::OBSERVED {
-                    env.event(at, Event::IcacheInvalidate { mask });
-                }
+                env.emit(at, || Event::IcacheInvalidate { mask });
                 env.invalidate_icache(mask, at);
                 SideEffects::default()
             }
@@ -271,9 +269,9 @@ impl ConfigUnit {
     fn set<E: Env>(&mut self, state: usize, word: usize, after: u32, at: Stamp, env: &mut E) {
         self.generation += 1;
         let before = std::mem::replace(&mut self.states[state][word], after);
-        if E::OBSERVED && before != after {
+        if before != after {
             let (state, index) = (state as u8, word as u16);
-            env.event(at, Event::Config { state, index, before, after });
+            env.emit(at, || Event::Config { state, index, before, after });
         }
     }
 

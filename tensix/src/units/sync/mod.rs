@@ -71,16 +71,14 @@ impl SyncUnit {
             if mutex.holder == Some(issued.thread) {
                 *mutex = Mutex { holder: None, last: issued.thread as u8 };
                 Self::mutex_event(issued, index, false, env);
-            } else if E::OBSERVED {
-                env.event(issued.stamp(), Event::MutexIgnored { index: index as u8 });
+            } else {
+                env.emit(issued.stamp(), || Event::MutexIgnored { index: index as u8 });
             }
         }
     }
 
     fn mutex_event<E: Env>(issued: &Issued, index: u32, acquired: bool, env: &mut E) {
-        if E::OBSERVED {
-            env.event(issued.stamp(), Event::Mutex { index: index as u8, acquired });
-        }
+        env.emit(issued.stamp(), || Event::Mutex { index: index as u8, acquired });
     }
 
     pub(crate) fn seminit<E: Env>(
@@ -137,10 +135,8 @@ impl SyncUnit {
         let semaphore = &mut self.semaphores[usize::from(index & 7)];
         let before = semaphore.value;
         semaphore.value = function(before);
-        if E::OBSERVED {
-            let (after, max) = (semaphore.value, semaphore.max);
-            env.event(at, Event::Semaphore { index, op, before, after, max });
-        }
+        let (after, max) = (semaphore.value, semaphore.max);
+        env.emit(at, || Event::Semaphore { index, op, before, after, max });
     }
 
     /// A core's store to the semaphore window: an odd value gets, an even one posts.
