@@ -11,11 +11,11 @@ use crate::env::Env;
 use crate::error::DoorError;
 use crate::gate::ThreadWait;
 use crate::registers::{self, Register};
+use crate::state::gprs::GPRS;
 use crate::ttsync::{self, TrackedAccess};
 use crate::units::matrix::window::Window;
 use crate::units::mover::TdmaCommand;
 use crate::units::packer::dither::Dither;
-use crate::units::scalar::GPRS;
 use crate::{debug, status};
 
 impl Coprocessor {

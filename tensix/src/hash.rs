@@ -13,7 +13,7 @@ use crate::ttsync::Declarations;
 use crate::units::config::ConfigUnit;
 use crate::units::matrix::MatrixUnit;
 use crate::units::scalar::ScalarUnit;
-use crate::units::scalar::blocking::{Blocking, SrcStore};
+use crate::units::scalar::{Blocking, SrcStore};
 use crate::units::sync::{Mutex, SyncUnit};
 
 pub(crate) fn hash_backend(backend: &Backend, hasher: &mut StateHasher) {

@@ -7,16 +7,21 @@
 
 mod arrows;
 mod book;
+mod circles;
+mod concepts;
 mod deny;
 mod files;
 mod generated;
 mod links;
+mod lower;
 mod map;
 mod metadata;
+mod observed;
 mod places;
 mod ratchet;
 mod rules;
 mod strip;
+mod structs;
 mod unknowns;
 mod unobserved;
 mod variables;
@@ -40,7 +45,10 @@ const STEPS: &[Step] = &[
     Step { name: "crate arrows as in docs/arrows.toml", run: arrows::check },
     Step { name: "dependencies as in deny.toml", run: deny::check },
     Step { name: "unsafe code forbidden but where it is listed", run: workspace::check },
-    Step { name: "file lengths as in docs/ratchet.toml", run: ratchet::check },
+    Step { name: "a struct is written in few files", run: structs::check },
+    Step { name: "files import in no large circles", run: circles::check },
+    Step { name: "functions, structs and matches of a size to hold in mind", run: concepts::check },
+    Step { name: "who watches decides about no way", run: observed::check },
     Step { name: "nothing unfinished, switched off or machine-bound", run: rules::unfinished },
     Step { name: "libraries do not print", run: rules::printing },
     Step { name: "threads, channels and locks only in sim-core::sync", run: rules::threads },
@@ -57,6 +65,7 @@ const STEPS: &[Step] = &[
 const USAGE: &str = "\
 usage: cargo xtask check      run every check
        cargo xtask book DIR   follow the links within the manual that was built there
+       cargo xtask circles    print the large circles in which files of a crate import each other
        cargo xtask map        write the code map, docs/generated/code-map.md
        cargo xtask unobserved DIR
                               look into the release builds in that folder: the library that hosts
@@ -77,7 +86,8 @@ fn main() -> ExitCode {
                 ("nothing that watches in the library", unobserved::check(dir.as_ref()));
             Ok(report(name, found))
         }
-        ["ratchet"] => Tree::read().and_then(|tree| ratchet::lower(&tree)).map(|()| true),
+        ["circles"] => Tree::read().map(|tree| circles::print(&tree)).map(|()| true),
+        ["ratchet"] => Tree::read().and_then(|tree| lower::lower(&tree)).map(|()| true),
         _ => Err(USAGE.to_owned()),
     };
     match outcome {

@@ -2,5 +2,6 @@
 
 pub(crate) mod adc;
 pub(crate) mod dst;
+pub(crate) mod gprs;
 pub(crate) mod rwc;
 pub(crate) mod src;

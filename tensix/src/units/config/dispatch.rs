@@ -6,7 +6,7 @@ use isa::operands;
 
 use super::{ConfigUnit, SideEffects};
 use crate::env::Env;
-use crate::units::scalar::GPRS;
+use crate::state::gprs::GPRS;
 use crate::units::unpacker::Unpackers;
 use crate::units::{At, Issued, Outcome};
 

@@ -13,12 +13,12 @@ use isa::config::{ConfigField, field};
 use isa::operands;
 use sim_core::observer::{Event, Stamp};
 
-use super::scalar::GPRS;
 use super::{Fault, Issued};
 use crate::checks::Check;
 use crate::config_bits::CONFIG_BITS;
 use crate::env::Env;
 use crate::error::DoorError;
+use crate::state::gprs::GPRS;
 pub(crate) use dispatch::Reach;
 
 /// Words per configuration state: `CFG_STATE_SIZE` (56) times four.

@@ -12,7 +12,8 @@ use isa::operands::{Atcas, Atincgetptr, Flushdma};
 use sim_core::{Cycle, WaitReason, Width};
 
 use super::memory::AtomicAddress;
-use super::{Reach, ScalarUnit, ops};
+use super::ops;
+use super::unit::{Blocking, Reach, ScalarUnit, SrcStore};
 use crate::env::Env;
 use crate::occupancy::Occupancy;
 use crate::state::src::SrcBanks;
@@ -20,28 +21,6 @@ use crate::units::{Fault, Issued};
 
 /// Cycles from one attempt on L1 to the next, where timing is modelled.
 const ATTEMPT_CYCLES: u64 = 15;
-
-/// Four cells for a source bank, captured when STOREIND issued.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct SrcStore {
-    /// 0 SrcA, 1 SrcB.
-    pub(crate) operand: u8,
-    /// `None` for the rows before the first.
-    pub(crate) row: Option<u8>,
-    /// First column, a multiple of four.
-    pub(crate) column: u8,
-    pub(crate) cells: [u32; 4],
-}
-
-/// An instruction in the scalar unit that has not come true.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Blocking {
-    pub(crate) issued: Issued,
-    pub(crate) opcode: Opcode,
-    pub(crate) store: SrcStore,
-    /// Cycle of the last attempt.
-    pub(crate) tried: Cycle,
-}
 
 impl Reach<'_> {
     /// First attempt of a blocking instruction.

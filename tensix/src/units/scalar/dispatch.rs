@@ -5,32 +5,14 @@ use isa::execute::ScalarOps;
 use isa::op::Opcode;
 use isa::operands;
 
-use super::ScalarUnit;
-use super::blocking::SrcStore;
 use super::ops::{self, counter_part};
 use super::special::{PackerView, Special};
+use super::unit::{Reach, SrcStore};
 use crate::checks::Check;
 use crate::env::Env;
-use crate::occupancy::Occupancy;
-use crate::state::adc::{Dimension, ThreadAdcs};
-use crate::state::src::SrcBanks;
-use crate::units::config::{ConfigUnit, GLOBAL_BASE, SideEffects, THCON_BASE};
-use crate::units::packer::Packer;
-use crate::units::unpacker::Unpackers;
+use crate::state::adc::Dimension;
+use crate::units::config::{GLOBAL_BASE, THCON_BASE};
 use crate::units::{At, Fault, Issued, Outcome};
-
-/// What the instructions of this unit reach.
-pub(crate) struct Reach<'a> {
-    pub(crate) scalar: &'a mut ScalarUnit,
-    pub(crate) config: &'a mut ConfigUnit,
-    pub(crate) adcs: &'a mut [ThreadAdcs; 3],
-    pub(crate) src: &'a mut [SrcBanks; 2],
-    pub(crate) unpackers: &'a Unpackers,
-    pub(crate) packer: &'a mut Packer,
-    pub(crate) occupancy: &'a mut Occupancy,
-    /// What other units have to hear.
-    pub(crate) effects: SideEffects,
-}
 
 impl Reach<'_> {
     /// A two-operand instruction without a mode.

@@ -11,10 +11,11 @@ use isa::operands::{Atcas, Atincget, Atincgetptr, Atswap, Loadind, Storeind, Til
 use sim_core::Width;
 use sim_core::l1::L1_BYTES;
 
-use super::blocking::SrcStore;
-use super::{GPRS, Reach, ScalarUnit, ops};
+use super::ops;
+use super::unit::{Reach, ScalarUnit, SrcStore};
 use crate::checks::Check;
 use crate::env::Env;
+use crate::state::gprs::GPRS;
 use crate::units::{Fault, Issued};
 
 /// First address that LOADREG and STOREREG may name; local RAMs are below.

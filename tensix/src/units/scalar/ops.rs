@@ -1,5 +1,6 @@
 //! Pure functions of the scalar unit.
 
+use crate::state::gprs::GPRS;
 use sim_core::Width;
 
 /// MULDMAREG: the product of the low halves.
@@ -37,7 +38,7 @@ pub(crate) const fn compare(mode: u32, left: u32, right: u32) -> Option<u32> {
 }
 
 /// Replaces half-register `half` (0 is the low half of register 0).
-pub(crate) const fn set_half(gprs: &mut [u32; super::GPRS], half: usize, value: u16) {
+pub(crate) const fn set_half(gprs: &mut [u32; GPRS], half: usize, value: u16) {
     let gpr = &mut gprs[half >> 1 & 0x3F];
     *gpr = if half & 1 == 0 {
         *gpr & 0xFFFF_0000 | value as u32
@@ -47,7 +48,7 @@ pub(crate) const fn set_half(gprs: &mut [u32; super::GPRS], half: usize, value: 
 }
 
 /// Half-register `half` (0 is the low half of register 0).
-pub(crate) const fn half(gprs: &[u32; super::GPRS], half: usize) -> u16 {
+pub(crate) const fn half(gprs: &[u32; GPRS], half: usize) -> u16 {
     (gprs[half >> 1 & 0x3F] >> (16 * (half & 1))) as u16
 }
 
@@ -134,7 +135,7 @@ mod tests {
 
     #[test]
     fn set_half_leaves_the_other_half() {
-        let mut gprs = [0xAAAA_BBBB; super::super::GPRS];
+        let mut gprs = [0xAAAA_BBBB; GPRS];
         set_half(&mut gprs, 3, 0x1234);
         set_half(&mut gprs, 4, 0x5678);
         assert_eq!(gprs[..3], [0xAAAA_BBBB, 0x1234_BBBB, 0xAAAA_5678]);

@@ -5,7 +5,8 @@
 
 use isa::operands::Setdmareg;
 
-use super::{GPRS, ops};
+use super::ops;
+use crate::state::gprs::GPRS;
 
 /// What the packer shows of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
