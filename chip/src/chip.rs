@@ -15,8 +15,10 @@ use crate::error::HostError;
 use crate::field::Field;
 use crate::grid::{Grid, Other, Place, TensixTile};
 use crate::pci::{NocPort as _, Pci};
+use crate::port::Port;
 use crate::post::Post;
 use crate::report::{Mistake, Reports};
+use crate::snapshot::{ChipSnapshot, State};
 
 /// Cycles that all tiles may advance before they look at each other's messages. The nearest tile
 /// is one hop away: 5 + 9 + 5 cycles after the last flit has left `[isa-bh: NoC/README.md]`, and a
@@ -326,6 +328,68 @@ impl<O: Observer + Send + 'static> Chip<O> {
     /// What has come to a tile since it is kept; `None` if nobody has touched it.
     pub fn take_inputs(&mut self, number: u16) -> Option<Inputs> {
         self.field.take_inputs(number)
+    }
+
+    /// The chip as it is now. What has not changed since `like` is shared with it.
+    #[must_use]
+    pub fn snapshot(&self, like: Option<&ChipSnapshot>) -> ChipSnapshot {
+        let Self {
+            config: _,
+            grid: _,
+            field,
+            pci,
+            endpoints,
+            post,
+            timing: _,
+            now,
+            reports,
+            debugged,
+            attended,
+        } = self;
+        ChipSnapshot::of(State {
+            field: field.snapshot(like.map(|like| &like.state().field)),
+            pci: pci.clone(),
+            endpoints: endpoints.snapshot(),
+            post: post.clone(),
+            now: *now,
+            reports: reports.clone(),
+            debugged: *debugged,
+            attended: *attended,
+        })
+    }
+
+    /// Goes back, or forward, to where a snapshot was taken of this chip or of one with equal
+    /// [`ChipConfig`] but for threads and shortcuts. Observers are told nothing of it; the
+    /// host's memory stays as it is.
+    pub fn restore(&mut self, snapshot: &ChipSnapshot) {
+        let old = snapshot.state();
+        let Self {
+            config: _,
+            grid: _,
+            field,
+            pci,
+            endpoints,
+            post,
+            timing: _,
+            now,
+            reports,
+            debugged,
+            attended,
+        } = self;
+        field.restore(&old.field);
+        pci.clone_from(&old.pci);
+        endpoints.restore(&old.endpoints);
+        post.clone_from(&old.post);
+        *now = old.now;
+        reports.clone_from(&old.reports);
+        *debugged = old.debugged;
+        *attended = old.attended;
+    }
+
+    /// The PCI front and what is behind it.
+    fn split(&mut self) -> (&mut Pci, Port<'_, O>) {
+        let Self { pci, grid, field, endpoints, debugged, now, .. } = self;
+        (pci, Port { grid, field, endpoints, debugged, now: *now })
     }
 
     /// A hash of everything that determines the future.

@@ -3,34 +3,25 @@
 use devices::niu::Coordinate;
 use sim_core::{Cycle, Observer};
 
-use crate::chip::Chip;
 use crate::endpoint::{Endpoints, Pcie};
 use crate::error::HostError;
 use crate::field::Field;
 use crate::grid::{Grid, Place};
-use crate::pci::{Iatu, NocPort, Pci};
+use crate::pci::{Iatu, NocPort};
 
 /// Everything but the PCI front.
 pub(crate) struct Port<'a, O: Observer> {
-    grid: &'a Grid,
-    field: &'a mut Field<O>,
-    endpoints: &'a mut Endpoints,
-    debugged: &'a mut bool,
-    now: Cycle,
+    pub(crate) grid: &'a Grid,
+    pub(crate) field: &'a mut Field<O>,
+    pub(crate) endpoints: &'a mut Endpoints,
+    pub(crate) debugged: &'a mut bool,
+    pub(crate) now: Cycle,
 }
 
 /// Whether a host's write asks the debug interface of the cores for something.
 fn asks_debugger(addr: u32, bytes: &[u8]) -> bool {
     const TRIGGER: u8 = 0x80;
     addr == tile::DEBUG_CONTROL && bytes.get(3).is_some_and(|top| top & TRIGGER != 0)
-}
-
-impl<O: Observer + Send + 'static> Chip<O> {
-    /// The PCI front and what is behind it.
-    pub(crate) fn split(&mut self) -> (&mut Pci, Port<'_, O>) {
-        let Self { pci, grid, field, endpoints, debugged, now, .. } = self;
-        (pci, Port { grid, field, endpoints, debugged, now: *now })
-    }
 }
 
 impl<O: Observer + Send + 'static> Port<'_, O> {

@@ -5,34 +5,42 @@
 
 use std::sync::Arc;
 
-use sim_core::{Cycle, Observer};
+use sim_core::Cycle;
 use tile::TileSnapshot;
 
-use crate::chip::Chip;
 use crate::endpoint::EndpointsSnapshot;
 use crate::field::FieldSnapshot;
 use crate::pci::Pci;
 use crate::post::Post;
 use crate::report::Reports;
 
-/// A chip at a moment between two calls of its host ([`Chip::snapshot`]). A copy costs next to
+/// A chip at a moment between two calls of its host ([`crate::Chip::snapshot`]). A copy costs next to
 /// nothing.
 #[derive(Clone, Debug)]
 pub struct ChipSnapshot(Arc<State>);
 
+/// The parts of a chip that change.
 #[derive(Clone, Debug)]
-struct State {
-    field: FieldSnapshot,
-    pci: Pci,
-    endpoints: EndpointsSnapshot,
-    post: Post,
-    now: Cycle,
-    reports: Reports,
-    debugged: bool,
-    attended: bool,
+pub(crate) struct State {
+    pub(crate) field: FieldSnapshot,
+    pub(crate) pci: Pci,
+    pub(crate) endpoints: EndpointsSnapshot,
+    pub(crate) post: Post,
+    pub(crate) now: Cycle,
+    pub(crate) reports: Reports,
+    pub(crate) debugged: bool,
+    pub(crate) attended: bool,
 }
 
 impl ChipSnapshot {
+    pub(crate) fn of(state: State) -> Self {
+        Self(Arc::new(state))
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.0
+    }
+
     /// When it was taken.
     #[must_use]
     pub fn now(&self) -> Cycle {
@@ -47,63 +55,5 @@ impl ChipSnapshot {
         let same =
             |number| others.iter().find(|(other, _)| *other == number).map(|(_, tile)| *tile);
         self.0.field.tiles().map(|(number, tile)| tile.bytes_beyond(same(number))).sum()
-    }
-}
-
-impl<O: Observer + Send + 'static> Chip<O> {
-    /// The chip as it is now. What has not changed since `like` is shared with it.
-    #[must_use]
-    pub fn snapshot(&self, like: Option<&ChipSnapshot>) -> ChipSnapshot {
-        let Self {
-            config: _,
-            grid: _,
-            field,
-            pci,
-            endpoints,
-            post,
-            timing: _,
-            now,
-            reports,
-            debugged,
-            attended,
-        } = self;
-        ChipSnapshot(Arc::new(State {
-            field: field.snapshot(like.map(|like| &like.0.field)),
-            pci: pci.clone(),
-            endpoints: endpoints.snapshot(),
-            post: post.clone(),
-            now: *now,
-            reports: reports.clone(),
-            debugged: *debugged,
-            attended: *attended,
-        }))
-    }
-
-    /// Goes back, or forward, to where a snapshot was taken of this chip or of one with equal
-    /// [`crate::ChipConfig`] but for threads and shortcuts. Observers are told nothing of it; the
-    /// host's memory stays as it is.
-    pub fn restore(&mut self, snapshot: &ChipSnapshot) {
-        let old = &*snapshot.0;
-        let Self {
-            config: _,
-            grid: _,
-            field,
-            pci,
-            endpoints,
-            post,
-            timing: _,
-            now,
-            reports,
-            debugged,
-            attended,
-        } = self;
-        field.restore(&old.field);
-        pci.clone_from(&old.pci);
-        endpoints.restore(&old.endpoints);
-        post.clone_from(&old.post);
-        *now = old.now;
-        reports.clone_from(&old.reports);
-        *debugged = old.debugged;
-        *attended = old.attended;
     }
 }

@@ -25,6 +25,7 @@ mod handshake;
 mod hash;
 mod instruction_log;
 mod jsonl;
+mod labels;
 mod ledger;
 mod names;
 mod perfetto;

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use sim_core::observer::SemaphoreOp;
 use sim_core::{CoreId, Event, ThreadId, WaitReason};
 
-use crate::describe::{mutex_name, semaphore_name};
+use crate::labels::{mutex_name, semaphore_name};
 
 /// Counter of tiles acknowledged of a circular buffer: overlay stream register 8; 10 counts tiles
 /// received; both modulo 2^17 `[spec: boot-and-sync 3]`.

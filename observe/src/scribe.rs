@@ -10,10 +10,9 @@ use crate::cache::Cache;
 use crate::describe::{self, core_of, target_of, text_of};
 use crate::names::{CodeName, Names};
 use crate::target::Target;
-use crate::text::{Dec, put};
 use crate::words::{self, Part};
 
-/// An event in words, but for what differs each time: see [`put_duration`].
+/// An event in words, but for what differs each time: see [`crate::labels::put_duration`].
 #[derive(Debug, Default)]
 pub(crate) struct Phrase {
     /// What it is about; `None` for an event of an unknown kind.
@@ -126,14 +125,6 @@ fn place<'a, N: Names, S>(
     })
 }
 
-/// Puts what a phrase leaves out and its text begins with: how long a wait took.
-#[inline]
-pub(crate) fn put_duration(out: &mut String, stamp: Stamp, event: &Event) {
-    if let Event::WaitEnd { since, .. } = *event {
-        put!(out; "waited ", Dec(stamp.cycle - since), " cycles: ");
-    }
-}
-
 /// Address, value and bytes of a write to L1 of at most a word.
 fn short_write(event: &Event) -> Option<(u32, u32, u32)> {
     match *event {
@@ -164,6 +155,7 @@ mod tests {
     use super::*;
     use crate::BuiltInNames;
     use crate::describe::describe;
+    use crate::labels::put_duration;
     use crate::testing::{at, event_of};
     use proptest::prelude::*;
     use sim_core::{CoreId, EventKind};

@@ -6,8 +6,9 @@ use sim_core::{Event, Observer, Stamp};
 
 use crate::DEFAULT_L1;
 use crate::describe::agent_name;
+use crate::labels::put_duration;
 use crate::names::{CodeName, Names};
-use crate::scribe::{Scribe, put_duration};
+use crate::scribe::Scribe;
 use crate::target::Targets;
 use crate::text::{Dec, Hex, Left, Right, put};
 

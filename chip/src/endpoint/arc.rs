@@ -6,7 +6,7 @@
 use devices::DeviceFault;
 use sim_core::StateHasher;
 
-use super::{Endpoint, Ram, unmapped};
+use super::memory::{Endpoint, Ram, unmapped};
 use crate::grid::{Harvest, Product};
 
 const CSM: u64 = 0x1000_0000;

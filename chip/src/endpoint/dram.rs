@@ -6,7 +6,7 @@ use std::sync::Arc;
 use devices::DeviceFault;
 use sim_core::StateHasher;
 
-use super::{Endpoint, unmapped};
+use super::memory::{Endpoint, unmapped};
 
 /// Bytes of a channel `[spec: host-abi 2.6]`.
 const CHANNEL_BYTES: u64 = 4 << 30;

@@ -6,7 +6,7 @@
 use devices::DeviceFault;
 use sim_core::{Category, StateHasher};
 
-use super::{Endpoint, Ram, unmapped};
+use super::memory::{Endpoint, Ram, unmapped};
 
 /// Bytes of an ethernet tile's L1.
 const L1_BYTES: usize = 512 << 10;

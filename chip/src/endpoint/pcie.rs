@@ -6,7 +6,7 @@ use devices::DeviceFault;
 use devices::niu::{Coordinate, Identity};
 use sim_core::StateHasher;
 
-use super::{Endpoint, unmapped};
+use super::memory::{Endpoint, unmapped};
 use crate::error::HostError;
 use crate::pci::Iatu;
 

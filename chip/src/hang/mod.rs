@@ -427,6 +427,15 @@ impl<O: Observer + Send + 'static> Chip<O> {
         Witness(tiles)
     }
 
+    /// A pulse of this moment, if a core moves on a tile that the host waits for; `polls` are the words that
+    /// the host reads. Cores that wait by the clock move in no loop of their own making and count as waiting.
+    /// Changes nothing.
+    pub fn pulse(&mut self, polls: &[HostPoll]) -> Option<(Pulse, Vec<Moving>)> {
+        let mailbox = Mailbox::new()?;
+        let scenes = self.scenes(mailbox, &Witness::default());
+        Pulse::take(&mut self.field, self.now, &scenes, polls, mailbox)
+    }
+
     fn scenes(&mut self, mailbox: Mailbox, witness: &Witness) -> Vec<Scene> {
         let now = self.now;
         let mut scenes = Vec::new();

@@ -3,10 +3,10 @@
 //! A core that stores in every round of a loop, or looks at a clock, cannot be proved to hang: its stores are
 //! events that others may see. Two pulses that are equal, and many in a row, are a hint.
 
-use sim_core::{AgentId, CoreId, Observer};
+use sim_core::{AgentId, CoreId, Cycle, Observer};
 
-use super::{HostPoll, HungTile, Mailbox, Role, Witness, is_awaited};
-use crate::chip::Chip;
+use super::{HostPoll, HungTile, Mailbox, Role, Scene, is_awaited};
+use crate::field::Field;
 
 /// Bytes of L1 that are compared as one.
 const PAGE: u32 = 4096;
@@ -57,19 +57,22 @@ impl Pulse {
     }
 }
 
-impl<O: Observer + Send + 'static> Chip<O> {
-    /// A pulse of this moment, if a core moves on a tile that the host waits for; `polls` are the words that
-    /// the host reads. Cores that wait by the clock move in no loop of their own making and count as waiting.
-    /// Changes nothing.
-    pub fn pulse(&mut self, polls: &[HostPoll]) -> Option<(Pulse, Vec<Moving>)> {
-        let mailbox = Mailbox::new()?;
-        let scenes = self.scenes(mailbox, &Witness::default());
+impl Pulse {
+    /// A pulse of `now`, if a core moves on a tile that a host waits for that reads those words, and the
+    /// cores that do.
+    pub(super) fn take<O: Observer + Send + 'static>(
+        field: &mut Field<O>,
+        now: Cycle,
+        scenes: &[Scene],
+        polls: &[HostPoll],
+        mailbox: Mailbox,
+    ) -> Option<(Self, Vec<Moving>)> {
         let mut moving = Vec::new();
         let mut beats = Vec::new();
         let mut is_awaited_by_host = false;
-        for scene in &scenes {
+        for scene in scenes {
             let (role, number) = (scene.role, scene.number);
-            let beat = self.inspect(number, |tile| {
+            let beat = field.with(number, now, |tile| {
                 let waits = |core| scene.waits.iter().any(|wait| wait.agent == AgentId::Core(core));
                 let idle = |core: &CoreId| {
                     waits(*core) || tile.is_dead(*core) || tile.waits_by_clock(*core)
@@ -94,7 +97,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
                 !beat.moving.is_empty() && is_awaited(role, number, polls, mailbox);
             beats.push(beat);
         }
-        is_awaited_by_host.then_some((Pulse(beats), moving))
+        is_awaited_by_host.then_some((Self(beats), moving))
     }
 }
 

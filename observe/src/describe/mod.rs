@@ -7,15 +7,14 @@ mod config;
 mod noc;
 mod wait;
 
-use std::borrow::Cow;
-
 use memory_map::View;
 use serde::{Serialize, Serializer};
 use sim_core::observer::{SemaphoreOp, Slot};
 use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
 
+use crate::labels::put_duration;
+pub(crate) use crate::labels::{agent_name, mutex_name, semaphore_name};
 use crate::names::{CodeName, Names};
-use crate::scribe::put_duration;
 use crate::target::Target;
 use crate::text::{Dec, Hex, put};
 use crate::words;
@@ -311,25 +310,6 @@ fn banks_text(out: &mut String, operand: u8, before: u8, after: u8) {
             put!(out; std::mem::replace(&mut separator, ", "), side, Dec(after >> bit & 1));
         }
     }
-}
-
-pub(crate) fn semaphore_name(index: u8) -> Cow<'static, str> {
-    isa::names::semaphore(index.into())
-        .map_or_else(|| Cow::Owned(format!("semaphore {index}")), Cow::Borrowed)
-}
-
-pub(crate) fn mutex_name(index: u8) -> Cow<'static, str> {
-    isa::names::mutex(index.into()).map_or_else(|| Cow::Owned(index.to_string()), Cow::Borrowed)
-}
-
-/// What an agent is called.
-pub(crate) fn agent_name(agent: AgentId) -> Cow<'static, str> {
-    Cow::Borrowed(match agent {
-        AgentId::Core(core) => core.name(),
-        AgentId::Thread(thread) => ["Tensix T0", "Tensix T1", "Tensix T2"][thread.index()],
-        AgentId::Host => "host",
-        other => return Cow::Owned(other.to_string()),
-    })
 }
 
 /// `T0`.

@@ -3,7 +3,7 @@
 use isa::names;
 use sim_core::WaitReason;
 
-use super::mutex_name;
+use crate::labels::mutex_name;
 
 /// A wait reason in words; like its `Display`, with names for numbers.
 pub(crate) fn reason_text(reason: &WaitReason) -> String {

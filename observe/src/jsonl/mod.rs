@@ -17,8 +17,9 @@ use sim_core::{Event, Observer, Stamp};
 use crate::DEFAULT_L1;
 use crate::culprit::Culprits;
 use crate::describe::agent_name;
+use crate::labels::put_duration;
 use crate::names::{CodeName, Names};
-use crate::scribe::{Scribe, put_duration};
+use crate::scribe::Scribe;
 use crate::text::{Dec, Json, put};
 
 /// Writes every event as one line.

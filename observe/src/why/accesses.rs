@@ -17,7 +17,7 @@ use sim_core::l1::L1_BYTES;
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Event, Observer, Retire, Stamp};
 
-use super::checks::Finding;
+use super::finding::Finding;
 use super::hazards as h;
 use super::polled::Polled;
 use super::report::{Report, coder};

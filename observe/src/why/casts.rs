@@ -7,7 +7,7 @@
 
 use sim_core::{AgentId, CoreId};
 
-use super::checks::Finding;
+use super::finding::Finding;
 use super::hazards as h;
 use crate::names::Names;
 

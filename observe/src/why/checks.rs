@@ -6,18 +6,18 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use serde::Serialize;
 use sim_core::observer::SemaphoreOp;
 use sim_core::{AgentId, CoreId, Event, Observer, Stamp};
 
+use super::buffer::CircularBuffer;
 use super::circular::Buffers;
-use super::hazards::{self as h, Hazard};
+use super::finding::Finding;
+use super::hazards as h;
 use super::leftovers::Leftovers;
 use super::niu::Niu;
 use super::report::{Report, coder};
-use super::scene::CircularBuffer;
-use crate::describe::{as_text, semaphore_name};
-use crate::names::{CodeName, Excerpt, Names, is_go_signal, subordinate};
+use crate::describe::semaphore_name;
+use crate::names::{Names, is_go_signal, subordinate};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
 use crate::words;
 
@@ -27,32 +27,6 @@ const FIRMWARE_END: u32 = 0x84E0;
 /// Words that NoC commands of every kernel write: the old values of atomics, and the target of a
 /// barrier `[spec: boot-and-sync 1.2]`.
 const NOC_WORDS: Range<u32> = 4..16;
-
-/// A contract violation.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Finding {
-    /// Its class.
-    pub hazard: Hazard,
-    /// When it happened first.
-    pub cycle: u64,
-    /// Who.
-    #[serde(serialize_with = "as_text")]
-    pub agent: AgentId,
-    /// From where.
-    pub pc: u32,
-    /// Where that is in the source, or the bare pc.
-    pub place: String,
-    /// The same, in parts.
-    pub code: Option<CodeName>,
-    /// The text of that line.
-    pub source: Option<Excerpt>,
-    /// Who called the function of that line, the innermost call first.
-    pub callers: Vec<CodeName>,
-    /// What happened.
-    pub text: String,
-    /// How often, from the same place.
-    pub count: u64,
-}
 
 /// What lies where, for the checks.
 #[derive(Clone, Debug, Default)]

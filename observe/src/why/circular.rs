@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use sim_core::{AgentId, CoreId, Stamp};
 
+use super::buffer::CircularBuffer;
 use super::hazards::{self as h, Hazard};
-use super::scene::CircularBuffer;
 use crate::resource::{CREDIT_MASK, RECEIVED};
 
 /// Pages that one core has pushed, or popped, since the launch.

@@ -1,11 +1,11 @@
 //! Which class of hazard a wait is an instance of.
 
 use sim_core::{AgentId, CoreId, WaitReason, Width};
-use tile::AgentWait;
 
 use super::graph::Graph;
 use super::hazards::{self as h, Hazard};
 use super::needs::{Kind, Need};
+use super::remark::{has_tripped, slot};
 use super::scene::Scene;
 use crate::ledger::{Entry, History};
 use crate::resource::{Operation, Resource, Way};
@@ -14,12 +14,6 @@ use crate::resource::{Operation, Resource, Way};
 /// not only a wait.
 pub(super) fn is_evidence(id: &str) -> bool {
     matches!(id, "A4" | "A5" | "A9" | "A15" | "A17" | "A18")
-}
-
-/// Whether a tool has left a record that it stopped the waiting core.
-pub(super) fn is_recorded(scene: &Scene<'_>, wait: &AgentWait) -> bool {
-    let AgentId::Core(core) = wait.agent else { return false };
-    wait.reason == WaitReason::Ended && has_tripped(scene, slot(core))
 }
 
 /// The class of the wait at `index`, if it has one.
@@ -69,27 +63,6 @@ fn stopped_by_tool(
         return Some(h::A17);
     }
     (reason == WaitReason::Ended && has_tripped(scene, slot)).then_some(h::A18)
-}
-
-/// Number of a core in the mailbox: BRISC, NCRISC, TRISC0-2 `[spec: boot-and-sync 1.4]`.
-const fn slot(core: CoreId) -> u32 {
-    match core {
-        CoreId::Brisc => 0,
-        CoreId::Ncrisc => 1,
-        CoreId::Trisc0 => 2,
-        CoreId::Trisc1 => 3,
-        CoreId::Trisc2 => 4,
-    }
-}
-
-/// Whether the record of assertions names that core: `DebugAssertTripped` is 3, 2 stands for "all
-/// well".
-fn has_tripped(scene: &Scene<'_>, slot: u32) -> bool {
-    let byte = |name: &str| {
-        memory_map::mailbox::address(name).map(|addr| scene.machine.l1(addr, Width::Byte))
-    };
-    byte("watcher.assert_status.tripped").is_some_and(|value| value > 2)
-        && byte("watcher.assert_status.which") == Some(slot)
 }
 
 fn resource(scene: &Scene<'_>, graph: &Graph<'_>, index: usize) -> Option<Hazard> {

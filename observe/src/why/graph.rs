@@ -14,6 +14,7 @@ use tile::AgentWait;
 use super::classify;
 use super::hazards::Hazard;
 use super::needs::{Kind, Need, core_behind, need};
+use super::remark;
 use super::scene::Scene;
 use crate::resource::{Resource, Way};
 
@@ -99,7 +100,7 @@ impl<'a> Graph<'a> {
             graph.nodes[index].hazard = hazard;
             graph.nodes[index].evidence = hazard.is_some_and(|hazard| {
                 classify::is_evidence(hazard.id) && graph.nodes[index].need.kind != Kind::Stopped
-                    || classify::is_recorded(scene, graph.nodes[index].wait)
+                    || remark::is_recorded(scene, graph.nodes[index].wait)
             });
         }
         graph

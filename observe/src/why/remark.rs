@@ -1,10 +1,9 @@
 //! How a resource stands, and what has become of a core that stopped, in words.
 
-use sim_core::{WaitReason, Width};
+use sim_core::{AgentId, CoreId, WaitReason, Width};
 use tile::AgentWait;
 
 use super::EBREAK;
-use super::classify;
 use super::scene::Scene;
 use crate::describe::reason_text;
 use crate::resource::{Resource, Way};
@@ -27,11 +26,38 @@ pub(super) fn ended(scene: &Scene<'_>, wait: &AgentWait) -> String {
     };
     match value("watcher.assert_status.line_num", Width::Half) {
         0 => "has ended in an endless loop".to_owned(),
-        line if classify::is_recorded(scene, wait) => {
+        line if is_recorded(scene, wait) => {
             format!("has stopped itself: the assertion in line {line} failed")
         }
         _ => "has ended in an endless loop".to_owned(),
     }
+}
+
+/// Whether a tool has left a record that it stopped the waiting core.
+pub(super) fn is_recorded(scene: &Scene<'_>, wait: &AgentWait) -> bool {
+    let AgentId::Core(core) = wait.agent else { return false };
+    wait.reason == WaitReason::Ended && has_tripped(scene, slot(core))
+}
+
+/// Number of a core in the mailbox: BRISC, NCRISC, TRISC0-2 `[spec: boot-and-sync 1.4]`.
+pub(super) const fn slot(core: CoreId) -> u32 {
+    match core {
+        CoreId::Brisc => 0,
+        CoreId::Ncrisc => 1,
+        CoreId::Trisc0 => 2,
+        CoreId::Trisc1 => 3,
+        CoreId::Trisc2 => 4,
+    }
+}
+
+/// Whether the record of assertions names that core: `DebugAssertTripped` is 3, 2 stands for "all
+/// well".
+pub(super) fn has_tripped(scene: &Scene<'_>, slot: u32) -> bool {
+    let byte = |name: &str| {
+        memory_map::mailbox::address(name).map(|addr| scene.machine.l1(addr, Width::Byte))
+    };
+    byte("watcher.assert_status.tripped").is_some_and(|value| value > 2)
+        && byte("watcher.assert_status.which") == Some(slot)
 }
 
 /// The state of a resource in brackets; nothing without books.

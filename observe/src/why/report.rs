@@ -2,7 +2,7 @@
 
 use sim_core::{AgentId, CoreId, Stamp};
 
-use super::checks::Finding;
+use super::finding::Finding;
 use super::hazards::Hazard;
 use crate::describe::core_of;
 use crate::names::Names;

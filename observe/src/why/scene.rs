@@ -3,27 +3,13 @@
 use sim_core::{AgentId, CoreId, Observer, Width};
 use tile::{AgentWait, Tile};
 
-use super::checks::Finding;
+use super::buffer::CircularBuffer;
+use super::finding::Finding;
 use super::loops::Loops;
 use super::polled::Polled;
 use crate::ledger::Ledger;
 use crate::names::{CodeName, Excerpt, Names};
 use crate::resource::Resource;
-
-/// A circular buffer of the launch, in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
-pub struct CircularBuffer {
-    /// Its id.
-    pub index: u8,
-    /// L1 address.
-    pub address: u32,
-    /// Size in bytes.
-    pub size: u32,
-    /// Pages in it.
-    pub pages: u32,
-    /// Bytes per page.
-    pub page_bytes: u32,
-}
 
 /// The parts of a machine that the analysis reads.
 pub trait Machine {

@@ -5,7 +5,7 @@
 //! written, explain a hang; a wrong number does not. A wait that carries its own proof needs no other
 //! explanation.
 
-use super::checks::Finding;
+use super::finding::Finding;
 use super::graph::{Graph, Standing};
 use super::hazards as h;
 use super::scene::Scene;

@@ -1,0 +1,61 @@
+//! What all endpoints have in common: an address space, plain memory, what is not there.
+
+use devices::DeviceFault;
+use sim_core::Category;
+
+/// Something on the NoC with an address space of its own.
+pub(crate) trait Endpoint {
+    /// Reads `bytes.len()` bytes.
+    fn read(&mut self, addr: u64, bytes: &mut [u8]) -> Result<(), DeviceFault>;
+
+    /// Writes `bytes`.
+    fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), DeviceFault>;
+}
+
+/// Nothing is at that address of an endpoint.
+pub(super) fn unmapped(what: &str, addr: u64, bytes: usize) -> DeviceFault {
+    let text = format!("{what} address {addr:#x} (+{bytes}): nothing is known there");
+    DeviceFault::new(Category::Unsupported, "endpoint-unmapped", text)
+}
+
+/// A block of plain memory. A copy shares the bytes until one of the two writes.
+#[derive(Clone, Debug)]
+pub(super) struct Ram {
+    pub(super) base: u64,
+    pub(super) bytes: std::sync::Arc<[u8]>,
+}
+
+impl Ram {
+    pub(super) fn new(base: u64, size: usize) -> Self {
+        Self { base, bytes: std::iter::repeat_n(0, size).collect() }
+    }
+
+    /// The bytes at an address, if all of them are inside.
+    pub(super) fn slice(&self, addr: u64, length: usize) -> Option<&[u8]> {
+        self.bytes.get(self.range(addr, length)?)
+    }
+
+    /// The same to be written.
+    pub(super) fn slice_mut(&mut self, addr: u64, length: usize) -> Option<&mut [u8]> {
+        let range = self.range(addr, length)?;
+        let is_inside = range.end <= self.bytes.len();
+        is_inside.then(|| &mut std::sync::Arc::make_mut(&mut self.bytes)[range])
+    }
+
+    pub(super) fn range(&self, addr: u64, length: usize) -> Option<std::ops::Range<usize>> {
+        let start = usize::try_from(addr.checked_sub(self.base)?).ok()?;
+        Some(start..start.checked_add(length)?)
+    }
+
+    pub(super) fn word(&self, addr: u64) -> u32 {
+        let start = (addr - self.base) as usize;
+        let word = self.bytes.get(start..start + 4).and_then(|word| word.try_into().ok());
+        word.map_or(0, u32::from_le_bytes)
+    }
+
+    pub(super) fn set_word(&mut self, addr: u64, value: u32) {
+        if let Some(word) = self.slice_mut(addr, 4) {
+            word.copy_from_slice(&value.to_le_bytes());
+        }
+    }
+}

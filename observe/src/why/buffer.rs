@@ -1,0 +1,16 @@
+//! Circular buffers as a launch lays them out.
+
+/// A circular buffer of the launch, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct CircularBuffer {
+    /// Its id.
+    pub index: u8,
+    /// L1 address.
+    pub address: u32,
+    /// Size in bytes.
+    pub size: u32,
+    /// Pages in it.
+    pub pages: u32,
+    /// Bytes per page.
+    pub page_bytes: u32,
+}
