@@ -39,7 +39,7 @@ impl Default for HandshakeLog {
     }
 }
 
-impl<N: Names> Observer for HandshakeLog<N> {
+impl<N: Names + 'static> Observer for HandshakeLog<N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         if let Event::L1Store { addr, width, .. } = *event
             && !crate::hash::touches(&self.ranges, addr, width.bytes())

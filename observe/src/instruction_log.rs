@@ -70,7 +70,7 @@ impl<W: Write, N: Names> InstructionLog<W, N> {
     }
 }
 
-impl<W: Write, N: Names> Observer for InstructionLog<W, N> {
+impl<W: Write + 'static, N: Names + 'static> Observer for InstructionLog<W, N> {
     fn wants_retires(&self, core: CoreId) -> bool {
         self.error.is_none() && self.cores.contains(core)
     }

@@ -221,7 +221,7 @@ fn share((reason, pc, text): (String, u32, String), place: Place) -> Share {
     }
 }
 
-impl<N: Names> Observer for Stalls<N> {
+impl<N: Names + 'static> Observer for Stalls<N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         let cycle = stamp.cycle.0;
         match *event {

@@ -1,5 +1,9 @@
 //! Events for tests: one strategy per kind, so that a new kind does not compile without one.
 
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+
 use proptest::prelude::*;
 use sim_core::observer::{SemaphoreOp, Slot};
 use sim_core::{
@@ -207,5 +211,26 @@ fn tensix_event_of(kind: EventKind) -> BoxedStrategy<Event> {
             (threads(), words()).prop_map(|(thread, word)| Event::UnitDone { thread, word }).boxed()
         }
         _ => bytes().prop_map(|mask| Event::IcacheInvalidate { mask }).boxed(),
+    }
+}
+
+/// A writer that can still be read when an observer has it.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Kept(Rc<RefCell<Vec<u8>>>);
+
+impl Kept {
+    /// What has been written.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.0.borrow().clone()
+    }
+}
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

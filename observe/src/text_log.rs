@@ -47,7 +47,7 @@ impl<W: Write, N: Names> TextLog<W, N> {
     }
 }
 
-impl<W: Write, N: Names> Observer for TextLog<W, N> {
+impl<W: Write + 'static, N: Names + 'static> Observer for TextLog<W, N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         if let Event::L1Store { addr, width, .. } = *event
             && !crate::hash::touches(&[DEFAULT_L1], addr, width.bytes())
@@ -100,7 +100,7 @@ fn source(pc: u32, code: Option<CodeName>) -> String {
 mod tests {
     use super::*;
     use crate::BuiltInNames;
-    use crate::testing::at;
+    use crate::testing::{Kept, at};
     use sim_core::observer::SemaphoreOp;
     use sim_core::{AgentId, CoreId, ThreadId, Width};
 
@@ -116,9 +116,9 @@ mod tests {
         }
     }
 
-    fn logged(filter: &str, names: impl Names) -> String {
-        let mut bytes = Vec::new();
-        let mut log = TextLog::new(&mut bytes, names, Targets::parse(filter).expect("a filter"));
+    fn logged(filter: &str, names: impl Names + 'static) -> String {
+        let kept = Kept::default();
+        let mut log = TextLog::new(kept.clone(), names, Targets::parse(filter).expect("a filter"));
         let brisc = AgentId::Core(CoreId::Brisc);
         let go = Event::L1Store { addr: 0x68, value: 0x80, width: Width::Byte };
         log.event(at(7, brisc, 0x3C28), &go);
@@ -128,7 +128,7 @@ mod tests {
         let far = Event::L1Store { addr: 0x4000, value: 1, width: Width::Byte };
         log.event(at(9, brisc, 0), &far);
         log.finish().expect("a vector takes it");
-        String::from_utf8(bytes).expect("text")
+        String::from_utf8(kept.bytes()).expect("text")
     }
 
     const GO: &str = "        7 BRISC     go        subordinate_sync.dm1 = RUN_SYNC_MSG_GO (0x80)  \

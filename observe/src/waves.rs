@@ -358,7 +358,7 @@ fn reason_number(reason: &WaitReason) -> u32 {
     reason.number().into()
 }
 
-impl<W: Write + Seek> Observer for Waves<W> {
+impl<W: Write + Seek + 'static> Observer for Waves<W> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         self.at(stamp.cycle);
         match *event {

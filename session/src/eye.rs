@@ -45,7 +45,7 @@ impl<S: Sink> Eye<S> {
     }
 }
 
-impl<S: Sink> Observer for Eye<S> {
+impl<S: Sink + 'static> Observer for Eye<S> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         self.sink.event(stamp, event);
         if self.go.is_given(event) {

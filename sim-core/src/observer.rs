@@ -10,7 +10,7 @@ mod listener;
 
 pub use cells::{Cell, Doing, Glimpse, ShowsCells};
 pub use encode::{EventKind, SCHEMA_VERSION};
-pub use listener::{NullObserver, Observer};
+pub use listener::{NullObserver, Observer, Somebody};
 
 use crate::batch::Width;
 use crate::ids::{AgentId, CoreId, ThreadId};

@@ -77,9 +77,9 @@ impl Trials {
     }
 }
 
-impl<O: Observer> Tile<O> {
-    /// Goes beyond the time of the others of a chip, up to `limit` at most, if that looks safe.
-    pub fn venture(&mut self, limit: Cycle) {
+impl<O: Observer + ?Sized> Tile<O> {
+    /// [`Tile::venture`]
+    pub(crate) fn venture_here(&mut self, limit: Cycle) {
         if self.is_undisturbed() && !self.awaits_answers() && !self.fabric.has_departures() {
             let Schedule { running, alarm } = self.schedule();
             let limit = self.calm_until(alarm.map_or(limit, |alarm| alarm.min(limit)));
@@ -89,9 +89,8 @@ impl<O: Observer> Tile<O> {
         }
     }
 
-    /// Somebody of the chip looks at the tile, or does something to it, as of `now`: if it is ahead
-    /// of that, it comes back.
-    pub fn settle(&mut self, now: Cycle) {
+    /// [`Tile::settle`]
+    pub(crate) fn settle_here(&mut self, now: Cycle) {
         if self.now <= now {
             return;
         }

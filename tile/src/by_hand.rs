@@ -10,10 +10,9 @@ use sim_core::{Agent as _, CoreId, Cycle, L1, Observer, Width};
 
 use crate::tile::Tile;
 
-impl<O: Observer> Tile<O> {
-    /// Begins an epoch that is to be ended with [`Tile::end_epoch`]. `false`, and none has begun:
-    /// nothing can move any more.
-    pub fn begin_epoch(&mut self) -> bool {
+impl<O: Observer + ?Sized> Tile<O> {
+    /// [`Tile::begin_epoch`]
+    pub(crate) fn begin_epoch_here(&mut self) -> bool {
         self.grant_pushes();
         let schedule = self.schedule_now();
         let is_quiet = self.tensix.is_asleep()
@@ -42,8 +41,8 @@ impl<O: Observer> Tile<O> {
         self.cores[id].run(&self.shared, until);
     }
 
-    /// Takes all cores to the end of the epoch and applies what they did.
-    pub fn end_epoch(&mut self) {
+    /// [`Tile::end_epoch`]
+    pub(crate) fn end_epoch_here(&mut self) {
         let (start, end) = (self.now, self.epoch_end());
         for id in CoreId::ALL {
             self.cores[id].run(&self.shared, end);
@@ -56,8 +55,8 @@ impl<O: Observer> Tile<O> {
         self.next_fault()
     }
 
-    /// Has other ways to the same result taken from now on, between two epochs.
-    pub fn set_shortcuts(&mut self, shortcuts: sim_core::Shortcuts) {
+    /// [`Tile::set_shortcuts`]
+    pub(crate) fn set_shortcuts_here(&mut self, shortcuts: sim_core::Shortcuts) {
         self.config.shortcuts = shortcuts;
         self.tensix.set_shortcuts(shortcuts);
         self.wake_all();

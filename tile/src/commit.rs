@@ -14,7 +14,7 @@ use crate::watchers::is_pure_load;
 /// Posted stores of the five cores while they are being applied.
 type Posted = [Vec<Store>; CoreId::COUNT];
 
-impl<O: Observer> Tile<O> {
+impl<O: Observer + ?Sized> Tile<O> {
     /// Applies the epoch `[start, end)`.
     pub(crate) fn commit(&mut self, start: Cycle, end: Cycle) {
         let mut touched =

@@ -20,7 +20,7 @@ pub const DEBUG_CONTROL: u32 = memory_map::reg::tile_control::RISC_DBG_CNTL_0;
 /// Number of the pc among the registers.
 const PC: u32 = 32;
 
-impl<O: Observer> Tile<O> {
+impl<O: Observer + ?Sized> Tile<O> {
     /// Somebody accesses a debug register of a core.
     pub(crate) fn debug_access(
         &mut self,

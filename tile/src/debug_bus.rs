@@ -41,7 +41,7 @@ fn assemble(fields: &[Field]) -> u128 {
     })
 }
 
-impl<O: Observer> Tile<O> {
+impl<O: Observer + ?Sized> Tile<O> {
     /// The word that `DBG_RD_DATA` shows for a value of `DBG_BUS_CTRL`; `None` if it is switched
     /// off or nothing of the group is modelled.
     pub(crate) fn debug_bus(&mut self, select: u32, now: Cycle) -> Option<u32> {

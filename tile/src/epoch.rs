@@ -49,13 +49,9 @@ pub enum Stop {
     Halted(CoreId),
 }
 
-impl<O: Observer> Tile<O> {
-    /// Advances to `limit` (rounded up to an epoch boundary), until `wait` is met, or until
-    /// nothing moves.
-    ///
-    /// With a `wait` the host is taken to do nothing until it is met: if the machine becomes
-    /// quiescent first, nobody ever will, and the verdict is a deadlock.
-    pub fn run(&mut self, limit: Cycle, wait: Option<HostWait>) -> Stop {
+impl<O: Observer + ?Sized> Tile<O> {
+    /// [`Tile::run`]
+    pub(crate) fn run_here(&mut self, limit: Cycle, wait: Option<HostWait>) -> Stop {
         let limit = self.config.epoch.round_up(limit);
         self.set_host_watch(wait);
         loop {
@@ -77,13 +73,8 @@ impl<O: Observer> Tile<O> {
         }
     }
 
-    /// Advances a tile of a chip to `limit`, which is an epoch boundary, or to a guest mistake, in
-    /// which case the rest is still to be done. With `until_departure` it stops as soon as a
-    /// message for another endpoint is ready.
-    ///
-    /// # Errors
-    /// A guest mistake.
-    pub fn advance_to(
+    /// [`Tile::advance_to`]
+    pub(crate) fn advance_to_here(
         &mut self,
         limit: Cycle,
         until_departure: bool,

@@ -145,7 +145,7 @@ impl Fabric {
 }
 
 /// The tile as its NIUs see it.
-struct Port<'a, O: Observer> {
+struct Port<'a, O: Observer + ?Sized> {
     tile: &'a mut Tile<O>,
     asker: Asker,
 }
@@ -155,7 +155,7 @@ fn beyond(address: u64) -> DeviceFault {
     fault(Category::UndefinedBehavior, "unmapped-access", message)
 }
 
-impl<O: Observer> MemoryPort for Port<'_, O> {
+impl<O: Observer + ?Sized> MemoryPort for Port<'_, O> {
     fn read_bytes(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), DeviceFault> {
         let addr = u32::try_from(address).map_err(|_| beyond(address))?;
         self.tile.read_block(self.asker, addr, bytes)
@@ -167,7 +167,7 @@ impl<O: Observer> MemoryPort for Port<'_, O> {
     }
 }
 
-impl<O: Observer> Tile<O> {
+impl<O: Observer + ?Sized> Tile<O> {
     /// A store to an NIU register; may start a request.
     pub(crate) fn noc_store(
         &mut self,
@@ -317,8 +317,8 @@ impl<O: Observer> Tile<O> {
         self.fabric.in_flight.push_back(entry, at);
     }
 
-    /// A message of another endpoint. It takes effect in its cycle, or now if the tile is past it.
-    pub fn receive(&mut self, arrival: Arrival) {
+    /// [`Tile::receive`]
+    pub(crate) fn receive_here(&mut self, arrival: Arrival) {
         self.note_input(|| InputKind::Arrival(arrival.clone()));
         let Arrival { cycle, source, sequence, message } = arrival;
         // A lone tile may stand up to an epoch beyond where it was asked to go.

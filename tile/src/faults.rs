@@ -22,7 +22,7 @@ use tensix::DoorError;
 use crate::route::Asker;
 use crate::tile::Tile;
 
-impl<O: Observer> Tile<O> {
+impl<O: Observer + ?Sized> Tile<O> {
     /// Notes a mistake and stops who made it.
     #[cold]
     pub(crate) fn report(&mut self, fault: Box<GuestError>) {

@@ -10,6 +10,26 @@ use crate::route::Asker;
 use crate::tile::Tile;
 
 impl<O: Observer> Tile<O> {
+    /// Reads an aligned word.
+    ///
+    /// # Errors
+    /// As [`Tile::host_read`].
+    pub fn host_read_word(&mut self, addr: u32) -> Result<u32, Box<GuestError>> {
+        let mut bytes = [0; 4];
+        self.host_read(addr, &mut bytes)?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    /// Writes an aligned word.
+    ///
+    /// # Errors
+    /// As [`Tile::host_write`].
+    pub fn host_write_word(&mut self, addr: u32, value: u32) -> Result<(), Box<GuestError>> {
+        self.host_write(addr, &value.to_le_bytes())
+    }
+}
+
+impl<O: Observer + ?Sized> Tile<O> {
     fn host(&self) -> Asker {
         Asker {
             view: View::Noc,
@@ -26,11 +46,12 @@ impl<O: Observer> Tile<O> {
         Box::new(fault.at(at))
     }
 
-    /// Reads the tile's address space: L1, or registers (as whole words).
-    ///
-    /// # Errors
-    /// Nothing is mapped there for the NoC, or the device refuses.
-    pub fn host_read(&mut self, addr: u32, bytes: &mut [u8]) -> Result<(), Box<GuestError>> {
+    /// [`Tile::host_read`]
+    pub(crate) fn host_read_here(
+        &mut self,
+        addr: u32,
+        bytes: &mut [u8],
+    ) -> Result<(), Box<GuestError>> {
         let host = self.host();
         self.note_host_read(addr, bytes.len());
         self.read_block(host, addr, bytes).map_err(|fault| self.host_error(fault))
@@ -41,11 +62,12 @@ impl<O: Observer> Tile<O> {
         self.read_l1_block(addr, bytes);
     }
 
-    /// Writes the tile's address space: L1, or registers (aligned words).
-    ///
-    /// # Errors
-    /// Nothing is mapped there for the NoC, or the device refuses.
-    pub fn host_write(&mut self, addr: u32, bytes: &[u8]) -> Result<(), Box<GuestError>> {
+    /// [`Tile::host_write`]
+    pub(crate) fn host_write_here(
+        &mut self,
+        addr: u32,
+        bytes: &[u8],
+    ) -> Result<(), Box<GuestError>> {
         let host = self.host();
         self.note_input(|| InputKind::Write { addr, bytes: bytes.into() });
         if O::ENABLED {
@@ -71,24 +93,6 @@ impl<O: Observer> Tile<O> {
             }
         }
         done.map_err(|fault| self.host_error(fault))
-    }
-
-    /// Reads an aligned word.
-    ///
-    /// # Errors
-    /// As [`Tile::host_read`].
-    pub fn host_read_word(&mut self, addr: u32) -> Result<u32, Box<GuestError>> {
-        let mut bytes = [0; 4];
-        self.host_read(addr, &mut bytes)?;
-        Ok(u32::from_le_bytes(bytes))
-    }
-
-    /// Writes an aligned word.
-    ///
-    /// # Errors
-    /// As [`Tile::host_write`].
-    pub fn host_write_word(&mut self, addr: u32, value: u32) -> Result<(), Box<GuestError>> {
-        self.host_write(addr, &value.to_le_bytes())
     }
 
     /// A byte, half or word of L1.

@@ -54,10 +54,10 @@ pub struct Inputs {
     pub inputs: Vec<Input>,
 }
 
-impl<O: Observer> Tile<O> {
-    /// Keeps what comes from outside from now on, for [`Tile::take_inputs`].
-    pub fn keep_inputs(&mut self) {
-        let (config, first) = (self.config, self.snapshot(None));
+impl<O: Observer + ?Sized> Tile<O> {
+    /// [`Tile::keep_inputs`]
+    pub(crate) fn keep_inputs_here(&mut self) {
+        let (config, first) = (self.config, self.snapshot_here(None));
         self.kept = Some(Box::new(Inputs { config, first, inputs: Vec::new() }));
     }
 
@@ -66,14 +66,14 @@ impl<O: Observer> Tile<O> {
         self.kept.take().map(|kept| *kept)
     }
 
-    /// Has something come from outside again. It takes effect now; what was refused then is refused again.
-    pub fn give(&mut self, input: &InputKind) {
+    /// [`Tile::give`]
+    pub(crate) fn give_here(&mut self, input: &InputKind) {
         match input {
-            InputKind::Write { addr, bytes } => drop(self.host_write(*addr, bytes)),
+            InputKind::Write { addr, bytes } => drop(self.host_write_here(*addr, bytes)),
             InputKind::Read { addr, bytes } => {
-                drop(self.host_read(*addr, &mut vec![0; *bytes]));
+                drop(self.host_read_here(*addr, &mut vec![0; *bytes]));
             }
-            InputKind::Arrival(arrival) => self.receive(arrival.clone()),
+            InputKind::Arrival(arrival) => self.receive_here(arrival.clone()),
         }
     }
 

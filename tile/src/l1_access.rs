@@ -9,7 +9,7 @@ use sim_core::{AgentId, CoreId, Cycle, Event, L1, Observer, Width};
 use crate::route::Asker;
 use crate::tile::Tile;
 
-impl<O: Observer> Tile<O> {
+impl<O: Observer + ?Sized> Tile<O> {
     /// The one way into L1 outside a lone runner: keeps decoded code and watches right. Returns
     /// whether the page is observed.
     #[inline]

@@ -17,6 +17,7 @@ mod commit;
 mod config;
 mod debug;
 mod debug_bus;
+mod doors;
 mod epoch;
 mod fabric;
 mod faults;

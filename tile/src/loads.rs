@@ -12,7 +12,7 @@ use crate::route::{
 };
 use crate::tile::{Answer, Served, Tile};
 
-impl<O: Observer> Tile<O> {
+impl<O: Observer + ?Sized> Tile<O> {
     /// A load by a core; some block.
     pub(crate) fn load_for_core(
         &mut self,

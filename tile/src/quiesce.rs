@@ -93,10 +93,9 @@ pub struct Quiescence {
     pub host: Option<HostWait>,
 }
 
-impl<O: Observer> Tile<O> {
-    /// Who waits for what right now. Meaningful at any time; complete when nothing moves.
-    #[must_use]
-    pub fn waits(&self) -> Vec<AgentWait> {
+impl<O: Observer + ?Sized> Tile<O> {
+    /// [`Tile::waits`]
+    pub(crate) fn waits_here(&self) -> Vec<AgentWait> {
         let mut waits: Vec<AgentWait> =
             CoreId::ALL.into_iter().filter_map(|id| self.core_wait(id)).collect();
         for thread in ThreadId::ALL {
@@ -156,15 +155,13 @@ impl<O: Observer> Tile<O> {
         matches!(self.cores[core].status(), Status::Faulted)
     }
 
-    /// What it means that nothing moves here, if nothing can without anybody else's doing; `host` is
-    /// what the host waits for, if it does nothing before that.
-    #[must_use]
-    pub fn verdict(&self, host: Option<HostWait>) -> Option<Quiescence> {
+    /// [`Tile::verdict`]
+    pub(crate) fn verdict_here(&self, host: Option<HostWait>) -> Option<Quiescence> {
         (!self.is_active()).then(|| self.quiescence(host))
     }
 
     pub(crate) fn quiescence(&self, host: Option<HostWait>) -> Quiescence {
-        let mut waits = self.waits();
+        let mut waits = self.waits_here();
         mark_stuck(&mut waits, host.is_none());
         let stuck = waits.iter().any(|wait| wait.stuck);
         // A bound host waits for somebody of the machine, and nobody moves.

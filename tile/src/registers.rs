@@ -14,10 +14,9 @@ use crate::tile::Tile;
 /// The cores that have mailboxes.
 const MAILBOX_CORES: [CoreId; 4] = [CoreId::Brisc, CoreId::Trisc0, CoreId::Trisc1, CoreId::Trisc2];
 
-impl<O: Observer> Tile<O> {
-    /// The whole state as a tree; its first level is `core`, `mailbox`, `pcbuf`, `noc0`, `noc1` and
-    /// `tensix`. Parked cores leave their loops first, so that every register is exact as of now.
-    pub fn registers(&mut self) -> Register {
+impl<O: Observer + ?Sized> Tile<O> {
+    /// [`Tile::registers`]
+    pub(crate) fn registers_here(&mut self) -> Register {
         self.wake_all();
         let cores = CoreId::ALL.map(|id| self.core_registers(id));
         let nocs = [0, 1].map(|noc| niu_registers(noc, &mut self.nius[noc]));

@@ -83,7 +83,7 @@ fn narrow(what: &str, addr: u32, width: Width) -> DeviceFault {
     fault(Category::UndefinedBehavior, "narrow-device-access", message)
 }
 
-impl<O: Observer> Tile<O> {
+impl<O: Observer + ?Sized> Tile<O> {
     /// A posted store of a core to anything but L1.
     pub(crate) fn device_store(
         &mut self,

@@ -22,7 +22,7 @@ pub(crate) fn goes_on(core: &Core) -> bool {
     core.is_running() || core.spin().is_some_and(|spin| spin.leaves_at().is_some())
 }
 
-impl<O: Observer> Tile<O> {
+impl<O: Observer + ?Sized> Tile<O> {
     /// When the first core goes on that waits by the wall clock.
     #[must_use]
     pub fn alarm(&self) -> Option<Cycle> {

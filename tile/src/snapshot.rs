@@ -33,11 +33,9 @@ macro_rules! snapshot {
             $($field: $type,)*
         }
 
-        impl<O: Observer> Tile<O> {
-            /// The tile as it is now, between two epochs. Pages of L1 that have not changed since
-            /// `like` are shared with it.
-            #[must_use]
-            pub fn snapshot(&self, like: Option<&TileSnapshot>) -> TileSnapshot {
+        impl<O: Observer + ?Sized> Tile<O> {
+            /// [`Tile::snapshot`]
+            pub(crate) fn snapshot_here(&self, like: Option<&TileSnapshot>) -> TileSnapshot {
                 let Self { config: _, engine: _, observer: _, kept: _, shared, $($field,)* } = self;
                 let none = L1Image::default();
                 TileSnapshot(Arc::new(State {
@@ -105,10 +103,9 @@ impl TileSnapshot {
     }
 }
 
-impl<O: Observer> Tile<O> {
-    /// Goes back, or forward, to where a snapshot was taken of this tile or of one with equal
-    /// [`crate::TileConfig`] but for engine and shortcuts. The observer is told nothing of it.
-    pub fn restore(&mut self, snapshot: &TileSnapshot) {
+impl<O: Observer + ?Sized> Tile<O> {
+    /// [`Tile::restore`]
+    pub(crate) fn restore_here(&mut self, snapshot: &TileSnapshot) {
         self.put_back(snapshot);
         self.tensix.set_shortcuts(self.config.shortcuts);
         for id in CoreId::ALL {

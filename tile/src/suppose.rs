@@ -57,9 +57,9 @@ pub enum Supposition {
     },
 }
 
-impl<O: Observer> Tile<O> {
-    /// Makes it true, between two epochs. `false`: it cannot be.
-    pub fn suppose(&mut self, what: Supposition) -> bool {
+impl<O: Observer + ?Sized> Tile<O> {
+    /// [`Tile::suppose`]
+    pub(crate) fn suppose_here(&mut self, what: Supposition) -> bool {
         let done = match what {
             Supposition::Stream { stream, register, more } => {
                 let now = self.overlay.read(stream, register);

@@ -13,7 +13,7 @@ use tensix::TrackedAccess;
 use crate::route::Asker;
 use crate::tile::Tile;
 
-impl<O: Observer> Tile<O> {
+impl<O: Observer + ?Sized> Tile<O> {
     pub(crate) fn tdma_store(
         &mut self,
         asker: Asker,

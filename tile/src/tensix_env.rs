@@ -11,7 +11,7 @@ use crate::route::Asker;
 use crate::tile::Tile;
 
 /// The parts of the tile the coprocessor may look at while it is stepped.
-pub(crate) struct TensixEnv<'a, O> {
+pub(crate) struct TensixEnv<'a, O: ?Sized> {
     pub(crate) observer: &'a mut O,
     pub(crate) overlay: &'a Overlay,
     pub(crate) shared: &'a Shared,
@@ -35,7 +35,7 @@ impl Deferred {
     }
 }
 
-impl<O: Observer> Env for TensixEnv<'_, O> {
+impl<O: Observer + ?Sized> Env for TensixEnv<'_, O> {
     const OBSERVED: bool = O::ENABLED;
 
     fn event(&mut self, stamp: Stamp, event: Event) {
@@ -122,7 +122,7 @@ impl<O: Observer> Env for TensixEnv<'_, O> {
     }
 }
 
-impl<O: Observer> Tile<O> {
+impl<O: Observer + ?Sized> Tile<O> {
     /// Runs `act` on the coprocessor with its view of the rest.
     pub(crate) fn with_tensix<R>(
         &mut self,

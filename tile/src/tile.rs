@@ -68,12 +68,11 @@ pub(crate) struct PushWait {
 
 /// One Tensix tile.
 #[derive(Debug)]
-pub struct Tile<O: Observer = NullObserver> {
+pub struct Tile<O: Observer + ?Sized = NullObserver> {
     pub(crate) config: TileConfig,
     pub(crate) shared: Arc<Shared>,
     pub(crate) cores: Slots<Core>,
     pub(crate) engine: Engine<Core>,
-    pub(crate) observer: O,
     pub(crate) now: Cycle,
     /// Since when nothing can move, if nothing can.
     pub(crate) quiet_since: Option<Cycle>,
@@ -125,6 +124,8 @@ pub struct Tile<O: Observer = NullObserver> {
     pub(crate) trials: Trials,
     /// What came from outside, if somebody wants to make it again.
     pub(crate) kept: Option<Box<crate::Inputs>>,
+    /// Last, so that a tile can be pointed at without knowing its type.
+    pub(crate) observer: O,
 }
 
 impl<O: Observer> Tile<O> {
@@ -192,7 +193,9 @@ impl<O: Observer> Tile<O> {
             kept: None,
         })
     }
+}
 
+impl<O: Observer + ?Sized> Tile<O> {
     /// What was chosen.
     #[must_use]
     pub fn config(&self) -> &TileConfig {
@@ -249,8 +252,8 @@ impl<O: Observer> Tile<O> {
         &mut self.observer
     }
 
-    /// Instructions retired per core, in [`CoreId::ALL`] order, exact as of now.
-    pub fn instructions(&mut self) -> [u64; CoreId::COUNT] {
+    /// [`Tile::instructions`]
+    pub(crate) fn instructions_here(&mut self) -> [u64; CoreId::COUNT] {
         self.wake_all();
         CoreId::ALL.map(|id| self.cores[id].instructions())
     }
@@ -278,36 +281,31 @@ impl<O: Observer> Tile<O> {
         self.cores[id].wake(&self.shared, now);
     }
 
-    /// A hash of everything that determines the future: equal for equal machines whatever engine
-    /// ran them, whether cores were parked, and whoever observed.
-    pub fn state_hash(&mut self) -> u64 {
+    /// [`Tile::state_hash`]
+    pub(crate) fn state_hash_here(&mut self) -> u64 {
         self.wake_all();
         let mut hasher = StateHasher::default();
         self.hash_parts(&mut hasher, true);
         hasher.finish()
     }
 
-    /// A hash of what cores can change for others: L1, devices, the coprocessor; not the cores, not the
-    /// time. Equal at two moments between which nobody has done anything to anybody.
-    #[must_use]
-    pub fn effects_hash(&self) -> u64 {
+    /// [`Tile::effects_hash`]
+    pub(crate) fn effects_hash_here(&self) -> u64 {
         let mut hasher = StateHasher::default();
         self.shared.l1.hash_state(&mut hasher);
         self.hash_devices(&mut hasher);
         hasher.finish()
     }
 
-    /// As [`Tile::effects_hash`], without L1.
-    #[must_use]
-    pub fn devices_hash(&self) -> u64 {
+    /// [`Tile::devices_hash`]
+    pub(crate) fn devices_hash_here(&self) -> u64 {
         let mut hasher = StateHasher::default();
         self.hash_devices(&mut hasher);
         hasher.finish()
     }
 
-    /// A hash of each part of L1 of so many bytes, a multiple of 4, in order.
-    #[must_use]
-    pub fn l1_hashes(&self, bytes: u32) -> Vec<u64> {
+    /// [`Tile::l1_hashes`]
+    pub(crate) fn l1_hashes_here(&self, bytes: u32) -> Vec<u64> {
         let starts = (0..sim_core::l1::L1_BYTES).step_by(bytes.max(4) as usize);
         let of = |start: u32| {
             let mut hasher = StateHasher::default();

@@ -56,7 +56,7 @@ impl Standing {
     }
 }
 
-impl<O: Observer> Tile<O> {
+impl<O: Observer + ?Sized> Tile<O> {
     /// Whether the next epoch may be one of these: what the cores do in it.
     pub(crate) fn unattended(&self) -> Option<Standing> {
         let mut standing = Standing::NOBODY;

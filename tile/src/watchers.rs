@@ -29,7 +29,7 @@ pub(crate) fn is_pure_load(id: CoreId, request: &Request) -> bool {
     }
 }
 
-impl<O: Observer> Tile<O> {
+impl<O: Observer + ?Sized> Tile<O> {
     /// Cores parked on device registers run this epoch like everybody else: something that may
     /// change those registers happens in it, or happened between their read and their parking.
     pub(crate) fn rouse_device_watchers(&mut self, start: Cycle, end: Cycle) {

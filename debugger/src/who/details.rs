@@ -157,7 +157,7 @@ const FIELDS: [(&str, u32); 3] = [
     ("NOC_AT_DATA", niu::NOC_AT_DATA_OFFSET),
 ];
 
-impl<F: Fn(&Sent) -> bool> Observer for Commands<F> {
+impl<F: Fn(&Sent) -> bool + 'static> Observer for Commands<F> {
     fn event(&mut self, at: Stamp, event: &Event) {
         if at.cycle >= self.until {
             return;
@@ -228,7 +228,7 @@ fn registers<O: Observer>(tile: &mut Tile<O>) -> [[[u32; 3]; INITIATORS]; 2] {
 fn last_command(
     machine: &Machine,
     until: Cycle,
-    is_meant: impl Fn(&Sent) -> bool + Copy,
+    is_meant: impl Fn(&Sent) -> bool + Copy + 'static,
 ) -> io::Result<Option<Sent>> {
     let mut length = FIRST_WINDOW;
     loop {
@@ -255,7 +255,7 @@ pub(super) fn own_read(
     written: &Written,
 ) -> io::Result<Option<Sent>> {
     let pc = written.pc.unwrap_or(0);
-    last_command(machine, written.cycle + 1, |sent| {
+    last_command(machine, written.cycle + 1, move |sent| {
         let here = if sent.is_read() { sent.local } else { sent.addr as u32 };
         // A word may begin in front of what was moved.
         sent.noc == noc
@@ -271,7 +271,7 @@ pub(super) fn sent(
     ticket: u32,
     until: Cycle,
 ) -> io::Result<Option<Sent>> {
-    last_command(machine, until, |sent| {
+    last_command(machine, until, move |sent| {
         sent.noc == noc && ticket.wrapping_sub(sent.ticket) < sent.packets.max(1)
     })
 }

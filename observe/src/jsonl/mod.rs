@@ -110,7 +110,7 @@ impl<W: Write, N: Names> JsonLines<W, N> {
     }
 }
 
-impl<W: Write, N: Names> Observer for JsonLines<W, N> {
+impl<W: Write + 'static, N: Names + 'static> Observer for JsonLines<W, N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         if let Event::L1Store { addr, width, .. } = *event
             && !crate::hash::touches(&[DEFAULT_L1], addr, width.bytes())

@@ -282,7 +282,7 @@ fn source(pc: u32, code: Option<CodeName>) -> Message {
     notes
 }
 
-impl<W: Write, N: Names> Observer for Perfetto<W, N> {
+impl<W: Write + 'static, N: Names + 'static> Observer for Perfetto<W, N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         if let Event::L1Store { addr, width, .. } = *event
             && !crate::hash::touches(&[DEFAULT_L1], addr, width.bytes())

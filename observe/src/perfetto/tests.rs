@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::BuiltInNames;
-use crate::testing::at;
+use crate::testing::{Kept, at};
 use prost::Message as _;
 use sim_core::WaitReason;
 use sim_core::observer::{SemaphoreOp, Slot};
@@ -68,11 +68,11 @@ struct TrackEvent {
 }
 
 fn trace_of(events: &[(Stamp, Event)]) -> Trace {
-    let mut bytes = Vec::new();
-    let mut perfetto = Perfetto::new(&mut bytes, BuiltInNames, false);
+    let kept = Kept::default();
+    let mut perfetto = Perfetto::new(kept.clone(), BuiltInNames, false);
     events.iter().for_each(|(stamp, event)| perfetto.event(*stamp, event));
     perfetto.finish(Cycle(1000), &[], "DONE").expect("a vector takes everything");
-    Trace::decode(bytes.as_slice()).expect("the trace is a protobuf message")
+    Trace::decode(kept.bytes().as_slice()).expect("the trace is a protobuf message")
 }
 
 fn track(trace: &Trace, name: &str) -> u64 {
@@ -163,11 +163,11 @@ fn tracks_are_declared_once_and_before_use() {
 
 #[test]
 fn output_that_is_cut_at_a_packet_is_valid() {
-    let mut bytes = Vec::new();
-    let mut perfetto = Perfetto::new(&mut bytes, BuiltInNames, false);
+    let kept = Kept::default();
+    let mut perfetto = Perfetto::new(kept.clone(), BuiltInNames, false);
     let thread = AgentId::Thread(ThreadId::T1);
     perfetto.event(at(10, thread, 0x100), &semaphore(SemaphoreOp::Post, 0, 1));
     drop(perfetto);
-    let trace = Trace::decode(bytes.as_slice()).expect("whole packets only");
+    let trace = Trace::decode(kept.bytes().as_slice()).expect("whole packets only");
     assert!(trace.packet.iter().any(|packet| packet.track_event.is_some()));
 }

@@ -122,7 +122,7 @@ impl<N: Names> std::fmt::Display for Summary<N> {
     }
 }
 
-impl<N: Names> Observer for Summary<N> {
+impl<N: Names + 'static> Observer for Summary<N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         self.collect(stamp, event);
     }

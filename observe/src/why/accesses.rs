@@ -274,7 +274,7 @@ pub(super) fn load_address(word: u32, registers: &Registers) -> Option<u32> {
     registers.known(rs1(word)).map(|base| base.wrapping_add_signed(imm_i(word)))
 }
 
-impl<N: Names> Observer for Accesses<N> {
+impl<N: Names + 'static> Observer for Accesses<N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         if let Event::L1Store { addr, .. } | Event::L1Atomic { addr, .. } = *event {
             let bytes = if let Event::L1Store { width, .. } = event { width.bytes() } else { 4 };

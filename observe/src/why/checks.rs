@@ -301,7 +301,7 @@ impl<N: Names> Checks<N> {
     }
 }
 
-impl<N: Names> Observer for Checks<N> {
+impl<N: Names + 'static> Observer for Checks<N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         self.leftovers.event(stamp, event);
         match *event {

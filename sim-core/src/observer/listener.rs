@@ -1,4 +1,4 @@
-//! Who listens: the trait, nobody, two at once, perhaps one.
+//! Who listens: the trait, nobody, two at once, perhaps one, somebody.
 
 use super::{Event, Glimpse, ParkedSpan, ShowsCells, Stamp};
 use crate::batch::{Jump, Retire};
@@ -6,7 +6,7 @@ use crate::ids::CoreId;
 use crate::l1::L1;
 
 /// A consumer of the event stream.
-pub trait Observer {
+pub trait Observer: 'static {
     /// Whether events are wanted at all. With `false` every call site disappears.
     const ENABLED: bool = true;
 
@@ -293,5 +293,160 @@ impl<O: Observer> Observer for Option<O> {
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {
         self.as_ref().map(Observer::observed_l1).unwrap_or_default()
+    }
+}
+
+/// Somebody who listens, whoever it is: [`Observer`] as seen through a pointer.
+///
+/// A machine that is watched exists once, as that of `dyn Somebody`. Made for each type of observer it was
+/// half of what there was to compile.
+pub trait Somebody: 'static {
+    /// [`Observer::event`].
+    fn hear(&mut self, stamp: Stamp, event: &Event);
+    /// [`Observer::wants_retires`].
+    fn hears_retires(&self, core: CoreId) -> bool;
+    /// [`Observer::retires`].
+    fn hear_retires(&mut self, core: CoreId, retires: &[Retire]);
+    /// [`Observer::wants_jumps`].
+    fn hears_jumps(&self, core: CoreId) -> bool;
+    /// [`Observer::jumps`].
+    fn hear_jumps(&mut self, core: CoreId, jumps: &[Jump]);
+    /// [`Observer::parked`].
+    fn hear_parked(&mut self, core: CoreId, span: ParkedSpan);
+    /// [`Observer::wants_l1_reads`].
+    fn hears_l1_reads(&self) -> bool;
+    /// [`Observer::l1_read`].
+    fn hear_l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32);
+    /// [`Observer::wants_cells`].
+    fn hears_cells(&self) -> bool;
+    /// [`Observer::cells`].
+    fn hear_cells(&mut self, glimpse: Glimpse, shown: &dyn ShowsCells);
+    /// [`Observer::dst_read`].
+    fn hear_dst_read(&mut self, stamp: Stamp, rows: &[u16]);
+    /// [`Observer::wants_look`].
+    fn wants_to_look(&self) -> bool;
+    /// [`Observer::look`].
+    fn look_at(&mut self, l1: &L1);
+    /// [`Observer::observed_l1`].
+    fn hears_l1(&self) -> Vec<(u32, u32)>;
+}
+
+impl<O: Observer> Somebody for O {
+    fn hear(&mut self, stamp: Stamp, event: &Event) {
+        self.event(stamp, event);
+    }
+
+    fn hears_retires(&self, core: CoreId) -> bool {
+        self.wants_retires(core)
+    }
+
+    fn hear_retires(&mut self, core: CoreId, retires: &[Retire]) {
+        self.retires(core, retires);
+    }
+
+    fn hears_jumps(&self, core: CoreId) -> bool {
+        self.wants_jumps(core)
+    }
+
+    fn hear_jumps(&mut self, core: CoreId, jumps: &[Jump]) {
+        self.jumps(core, jumps);
+    }
+
+    fn hear_parked(&mut self, core: CoreId, span: ParkedSpan) {
+        self.parked(core, span);
+    }
+
+    fn hears_l1_reads(&self) -> bool {
+        self.wants_l1_reads()
+    }
+
+    fn hear_l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        self.l1_read(stamp, addr, bytes);
+    }
+
+    fn hears_cells(&self) -> bool {
+        self.wants_cells()
+    }
+
+    fn hear_cells(&mut self, glimpse: Glimpse, shown: &dyn ShowsCells) {
+        self.cells(glimpse, shown);
+    }
+
+    fn hear_dst_read(&mut self, stamp: Stamp, rows: &[u16]) {
+        self.dst_read(stamp, rows);
+    }
+
+    fn wants_to_look(&self) -> bool {
+        self.wants_look()
+    }
+
+    fn look_at(&mut self, l1: &L1) {
+        self.look(l1);
+    }
+
+    fn hears_l1(&self) -> Vec<(u32, u32)> {
+        self.observed_l1()
+    }
+}
+
+impl Observer for dyn Somebody {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        self.hear(stamp, event);
+    }
+
+    fn wants_retires(&self, core: CoreId) -> bool {
+        self.hears_retires(core)
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        self.hear_retires(core, std::slice::from_ref(retire));
+    }
+
+    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+        self.hear_retires(core, retires);
+    }
+
+    fn wants_jumps(&self, core: CoreId) -> bool {
+        self.hears_jumps(core)
+    }
+
+    fn jumps(&mut self, core: CoreId, jumps: &[Jump]) {
+        self.hear_jumps(core, jumps);
+    }
+
+    fn parked(&mut self, core: CoreId, span: ParkedSpan) {
+        self.hear_parked(core, span);
+    }
+
+    fn wants_l1_reads(&self) -> bool {
+        self.hears_l1_reads()
+    }
+
+    fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        self.hear_l1_read(stamp, addr, bytes);
+    }
+
+    fn wants_cells(&self) -> bool {
+        self.hears_cells()
+    }
+
+    fn cells(&mut self, glimpse: Glimpse, shown: &dyn ShowsCells) {
+        self.hear_cells(glimpse, shown);
+    }
+
+    fn dst_read(&mut self, stamp: Stamp, rows: &[u16]) {
+        self.hear_dst_read(stamp, rows);
+    }
+
+    fn wants_look(&self) -> bool {
+        self.wants_to_look()
+    }
+
+    fn look(&mut self, l1: &L1) {
+        self.look_at(l1);
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        self.hears_l1()
     }
 }
