@@ -5,11 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
+#[cfg(feature = "shell")]
+use tools::commands::shell;
 #[cfg(feature = "tui")]
 use tools::commands::tui;
 use tools::commands::{
     Cli, Command, boot, demo, disasm, doctor, env, firmware, launch, live, pack, record, regs,
-    replay, serve, shell, sim, stalls, state, why,
+    replay, serve, sim, stalls, state, why,
 };
 #[cfg(feature = "debug")]
 use tools::commands::{bisect, debug, who};
@@ -60,7 +62,9 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<Exit> {
         Command::Record(args) => record::run(args, out),
         Command::Sim(args) => sim::run(args, out),
         Command::Serve(args) => serve::run(args, out),
+        #[cfg(feature = "shell")]
         Command::Completions(args) => shell::completions(args, out),
+        #[cfg(feature = "shell")]
         Command::Man(args) => shell::man(args, out),
     }
 }

@@ -29,6 +29,7 @@ pub mod replay;
 pub mod report;
 pub mod run;
 pub mod serve;
+#[cfg(feature = "shell")]
 pub mod shell;
 pub mod sim;
 pub mod sinks;
@@ -135,8 +136,10 @@ pub enum Command {
     /// Step through a plan or a tape from another program: what the Python module is written over
     Serve(serve::ServeArgs),
     /// Print completions for a shell
+    #[cfg(feature = "shell")]
     Completions(shell::CompletionsArgs),
     /// Write man pages into a directory
+    #[cfg(feature = "shell")]
     Man(shell::ManArgs),
 }
 
