@@ -39,7 +39,9 @@ fn gdb() -> Option<&'static str> {
     };
     let found = ["gdb-multiarch", "riscv64-unknown-elf-gdb"].iter().find(knows).copied();
     if found.is_none() {
-        eprintln!("skipped: no gdb that knows RISC-V; apt-get install gdb-multiarch");
+        // Not through the harness, which keeps what a test that passes says: it is counted.
+        let _ = std::io::stderr()
+            .write_all(b"skipped: no gdb that knows RISC-V; apt-get install gdb-multiarch\n");
     }
     found
 }

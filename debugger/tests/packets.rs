@@ -179,7 +179,7 @@ fn explain() -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
     fn whatever_is_said_is_survived(said in prop::collection::vec(saying(), 1..40)) {

@@ -1,6 +1,7 @@
 //! Sessions of several tiles: each tile does again, alone, what it did on the chip, and a debugger goes through
 //! all of them in one line.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -85,7 +86,8 @@ fn tiles_of_a_plan_do_again_alone_what_they_did_together() {
 fn recordings() -> Vec<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/host/recordings");
     let Ok(entries) = std::fs::read_dir(dir) else {
-        eprintln!("skipped: no recordings of host programs here");
+        // Not through the harness, which keeps what a test that passes says: it is counted.
+        let _ = std::io::stderr().write_all(b"skipped: no recordings of host programs here\n");
         return Vec::new();
     };
     let mut paths: Vec<PathBuf> = entries

@@ -32,10 +32,7 @@ use tile::{Input, InputKind, Stop, Tile, TileConfig};
 
 fn cases(count: u32) -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
-    ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(asked.unwrap_or(count))
-    }
+    ProptestConfig::with_cases(asked.unwrap_or(count))
 }
 
 /// Every instruction that is executed, and every store to the words that programs share.

@@ -7,6 +7,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use common::{
@@ -51,7 +52,9 @@ fn sets() -> BTreeMap<(u32, u32), FirmwareSet> {
         }
     }
     if sets.is_empty() {
-        eprintln!("skipped: no vendor firmware; set TILESCOPE_TEST_FIRMWARE");
+        // Not through the harness, which keeps what a test that passes says: it is counted.
+        let _ = std::io::stderr()
+            .write_all(b"skipped: no vendor firmware; set TILESCOPE_TEST_FIRMWARE\n");
     }
     sets
 }

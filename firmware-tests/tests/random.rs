@@ -24,8 +24,7 @@ const CYCLES: u64 = 4096;
 const MOST_STOPS: usize = 200;
 
 fn cases(count: u32) -> ProptestConfig {
-    // Failures are printed with their input; nothing is written beside the sources.
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(count) }
+    ProptestConfig::with_cases(count)
 }
 
 /// A tile whose cores execute these words.

@@ -38,10 +38,7 @@ use tile::{Stop, Tile, TileConfig};
 /// So many cases per test, unless `PROPTEST_CASES` says how many.
 fn cases(count: u32) -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
-    ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(asked.unwrap_or(count))
-    }
+    ProptestConfig::with_cases(asked.unwrap_or(count))
 }
 
 /// Goes past so many mistakes.

@@ -3,6 +3,7 @@
 //! `pre-compiled`); otherwise each says that it was skipped.
 //! Expected values: `[spec: boot-and-sync 1.1, 1.3, 1.4, 7.4]`.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,7 +14,9 @@ use symbols::mailbox_names::MailboxNames;
 
 fn set(id: &str) -> Option<FirmwareSet> {
     let Some(root) = std::env::var_os("TILESCOPE_TEST_FIRMWARE") else {
-        eprintln!("skipped: TILESCOPE_TEST_FIRMWARE names no directory of firmware sets");
+        // Not through the harness, which keeps what a test that passes says: it is counted.
+        let _ = std::io::stderr()
+            .write_all(b"skipped: TILESCOPE_TEST_FIRMWARE names no directory of firmware sets\n");
         return None;
     };
     Some(FirmwareSet::read(&PathBuf::from(root).join(id)).expect("a vendor set is readable"))

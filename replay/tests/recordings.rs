@@ -3,6 +3,7 @@
 //!
 //! The recordings are not part of the repository; without them there is nothing to test.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,6 +20,10 @@ fn recordings(ends: &[&str]) -> Vec<PathBuf> {
         .filter(|path| ends.iter().any(|end| path.to_string_lossy().ends_with(end)))
         .collect();
     files.sort();
+    if files.is_empty() {
+        // Not through the harness, which keeps what a test that passes says: it is counted.
+        let _ = std::io::stderr().write_all(b"skipped: no recordings of host programs here\n");
+    }
     files
 }
 

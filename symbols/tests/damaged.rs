@@ -13,7 +13,7 @@ const WORKLOADS: &str =
     "- runtime_entry:\n    runtime_id: 2\n    name: Op\n    parameters: '[0]: x'\n";
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn damaged_records_never_panic(

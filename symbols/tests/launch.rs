@@ -196,7 +196,7 @@ fn remote_buffers_count_down_and_may_be_absent() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
     fn damaged_block_never_panics(

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -43,7 +44,9 @@ fn own_frame_of_a_kernel_is_in_its_source_file() {
 #[test]
 fn own_frame_of_vendor_firmware_is_in_its_source_file() {
     let Some(root) = std::env::var_os("TILESCOPE_TEST_FIRMWARE") else {
-        eprintln!("skipped: TILESCOPE_TEST_FIRMWARE names no directory of firmware sets");
+        // Not through the harness, which keeps what a test that passes says: it is counted.
+        let _ = std::io::stderr()
+            .write_all(b"skipped: TILESCOPE_TEST_FIRMWARE names no directory of firmware sets\n");
         return;
     };
     let set = PathBuf::from(root).join("18372378255250710900");

@@ -82,7 +82,7 @@ fn read(path: &Path) -> Result<usize, String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn contents_that_make_no_sense_are_an_error_and_no_panic(

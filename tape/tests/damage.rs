@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use tape::{Call, Tape, TapeError};
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     /// Everything before the block that was damaged comes back, and nothing else.
     #[test]

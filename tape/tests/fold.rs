@@ -135,7 +135,7 @@ fn change_within_a_pattern_costs_only_itself() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 80, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(80))]
 
     /// Whatever the period consists of: few different calls in any order, runs of one, runs of runs.
     #[test]

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use tape::{Attachment, AttachmentKind, Call, Ending, Options, Tape, TapeWriter, attach};
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn calls_come_back_wherever_they_are_flushed(

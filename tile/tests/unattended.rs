@@ -44,10 +44,7 @@ fn outcome<O: Observer>(programs: &[Vec<u32>], config: TileConfig, observer: O) 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(400)
-    })]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn unobserved_pushing_core_ends_as_an_observed_one(

@@ -57,10 +57,7 @@ impl Observer for Attentive {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(400)
-    })]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn waits_by_the_clock_parked_or_not_end_in_the_same_state(

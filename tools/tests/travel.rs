@@ -1,7 +1,7 @@
 //! Time travel on the command line, over several tiles: who wrote a word and where it came from, when something
 //! holds first, and gdb on two tiles.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -115,7 +115,9 @@ fn gdb() -> Option<&'static str> {
     };
     let found = ["gdb-multiarch", "riscv64-unknown-elf-gdb"].iter().find(knows).copied();
     if found.is_none() {
-        eprintln!("skipped: no gdb that knows RISC-V; apt-get install gdb-multiarch");
+        // Not through the harness, which keeps what a test that passes says: it is counted.
+        let _ = std::io::stderr()
+            .write_all(b"skipped: no gdb that knows RISC-V; apt-get install gdb-multiarch\n");
     }
     found
 }

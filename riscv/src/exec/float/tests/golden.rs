@@ -2,6 +2,7 @@
 //! holds `golden/public`. Each vector is a straight program of loads, one floating-point
 //! instruction and a store; this follows exactly those words.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -75,7 +76,8 @@ fn run(code: &[u32], data: &[u32]) -> Vec<(FloatOp, u32)> {
 #[test]
 fn reference_vectors_are_reproduced() {
     let Ok(shared) = std::env::var("TILESCOPE_SHARED") else {
-        eprintln!("skipped: TILESCOPE_SHARED is not set");
+        // Not through the harness, which keeps what a test that passes says: it is counted.
+        let _ = std::io::stderr().write_all(b"skipped: TILESCOPE_SHARED is not set\n");
         return;
     };
     let path = Path::new(&shared).join("golden/public/rv_float.json.gz");
