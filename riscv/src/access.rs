@@ -4,17 +4,17 @@
 use memory_map::View;
 use memory_map::reg::tile_control;
 use sim_core::l1::L1_BYTES;
-use sim_core::{Batch, Category, CoreId, Cycle, Request, RequestKind, Shared, Store, Width};
+use sim_core::{Batch, Category, CoreId, Cycle, Request, RequestKind, Store, Width};
 
-use crate::core::{Core, LOCAL_BASE, Pending, Status};
+use crate::config::LOCAL_BASE;
+use crate::core::{Core, Status};
 use crate::csr::CFG0_DIS_TRISC_CACHE;
-use crate::exec::extend;
-use crate::fast::forward;
+use crate::hart::{MAX_FUSED, Pending};
 use crate::icache::same_page;
 use crate::op::{Kind, Op};
 use crate::park::{MAX_LOADS, WatchedLoad};
 use crate::poll::{clock_word, era};
-use crate::run::{Flow, Slice};
+use crate::slice::{Flow, Slice};
 
 /// First push window, of 64 KiB each
 /// `[isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md]`.
@@ -27,43 +27,14 @@ const FLOW_CONTROLLED: [(u32, u32); 3] =
 /// What Auto TTSync orders besides TDMA-RISC: GPRs and backend configuration
 /// `[isa-bh: TensixTile/BabyRISCV/AutoTTSync.md]`.
 const ORDERED: [(u32, u32); 2] = [(0xFFE0_0000, 0xFFE0_1000), (0xFFEF_0000, 0xFFF0_0000)];
-/// Most adjacent `.ttinsn` that execute as one.
-pub(crate) const MAX_FUSED: u32 = 4;
 
 impl Core {
-    /// L1 as this core sees it: as of the start of the epoch, plus its own stores.
-    #[inline]
-    pub(crate) fn read_l1(&self, shared: &Shared, addr: u32, width: Width) -> u32 {
-        let word = shared.l1.word(addr);
-        let word = if self.stored_words & Shared::watch_bit(addr) == 0 {
-            word
-        } else {
-            forward(&self.batch.stores, addr & !3, word)
-        };
-        word >> ((addr & 3) * 8) & width.mask()
-    }
-
     #[cold]
     fn misaligned(&mut self, what: &str, addr: u32, width: Width) -> Flow {
-        let pc = self.pc;
+        let pc = self.hart.pc;
         let message = format!("{what} of {} bytes at {addr:#x}, not aligned", width.bytes());
         self.fault(Category::UndefinedBehavior, "misaligned-access", message, pc, None);
         Flow::Hold
-    }
-
-    /// Puts a loaded value where it belongs.
-    pub(crate) fn deliver(&mut self, pending: Pending, value: u32, width: Width) {
-        match pending {
-            Pending::Discard | Pending::Debugger => {}
-            Pending::Integer { rd, signed } => {
-                self.x[usize::from(rd & 63)] = if signed { extend(value, width) } else { value };
-            }
-            // Narrower values are boxed in ones [riscv: F, NaN boxing].
-            Pending::Float { rd, half } => {
-                self.f[usize::from(rd & 31)] = if half { 0xFFFF_0000 | value } else { value };
-            }
-            Pending::Csr { rd } => self.x[usize::from(rd & 63)] = value,
-        }
     }
 
     /// A load that is not a plain hit, from anywhere.
@@ -81,9 +52,9 @@ impl Core {
             return self.misaligned("load", addr, width);
         }
         let local = addr.wrapping_sub(LOCAL_BASE);
-        if local < self.id.local_ram_bytes() {
-            let value = self.local[(local >> 2) as usize] >> ((addr & 3) * 8) & width.mask();
-            self.deliver(pending, value, width);
+        if local < self.hart.id.local_ram_bytes() {
+            let value = self.hart.local[(local >> 2) as usize] >> ((addr & 3) * 8) & width.mask();
+            self.hart.deliver(pending, value, width);
             return Flow::Next;
         }
         let device = addr >= L1_BYTES;
@@ -93,47 +64,47 @@ impl Core {
             if let Some(foreseen) = &mut slice.foreseen {
                 foreseen.clock = true;
             }
-            self.cycle = self.config.epoch.end_of_epoch(Cycle(self.cycle)).0 - 1;
-            self.deliver(pending, value, width);
+            self.hart.wait_for_answer();
+            self.hart.deliver(pending, value, width);
             return Flow::Next;
         }
         if let Some(foreseen) = &mut slice.foreseen {
             foreseen.devices |= device;
             let known = if device {
-                self.prober.last_shown(self.pc, addr, width)
+                self.prober.last_shown(self.hart.pc, addr, width)
             } else {
-                Some((self.cycle, slice.shared.l1.read(addr, width)))
+                Some((self.hart.cycle, slice.shared.l1.read(addr, width)))
             };
             let Some((cycle, value)) = known.filter(|_| foreseen.loads.len() < MAX_LOADS) else {
                 return Flow::Hold;
             };
             if device {
-                self.cycle = self.config.epoch.end_of_epoch(Cycle(self.cycle)).0 - 1;
+                self.hart.wait_for_answer();
             }
             foreseen.oldest = foreseen.oldest.min(cycle);
-            foreseen.loads.push(WatchedLoad { addr, value, width, pc: self.pc, device });
-            self.deliver(pending, value, width);
+            foreseen.loads.push(WatchedLoad { addr, value, width, pc: self.hart.pc, device });
+            self.hart.deliver(pending, value, width);
             return Flow::Next;
         }
         if let Some(loads) = &mut slice.replay {
             let value = loads.next().map_or(0, |load| load.value);
             if device {
                 // Answered at the end of the epoch, as it was when it was not parked.
-                let end = self.config.epoch.end_of_epoch(Cycle(self.cycle)).0;
-                self.cycle = end - 1;
+                self.hart.wait_for_answer();
             }
-            self.deliver(pending, value, width);
+            self.hart.deliver(pending, value, width);
             return Flow::Next;
         }
         if !device {
             let value = self.read_l1(slice.shared, addr, width);
-            let pc = self.pc;
-            self.prober.load(WatchedLoad { addr, value, width, pc, device: false }, self.cycle);
-            self.deliver(pending, value, width);
+            let pc = self.hart.pc;
+            self.prober
+                .load(WatchedLoad { addr, value, width, pc, device: false }, self.hart.cycle);
+            self.hart.deliver(pending, value, width);
             return Flow::Next;
         }
         if let Some(value) = self.timed_load(slice, addr, width) {
-            self.deliver(pending, value, width);
+            self.hart.deliver(pending, value, width);
             return Flow::Next;
         }
         self.pending = pending;
@@ -143,8 +114,8 @@ impl Core {
     /// What a word of the wall clock shows now, if that follows from the cycle: what is latched does
     /// since the core itself latched it in this era.
     fn clock(&self, addr: u32, width: Width) -> Option<u32> {
-        let value = clock_word(addr, width, self.cycle)?;
-        (self.clock_era == Some(era(self.cycle))).then_some(value)
+        let value = clock_word(addr, width, self.hart.cycle)?;
+        (self.clock_era == Some(era(self.hart.cycle))).then_some(value)
     }
 
     /// The core reads a device register at `cycle`.
@@ -157,8 +128,8 @@ impl Core {
 
     /// Hands an access to the commit phase.
     pub(crate) fn request(&mut self, addr: u32, width: Width, kind: RequestKind) -> Flow {
-        let cycle = Cycle(self.cycle);
-        self.batch.request = Some(Request { cycle, addr, pc: self.pc, width, kind });
+        let cycle = Cycle(self.hart.cycle);
+        self.batch.request = Some(Request { cycle, addr, pc: self.hart.pc, width, kind });
         self.status = Status::Waiting;
         Flow::Wait
     }
@@ -174,13 +145,13 @@ impl Core {
         if addr & (width.bytes() - 1) != 0 {
             return self.misaligned("store", addr, width);
         }
-        self.prober.side_effect(self.cycle);
+        self.prober.side_effect(self.hart.cycle);
         if addr < L1_BYTES {
             if slice.direct && slice.shared.is_quiet(addr) {
                 slice.shared.l1.write(addr, value, width);
                 return Flow::Next;
             }
-            self.note_stored(addr);
+            self.hart.note_stored(addr);
         } else {
             if let Some(flow) = self.flow_controlled(addr, value, width) {
                 return flow;
@@ -193,15 +164,15 @@ impl Core {
     }
 
     fn post(&mut self, addr: u32, value: u32, width: Width) {
-        let cycle = Cycle(self.cycle);
-        self.batch.stores.push(Store { cycle, addr, value, pc: self.pc, width });
+        let cycle = Cycle(self.hart.cycle);
+        self.batch.stores.push(Store { cycle, addr, value, pc: self.hart.pc, width });
     }
 
     /// A lone runner did something that others may notice: its slice ends with this epoch.
     fn rejoin(&mut self, slice: &mut Slice<'_>) {
         if slice.direct {
             slice.direct = false;
-            let end = self.config.epoch.end_of_epoch(Cycle(self.cycle));
+            let end = self.hart.config.epoch.end_of_epoch(Cycle(self.hart.cycle));
             slice.until = slice.until.min(end.0);
         }
     }
@@ -226,7 +197,7 @@ impl Core {
     #[must_use]
     pub fn push_window(&self, addr: u32) -> Option<u32> {
         let window = addr.wrapping_sub(PUSH_BASE) >> 16;
-        let windows = match self.id {
+        let windows = match self.hart.id {
             CoreId::Brisc => PUSH_WINDOWS,
             CoreId::Ncrisc => 0,
             CoreId::Trisc0 | CoreId::Trisc1 | CoreId::Trisc2 => 1,
@@ -250,7 +221,7 @@ impl Core {
         // What nobody answers stops the core at the store itself, not some cycles later.
         if ordered
             || FLOW_CONTROLLED.iter().any(|&(from, to)| addr >= from && addr < to)
-            || memory_map::lookup(view(self.id), addr).is_none()
+            || memory_map::lookup(view(self.hart.id), addr).is_none()
         {
             self.pending = Pending::Discard;
             return Some(self.request(addr, width, RequestKind::Store { value }));
@@ -262,7 +233,8 @@ impl Core {
     /// Returns how many words were consumed.
     pub(crate) fn push_inline(&mut self, slice: &mut Slice<'_>, op: Op) -> (Flow, u32) {
         let flow = self.slow_store(slice, PUSH_BASE, op.imm, Width::Word);
-        let fuses = self.id.thread().is_some() && self.csr.cfg0() & CFG0_DIS_TRISC_CACHE == 0;
+        let fuses =
+            self.hart.id.thread().is_some() && self.hart.csr.cfg0() & CFG0_DIS_TRISC_CACHE == 0;
         if flow != Flow::Next || !fuses {
             return (flow, 1);
         }
@@ -270,11 +242,11 @@ impl Core {
         // [isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md].
         let mut count = 1;
         while count < MAX_FUSED {
-            let pc = self.pc.wrapping_add(4 * count);
-            if !same_page(self.pc, pc) {
+            let pc = self.hart.pc.wrapping_add(4 * count);
+            if !same_page(self.hart.pc, pc) {
                 break;
             }
-            let next = self.decoded(slice.shared, pc);
+            let next = self.hart.decoded(&self.batch.stores, slice.shared, pc);
             if next.kind != Kind::Ttinsn {
                 break;
             }

@@ -8,10 +8,7 @@
 //! Everything it overwrites is kept, and the words it loaded and stored are noted, so that whoever
 //! sent it can find out whether the others were in its way and, if so, have all of it taken back.
 
-use sim_core::{Cycle, L1, Shared};
-
-use crate::core::Core;
-use crate::fast;
+use sim_core::{L1, Shared};
 
 /// A set of L1 words, kept as two summaries: by the words' numbers and by their blocks of 1 KiB.
 #[derive(Clone, Copy, Default, Debug)]
@@ -68,67 +65,33 @@ impl Clone for Undo {
     }
 }
 
-impl Core {
-    /// The cycle to which the core may go ahead from `now`, as far as it knows; `now` if it must not
-    /// at all.
-    #[must_use]
-    pub fn free_until(&self, now: Cycle) -> Cycle {
-        let is_free = self.is_running()
-            && self.cycle == now.0
-            && !self.always_careful
-            && self.batch.stores.is_empty();
-        if is_free { Cycle(self.prober.gate()).max(now) } else { now }
+impl Undo {
+    /// Forgets what an earlier trial kept and keeps the registers.
+    pub(crate) fn begin(&mut self, x: &[u32], pc: u32, cycle: u64, instructions: u64) {
+        self.x.copy_from_slice(&x[..32]);
+        (self.pc, self.cycle, self.instructions) = (pc, cycle, instructions);
+        self.l1.clear();
+        self.local.clear();
+        (self.loaded, self.stored) = (Footprint::default(), Footprint::default());
     }
 
-    /// Begins a trial. [`Core::free_until`] must allow it; what an earlier trial kept is forgotten.
-    pub fn begin_trial(&mut self) {
-        let undo = &mut *self.undo;
-        undo.x.copy_from_slice(&self.x[..32]);
-        (undo.pc, undo.cycle, undo.instructions) = (self.pc, self.cycle, self.instructions);
-        undo.l1.clear();
-        undo.local.clear();
-        (undo.loaded, undo.stored) = (Footprint::default(), Footprint::default());
-    }
-
-    /// Goes ahead to `until` as if alone, or to the first instruction that does more than compute,
-    /// load and store. Gives how far it came.
-    pub fn run_ahead(&mut self, shared: &Shared, until: Cycle) -> Cycle {
-        // Why it returned does not matter: whatever it was, it is not for a trial. Nor is code that was
-        // not decoded: that could not be taken back.
-        self.fast::<fast::Ahead>(shared, until.0);
-        Cycle(self.cycle)
-    }
-
-    /// Goes ahead to `until`, the end of an epoch, with stores posted as ever. `false`: there is an
-    /// instruction that does more than compute, load and store.
-    #[must_use]
-    pub fn run_epoch_ahead(&mut self, shared: &Shared, until: Cycle) -> bool {
-        self.fast::<fast::PostedAhead>(shared, until.0) == fast::Exit::Done
-    }
-
-    /// Takes the last trial back. Those of other cores since then must have been taken back before.
-    pub fn rewind(&mut self, l1: &L1) {
-        let undo = &mut *self.undo;
-        for (addr, old) in undo.l1.drain(..).rev() {
+    /// Puts memory back. Gives pc, cycle and count of instructions, and fills in the registers.
+    pub(crate) fn rewind(&mut self, l1: &L1, local: &mut [u32], x: &mut [u32]) -> (u32, u64, u64) {
+        for (addr, old) in self.l1.drain(..).rev() {
             l1.set_word(addr, old);
         }
-        for (index, old) in undo.local.drain(..).rev() {
-            self.local[index as usize] = old;
+        for (index, old) in self.local.drain(..).rev() {
+            local[index as usize] = old;
         }
-        self.clear_posted();
-        let undo = &*self.undo;
-        self.x[..32].copy_from_slice(&undo.x);
-        (self.pc, self.cycle, self.instructions) = (undo.pc, undo.cycle, undo.instructions);
+        x[..32].copy_from_slice(&self.x);
+        (self.pc, self.cycle, self.instructions)
     }
 
-    /// Whether this core may have loaded or stored, in its last trial, a word that `other` stored in
-    /// its own.
-    #[must_use]
-    pub fn was_disturbed_by(&self, other: &Self) -> bool {
-        let (mine, theirs) = (&self.undo, &other.undo);
+    /// Whether a word that was loaded or stored here may have been stored there.
+    pub(crate) fn was_disturbed_by(&self, other: &Self) -> bool {
         let may_meet = |own: Footprint| {
-            own.may_meet(theirs.stored) && theirs.l1.iter().any(|&(addr, _)| own.may_hold(addr))
+            own.may_meet(other.stored) && other.l1.iter().any(|&(addr, _)| own.may_hold(addr))
         };
-        may_meet(mine.loaded) || may_meet(mine.stored)
+        may_meet(self.loaded) || may_meet(self.stored)
     }
 }

@@ -1,52 +1,18 @@
 //! One core: its state and what the tile may do to it between run phases.
 
 use sim_core::{
-    Agent, Batch, Category, Context, CoreId, Cycle, EpochLength, GuestError, Retire, Shared,
-    Shortcut, Shortcuts, WaitReason, Width,
+    Agent, Batch, Category, Context, CoreId, Cycle, EpochLength, GuestError, L1, Retire, Shared,
+    Shortcuts, StateHasher, WaitReason, Width,
 };
 
-use crate::ahead::{Undo, block_bit};
-use crate::csr::CsrFile;
+pub use crate::config::{CoreConfig, LOCAL_BASE};
 use crate::debug::Debug as Debugger;
-use crate::fast::{Exit, Posted};
-use crate::icache::{Icache, IcacheModel};
-use crate::op::{REGISTER_SLOTS, SINK};
+use crate::fast::{self, Exit, Posted};
+use crate::hart::{Hart, Pending};
+use crate::look::{self, MemoryAccess};
+use crate::op::SINK;
 use crate::park::{Prober, Spin};
-use crate::run::Slice;
-
-/// Where a core sees its own local data RAM `[isa-bh: TensixTile/BabyRISCV/README.md]`.
-pub const LOCAL_BASE: u32 = 0xFFB0_0000;
-
-/// What of a core can be chosen.
-#[derive(Clone, Copy, Debug)]
-pub struct CoreConfig {
-    /// Cycles per epoch.
-    pub epoch: EpochLength,
-    /// Which ways to the same result are taken.
-    pub shortcuts: Shortcuts,
-    /// How instruction fetch sees stores to code.
-    pub icache: IcacheModel,
-    /// Whether `ebreak` halts for a debugger (else it is a diagnosed mistake).
-    pub debugger: bool,
-}
-
-impl Default for CoreConfig {
-    fn default() -> Self {
-        Self {
-            epoch: EpochLength::default(),
-            shortcuts: Shortcuts::ALL,
-            icache: IcacheModel::Coherent,
-            debugger: false,
-        }
-    }
-}
-
-impl CoreConfig {
-    /// Whether each instruction is executed with care, whatever it is.
-    pub(crate) fn is_careful(&self) -> bool {
-        self.icache == IcacheModel::Stale || !self.shortcuts.has(Shortcut::FastLoop)
-    }
-}
+use crate::slice::Slice;
 
 /// What a core is doing.
 #[derive(Clone, Debug)]
@@ -67,63 +33,25 @@ pub enum Status {
     Faulted,
 }
 
-/// What to do with the answer of an outstanding request.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Pending {
-    /// Nothing: a store or a load to `x0`.
-    Discard,
-    /// Integer register, sign-extended from the width if asked.
-    Integer { rd: u8, signed: bool },
-    /// Floating-point register.
-    Float { rd: u8, half: bool },
-    /// CSR read: the old value goes to `rd`.
-    Csr { rd: u8 },
-    /// The debugger asked, not an instruction.
-    Debugger,
-}
-
 /// One baby RISC-V core.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Core {
-    /// `x0`..`x31`, then the sink for writes to `x0`; so long that a byte as index needs no bounds
-    /// check.
-    ///
-    /// First, and the layout fixed, so that the fast loop reaches a register without adding an
-    /// offset: one host instruction of about twenty.
-    pub(crate) x: [u32; REGISTER_SLOTS],
-    pub(crate) id: CoreId,
-    pub(crate) config: CoreConfig,
-    pub(crate) pc: u32,
-    pub(crate) cycle: u64,
-    pub(crate) instructions: u64,
+    /// First, and the layout fixed: see [`Hart`].
+    pub(crate) hart: Hart,
     pub(crate) status: Status,
     pub(crate) pending: Pending,
-    /// Union of [`Shared::watch_bit`]s of L1 words stored to in this epoch.
-    pub(crate) stored_words: u64,
-    /// Union of the [`block_bit`]s of the same words.
-    pub(crate) stored_blocks: u64,
     /// How many instructions may still be pushed through each of the three windows.
     pub(crate) push_credit: [u32; 3],
     /// Stores to GPRs and configuration may have to wait, see [`Core::order_stores`].
     pub(crate) orders_stores: bool,
-    pub(crate) local: Box<[u32]>,
-    pub(crate) f: [u32; 32],
-    pub(crate) csr: CsrFile,
-    pub(crate) icache: Icache,
     pub(crate) prober: Prober,
     /// The high half of the wall clock when the core last read the low one.
     pub(crate) clock_era: Option<u32>,
     pub(crate) trace: bool,
-    /// Jumps are recorded.
-    pub(crate) logs_jumps: bool,
     /// Instructions are logged or checked one by one.
     pub(crate) always_careful: bool,
     pub(crate) debug: Debugger,
-    /// To take back what was done on trial.
-    pub(crate) undo: Box<Undo>,
-    pub(crate) reset_cycle: u64,
-    pub(crate) reset_instructions: u64,
     /// What the core hands over at the end of its run phase.
     pub batch: Batch,
 }
@@ -133,31 +61,16 @@ impl Core {
     #[must_use]
     pub fn new(id: CoreId, config: CoreConfig) -> Self {
         Self {
-            id,
-            config,
-            x: [0; REGISTER_SLOTS],
-            pc: 0,
-            cycle: 0,
-            instructions: 0,
+            hart: Hart::new(id, config),
             status: Status::Reset,
             pending: Pending::Discard,
-            stored_words: 0,
-            stored_blocks: 0,
             push_credit: [0; 3],
             orders_stores: false,
-            local: vec![0; id.local_ram_bytes() as usize / 4].into_boxed_slice(),
-            f: [0; 32],
-            csr: CsrFile::default(),
-            icache: Icache::new(config.icache),
             prober: Prober::new(config.shortcuts),
             clock_era: None,
             trace: false,
-            logs_jumps: false,
             always_careful: config.is_careful(),
             debug: Debugger::default(),
-            undo: Box::default(),
-            reset_cycle: 0,
-            reset_instructions: 0,
             batch: Batch::default(),
         }
     }
@@ -165,7 +78,7 @@ impl Core {
     /// Which core this is.
     #[must_use]
     pub fn id(&self) -> CoreId {
-        self.id
+        self.hart.id
     }
 
     /// What it is doing.
@@ -184,39 +97,39 @@ impl Core {
     /// Address of the next instruction; of the head of the loop while parked.
     #[must_use]
     pub fn pc(&self) -> u32 {
-        self.pc
+        self.hart.pc
     }
 
     /// The cycle up to which it has executed. Lags behind while it is not running.
     #[must_use]
     pub fn cycle(&self) -> Cycle {
-        Cycle(self.cycle)
+        Cycle(self.hart.cycle)
     }
 
     /// Instructions retired since power-on. Rounds skipped while parked are counted when it is
     /// woken.
     #[must_use]
     pub fn instructions(&self) -> u64 {
-        self.instructions
+        self.hart.instructions
     }
 
     /// Integer register `x0`..`x31`.
     #[must_use]
     pub fn register(&self, index: u8) -> u32 {
-        self.x[usize::from(index & 31)]
+        self.hart.x[usize::from(index & 31)]
     }
 
     /// Replaces an integer register; `x0` stays zero.
     pub fn set_register(&mut self, index: u8, value: u32) {
         if index & 31 != 0 {
-            self.x[usize::from(index & 31)] = value;
+            self.hart.x[usize::from(index & 31)] = value;
         }
     }
 
     /// Floating-point register `f0`..`f31`.
     #[must_use]
     pub fn float_register(&self, index: u8) -> u32 {
-        self.f[usize::from(index & 31)]
+        self.hart.f[usize::from(index & 31)]
     }
 
     /// The loop it is parked in.
@@ -245,17 +158,7 @@ impl Core {
     /// `[isa-bh: TensixTile/SoftReset.md]`. The up to 2,048 cycles during which the hardware
     /// clears the RAM are not modelled.
     pub fn release(&mut self, pc: u32, now: Cycle, keep_local_ram: bool) {
-        self.x = [0; REGISTER_SLOTS];
-        self.f = [0; 32];
-        self.csr = CsrFile::default();
-        if !keep_local_ram {
-            self.local.fill(0);
-        }
-        self.icache.invalidate_all();
-        self.pc = pc;
-        self.cycle = now.0;
-        self.reset_cycle = now.0;
-        self.reset_instructions = self.instructions;
+        self.hart.release(pc, now.0, keep_local_ram);
         self.status = Status::Running;
         self.batch.request = None;
         self.prober.restart(now.0, false);
@@ -285,7 +188,7 @@ impl Core {
             && credit > 0
         {
             self.status = Status::Running;
-            self.cycle = now.0;
+            self.hart.cycle = now.0;
         }
     }
 
@@ -298,7 +201,7 @@ impl Core {
             self.answer_debugger(request.kind, value);
             return;
         }
-        self.deliver(self.pending, value, request.width);
+        self.hart.deliver(self.pending, value, request.width);
         self.note_clock(request.addr, request.cycle.0);
         if steady {
             let load = crate::park::WatchedLoad {
@@ -326,8 +229,8 @@ impl Core {
                 value,
             });
         }
-        self.instructions += 1;
-        self.cycle = now.0;
+        self.hart.instructions += 1;
+        self.hart.cycle = now.0;
         self.status = Status::Running;
         self.pause_if_due();
     }
@@ -335,18 +238,16 @@ impl Core {
     /// Reads local RAM through the slow path, by byte offset; `None` outside.
     #[must_use]
     pub fn read_local(&self, offset: u32, width: Width) -> Option<u32> {
-        let word = *self.local.get((offset >> 2) as usize)?;
-        Some(word >> ((offset & 3 & !(width.bytes() - 1)) * 8) & width.mask())
+        self.hart.read_local(offset, width)
     }
 
     /// Writes local RAM through the slow path; `false` outside. The core must not be parked.
     pub fn write_local(&mut self, offset: u32, value: u32, width: Width) -> bool {
-        let Some(word) = self.local.get_mut((offset >> 2) as usize) else { return false };
-        let shift = (offset & 3 & !(width.bytes() - 1)) * 8;
-        let mask = width.mask() << shift;
-        *word = *word & !mask | value << shift & mask;
-        self.prober.side_effect(self.cycle);
-        true
+        let written = self.hart.write_local(offset, value, width);
+        if written {
+            self.prober.side_effect(self.hart.cycle);
+        }
+        written
     }
 
     /// Whether the core has decoded one of the words that hold `bytes` bytes from `addr` on, since it
@@ -354,17 +255,17 @@ impl Core {
     #[inline]
     #[must_use]
     pub fn holds_code(&self, addr: u32, bytes: u32) -> bool {
-        self.icache.holds(addr, bytes)
+        self.hart.icache.holds(addr, bytes)
     }
 
     /// Those words change.
     pub fn invalidate_code(&mut self, addr: u32, bytes: u32) {
-        self.icache.invalidate(addr, bytes);
+        self.hart.icache.invalidate(addr, bytes);
     }
 
     /// The instruction-cache-invalidate register was written for this core.
     pub fn invalidate_icache(&mut self) {
-        self.icache.invalidate_all();
+        self.hart.icache.invalidate_all();
     }
 
     /// Switches the instruction log on or off. Rounds of a polling loop that are skipped while
@@ -377,7 +278,7 @@ impl Core {
     /// Has jumps recorded, or no longer. As with [`Core::set_trace`], not those of rounds that are
     /// skipped while parked.
     pub fn set_jump_log(&mut self, on: bool) {
-        self.logs_jumps = on;
+        self.hart.logs_jumps = on;
     }
 
     /// A mistake of this core was found elsewhere: it never executes again.
@@ -403,20 +304,13 @@ impl Core {
     #[inline]
     #[must_use]
     pub fn stored_summary(&self) -> (u64, u64) {
-        (self.stored_words, self.stored_blocks)
-    }
-
-    /// Notes an L1 store that is posted.
-    #[inline]
-    pub(crate) fn note_stored(&mut self, addr: u32) {
-        self.stored_words |= Shared::watch_bit(addr);
-        self.stored_blocks |= block_bit(addr);
+        (self.hart.stored_words, self.hart.stored_blocks)
     }
 
     /// Forgets the posted effects after the commit phase applied them.
     pub fn clear_posted(&mut self) {
         self.batch.clear_posted();
-        (self.stored_words, self.stored_blocks) = (0, 0);
+        self.hart.forget_stored();
     }
 
     /// Ends the run phase with a diagnosis of the instruction at `pc`.
@@ -430,34 +324,162 @@ impl Core {
         word: Option<u32>,
     ) {
         let at = Context {
-            cycle: Cycle(self.cycle),
-            agent: sim_core::AgentId::Core(self.id),
+            cycle: Cycle(self.hart.cycle),
+            agent: sim_core::AgentId::Core(self.hart.id),
             pc: Some(pc),
             word,
         };
         self.batch.fault = Some(Box::new(GuestError::new(category, id, message, at)));
-        self.pc = pc;
+        self.hart.pc = pc;
         self.status = Status::Faulted;
     }
 
-    pub(crate) fn cycles_since_reset(&self) -> u64 {
-        self.cycle - self.reset_cycle
+    /// The cycle to which the core may go ahead from `now`, as far as it knows; `now` if it must not
+    /// at all.
+    #[must_use]
+    pub fn free_until(&self, now: Cycle) -> Cycle {
+        let is_free = self.is_running()
+            && self.hart.cycle == now.0
+            && !self.always_careful
+            && self.batch.stores.is_empty();
+        if is_free { Cycle(self.prober.gate()).max(now) } else { now }
     }
 
-    pub(crate) fn instructions_since_reset(&self) -> u64 {
-        self.instructions - self.reset_instructions
+    /// Begins a trial. [`Core::free_until`] must allow it; what an earlier trial kept is forgotten.
+    pub fn begin_trial(&mut self) {
+        let Hart { undo, x, pc, cycle, instructions, .. } = &mut self.hart;
+        undo.begin(&*x, *pc, *cycle, *instructions);
+    }
+
+    /// Goes ahead to `until` as if alone, or to the first instruction that does more than compute,
+    /// load and store. Gives how far it came.
+    pub fn run_ahead(&mut self, shared: &Shared, until: Cycle) -> Cycle {
+        // Why it returned does not matter: whatever it was, it is not for a trial. Nor is code that was
+        // not decoded: that could not be taken back.
+        self.hart.fast::<fast::Ahead>(&mut self.batch, shared, until.0);
+        Cycle(self.hart.cycle)
+    }
+
+    /// Goes ahead to `until`, the end of an epoch, with stores posted as ever. `false`: there is an
+    /// instruction that does more than compute, load and store.
+    #[must_use]
+    pub fn run_epoch_ahead(&mut self, shared: &Shared, until: Cycle) -> bool {
+        self.hart.fast::<fast::PostedAhead>(&mut self.batch, shared, until.0) == Exit::Done
+    }
+
+    /// Takes the last trial back. Those of other cores since then must have been taken back before.
+    pub fn rewind(&mut self, l1: &L1) {
+        self.clear_posted();
+        let Hart { undo, x, local, pc, cycle, instructions, .. } = &mut self.hart;
+        (*pc, *cycle, *instructions) = undo.rewind(l1, local, x);
+    }
+
+    /// Whether this core may have loaded or stored, in its last trial, a word that `other` stored in
+    /// its own.
+    #[must_use]
+    pub fn was_disturbed_by(&self, other: &Self) -> bool {
+        self.hart.undo.was_disturbed_by(&other.hart.undo)
+    }
+
+    /// A control and status register, as a read would give it now; `None` for one that is not there
+    /// or shows the coprocessor.
+    #[must_use]
+    pub fn csr(&self, number: u16) -> Option<u32> {
+        look::csr(&self.hart, number)
+    }
+
+    /// Address of the instruction the core is at: the next one, or the one that waits for an answer.
+    #[must_use]
+    pub fn at(&self) -> u32 {
+        self.batch.request.map_or(self.hart.pc, |request| request.pc)
+    }
+
+    /// The word that the core would execute next. Of words that were decoded before the core itself
+    /// changed them in this epoch it is the new one.
+    #[must_use]
+    pub fn next_word(&self, shared: &Shared) -> Option<u32> {
+        let pc = self.hart.pc;
+        L1::holds_aligned(pc, Width::Word).then(|| self.read_l1(shared, pc, Width::Word))
+    }
+
+    /// What the instruction with that word does to memory if the core executes it now. Pushing
+    /// (`.ttinsn`) is no access in this sense.
+    #[must_use]
+    pub fn access_of(&self, word: u32) -> Option<MemoryAccess> {
+        look::access_of(&self.hart, word)
+    }
+
+    /// How many words from the pc on are executed as one: a TRISC pushes up to four adjacent
+    /// `.ttinsn` in a cycle.
+    #[must_use]
+    pub fn bundle_words(&self, shared: &Shared) -> u32 {
+        look::bundle_words(&self.hart, &self.batch.stores, shared)
+    }
+
+    /// Has other ways to the same result taken from now on, between two epochs. A core that is parked
+    /// stays so until it is woken.
+    pub fn set_shortcuts(&mut self, shortcuts: Shortcuts) {
+        if self.hart.config.shortcuts != shortcuts {
+            self.hart.config.shortcuts = shortcuts;
+            self.prober = Prober::new(shortcuts);
+            self.update_care();
+        }
+    }
+
+    /// Whether every L1 word the parked loop reads still has the value it had.
+    #[must_use]
+    pub fn spin_holds(&self, l1: &L1) -> bool {
+        self.spin().is_none_or(|spin| spin.holds(l1))
+    }
+
+    /// Feeds the architectural state into a hash. The core must not be parked, or the hash
+    /// depends on parking.
+    pub fn hash_state(&self, hasher: &mut StateHasher) {
+        let Self {
+            hart,
+            status,
+            debug,
+            // A request under way follows from the instruction at the pc.
+            pending: _,
+            batch: _,
+            // What the tile tells the core.
+            push_credit: _,
+            orders_stores: _,
+            // Memories of shortcuts.
+            prober: _,
+            clock_era: _,
+            // Who listens.
+            trace: _,
+            always_careful: _,
+        } = self;
+        hasher.u8(match status {
+            Status::Reset => 0,
+            Status::Running | Status::Parked(_) => 1,
+            Status::Waiting => 2,
+            Status::PushBlocked(_) => 3,
+            Status::Halted => 4,
+            Status::Faulted => 5,
+        });
+        hart.hash_state(hasher);
+        debug.hash_state(hasher);
+    }
+
+    /// L1 as this core sees it: as of the start of the epoch, plus its own stores.
+    #[inline]
+    pub(crate) fn read_l1(&self, shared: &Shared, addr: u32, width: Width) -> u32 {
+        self.hart.read_l1(&self.batch.stores, shared, addr, width)
     }
 }
 
 impl Agent for Core {
     #[inline]
     fn run(&mut self, shared: &Shared, until: Cycle) {
-        if !self.is_running() || self.cycle >= until.0 {
+        if !self.is_running() || self.hart.cycle >= until.0 {
             return;
         }
         // Nearly always the whole of an epoch is plain.
         if until.0 <= self.prober.gate() && !self.always_careful {
-            match self.fast_slice::<Posted>(shared, until.0) {
+            match self.hart.fast_slice::<Posted>(&mut self.batch, shared, until.0) {
                 Exit::Done => return,
                 Exit::Careful => return self.run_slice_carefully(Slice::new(shared, until.0)),
                 Exit::NoPage => {}
@@ -467,7 +489,7 @@ impl Agent for Core {
     }
 
     fn run_alone(&mut self, shared: &Shared, until: Cycle, epoch: EpochLength) {
-        debug_assert_eq!(epoch, self.config.epoch);
+        debug_assert_eq!(epoch, self.hart.config.epoch);
         if self.is_running() {
             self.run_slice(Slice { direct: true, ..Slice::new(shared, until.0) });
         }

@@ -16,11 +16,13 @@
 //! No cost without a debugger: a core with anything to watch for is [`Core::set_trace`]'s kind of
 //! careful, and only the careful loop looks here.
 
-use sim_core::{Cycle, RequestKind, Shared, Width};
+use sim_core::{Cycle, RequestKind, Shared, StateHasher, Width};
 
-use crate::core::{Core, LOCAL_BASE, Pending, Status};
+use crate::config::LOCAL_BASE;
+use crate::core::{Core, Status};
+use crate::hart::Pending;
 use crate::op::{Kind, Op};
-use crate::run::Slice;
+use crate::slice::Slice;
 
 /// Bits of the reason why a core is paused, as its status register has them.
 pub mod reason {
@@ -78,6 +80,26 @@ impl Debug {
         self.armed || self.stepping || self.halt_requested
     }
 
+    /// Feeds what lasts longer than an instruction into a hash.
+    pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
+        // The breakpoints are in the debug registers, which the tile hashes, and so is an answer.
+        let Self {
+            watchpoints: _,
+            armed: _,
+            halt_requested,
+            stepping,
+            steps,
+            reasons,
+            reasons_at_answer,
+            past_watchpoint,
+            result: _,
+        } = self;
+        hasher.words(&[*reasons, *reasons_at_answer, *steps]);
+        hasher.u8(u8::from(*halt_requested)
+            | u8::from(*stepping) << 1
+            | u8::from(*past_watchpoint) << 2);
+    }
+
     /// Watchpoints of a kind that have this address, as bits of the status.
     fn hits(&self, addr: u32, kind: impl Fn(&Watchpoint) -> bool) -> u32 {
         let hit = |(i, point): (usize, &Watchpoint)| {
@@ -116,7 +138,8 @@ pub enum DebugAccess {
 impl Core {
     /// Whether every instruction has to be executed with care.
     pub(crate) fn update_care(&mut self) {
-        self.always_careful = self.trace || self.config.is_careful() || self.debug.is_attentive();
+        self.always_careful =
+            self.trace || self.hart.config.is_careful() || self.debug.is_attentive();
     }
 
     /// Why the core is paused: bits of [`reason`]. Zero if it is not, or for no other reason than
@@ -167,7 +190,7 @@ impl Core {
         if matches!(self.status, Status::Halted) {
             (self.debug.reasons, self.debug.steps) = (0, 0);
             self.status = Status::Running;
-            self.cycle = now.0;
+            self.hart.cycle = now.0;
             self.update_care();
         }
     }
@@ -195,7 +218,7 @@ impl Core {
     /// Sets the pc of a paused core and forgets what it was paused for.
     pub fn set_pc(&mut self, pc: u32) {
         if matches!(self.status, Status::Halted) {
-            self.pc = pc;
+            self.hart.pc = pc;
             self.debug.reasons = 0;
             self.debug.past_watchpoint = false;
         }
@@ -212,7 +235,7 @@ impl Core {
             return DebugAccess::Done(word);
         }
         let kind = value.map_or(RequestKind::Load, |value| RequestKind::Store { value });
-        self.cycle = now.0;
+        self.hart.cycle = now.0;
         self.pending = Pending::Debugger;
         let _ = self.request(addr, Width::Word, kind);
         DebugAccess::Requested
@@ -250,7 +273,7 @@ impl Core {
         self.debug.steps = 0;
         self.status = Status::Halted;
         // A probe under way would take a step for a round of a loop.
-        self.prober.restart(self.cycle, false);
+        self.prober.restart(self.hart.cycle, false);
         self.update_care();
     }
 
@@ -279,8 +302,8 @@ impl Core {
         if !self.open_page(slice.shared) {
             return false;
         }
-        let pc = self.pc;
-        let op = self.decoded(slice.shared, pc);
+        let pc = self.hart.pc;
+        let op = self.hart.decoded(&self.batch.stores, slice.shared, pc);
         let (loads, stores) = self.accesses(op);
         if let Some(addr) = loads
             && !std::mem::take(&mut self.debug.past_watchpoint)
@@ -294,7 +317,7 @@ impl Core {
         }
         let mut reasons = stores.map_or(0, |addr| self.debug.writes(addr));
         let goes_on = self.step(slice);
-        let behind = self.pc;
+        let behind = self.hart.pc;
         reasons |= match op.kind {
             // Up to four adjacent words may have been executed as one.
             Kind::Ttinsn if matches!(self.status, Status::Running) => {
@@ -322,7 +345,7 @@ impl Core {
     /// The addresses an instruction loads from and stores to. `.ttinsn` does neither in the sense
     /// of a watchpoint.
     fn accesses(&self, op: Op) -> (Option<u32>, Option<u32>) {
-        let base = self.x[usize::from(op.rs1)];
+        let base = self.hart.x[usize::from(op.rs1)];
         let addr = base.wrapping_add(op.imm);
         match op.kind {
             Kind::Lb | Kind::Lh | Kind::Lw | Kind::Lbu | Kind::Lhu | Kind::Flw | Kind::Flh => {
@@ -332,25 +355,5 @@ impl Core {
             Kind::Amo => (Some(base), Some(base)),
             _ => (None, None),
         }
-    }
-
-    /// Feeds what lasts longer than an instruction into a hash.
-    pub(crate) fn hash_debugger(&self, hasher: &mut sim_core::StateHasher) {
-        // The breakpoints are in the debug registers, which the tile hashes, and so is an answer.
-        let Debug {
-            watchpoints: _,
-            armed: _,
-            halt_requested,
-            stepping,
-            steps,
-            reasons,
-            reasons_at_answer,
-            past_watchpoint,
-            result: _,
-        } = &self.debug;
-        hasher.words(&[*reasons, *reasons_at_answer, *steps]);
-        hasher.u8(u8::from(*halt_requested)
-            | u8::from(*stepping) << 1
-            | u8::from(*past_watchpoint) << 2);
     }
 }

@@ -11,12 +11,13 @@
 use std::marker::PhantomData;
 
 use sim_core::agent::RunView;
-use sim_core::{Cycle, Jump, JumpKind, L1, Shared, Store, Width};
+use sim_core::{Batch, Cycle, Jump, JumpKind, L1, Shared, Store, Width};
 
 use crate::ahead::{Undo, block_bit};
-use crate::core::{Core, LOCAL_BASE};
+use crate::config::LOCAL_BASE;
 use crate::dispatch::dispatch;
 use crate::exec::{bits, extend, muldiv};
+use crate::hart::{Hart, forward};
 use crate::icache::{CODE_PAGE_BYTES, PAGE_OPS};
 use crate::op::Kind;
 
@@ -71,14 +72,19 @@ pub(crate) enum Exit {
     NoPage,
 }
 
-impl Core {
+impl Hart {
     /// Executes plain instructions to `until`, with whatever log is wanted.
     #[inline]
-    pub(crate) fn fast_slice<R: Reach>(&mut self, shared: &Shared, until: u64) -> Exit {
+    pub(crate) fn fast_slice<R: Reach>(
+        &mut self,
+        batch: &mut Batch,
+        shared: &Shared,
+        until: u64,
+    ) -> Exit {
         if self.logs_jumps {
-            self.fast::<Logged<R>>(shared, until)
+            self.fast::<Logged<R>>(batch, shared, until)
         } else {
-            self.fast::<R>(shared, until)
+            self.fast::<R>(batch, shared, until)
         }
     }
 
@@ -87,8 +93,13 @@ impl Core {
     /// Not inlined, so that it has the host's registers for itself.
     #[inline(never)]
     #[allow(clippy::too_many_lines, reason = "one arm per instruction, each a line or two")]
-    pub(crate) fn fast<R: Reach>(&mut self, shared: &Shared, until: u64) -> Exit {
-        let Self { x, icache, local, batch, stored_words, stored_blocks, undo, .. } = self;
+    pub(crate) fn fast<R: Reach>(
+        &mut self,
+        batch: &mut Batch,
+        shared: &Shared,
+        until: u64,
+    ) -> Exit {
+        let Self { x, icache, local, stored_words, stored_blocks, undo, .. } = self;
         let (stores, jumps) = (&mut batch.stores, &mut batch.jumps);
         let view = shared.run_view();
         let Some(mut page) = icache.page(self.pc) else { return Exit::NoPage };
@@ -272,17 +283,4 @@ fn write<R: Reach>(
         undo.l1.push((addr & !3, old));
     }
     written
-}
-
-/// Applies posted stores to a word read from L1.
-#[inline(never)]
-pub(crate) fn forward(stores: &[Store], word_addr: u32, mut word: u32) -> u32 {
-    for store in stores {
-        if store.addr & !3 == word_addr {
-            let shift = (store.addr & 3) * 8;
-            let mask = store.width.mask() << shift;
-            word = word & !mask | store.value << shift & mask;
-        }
-    }
-    word
 }

@@ -23,6 +23,7 @@
 
 mod access;
 pub mod ahead;
+mod config;
 pub mod core;
 pub mod csr;
 pub mod debug;
@@ -30,7 +31,7 @@ pub mod decode;
 mod dispatch;
 pub mod exec;
 mod fast;
-mod hash;
+mod hart;
 mod icache;
 mod look;
 pub mod op;
@@ -38,13 +39,13 @@ pub mod park;
 mod poll;
 mod rare;
 mod run;
+mod slice;
 mod stretch;
 mod timed;
-mod wake;
 
 pub use crate::core::{Core, CoreConfig, Status};
 pub use crate::debug::{DebugAccess, Watchpoint};
 pub use crate::icache::IcacheModel;
 pub use crate::look::MemoryAccess;
 pub use crate::park::{Spin, WatchedLoad};
-pub use crate::timed::TimedRegisters;
+pub use crate::slice::TimedRegisters;

@@ -118,6 +118,8 @@ pub struct Op {
 
 /// Index into the register array that swallows writes to `x0`.
 pub const SINK: u8 = 32;
+/// Length of a register array that is kept and restored.
+pub(crate) const REGISTERS: usize = SINK as usize + 1;
 /// Length of a register array that any register number of an [`Op`] can index.
 pub const REGISTER_SLOTS: usize = 256;
 

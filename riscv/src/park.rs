@@ -20,7 +20,7 @@
 
 use std::collections::VecDeque;
 
-use sim_core::{Cycle, Shortcut, Shortcuts, Width};
+use sim_core::{Cycle, L1, Shortcut, Shortcuts, Width};
 
 use crate::op::REGISTER_SLOTS;
 
@@ -92,6 +92,12 @@ impl Spin {
     pub fn first_read(&self) -> Option<u32> {
         let clock = self.leaves_at.map(|_| memory_map::reg::tile_control::WALL_CLOCK_L);
         self.loads.first().map(|load| load.addr).or(clock)
+    }
+
+    /// Whether every L1 word that a round reads still has the value it had.
+    pub(crate) fn holds(&self, l1: &L1) -> bool {
+        let mut loads = self.loads.iter();
+        loads.all(|load| load.device || l1.read(load.addr, load.width) == load.value)
     }
 
     /// Whether a round reads a device register other than the wall clock.
@@ -217,11 +223,6 @@ impl Prober {
             (false, true) => self.next_cycle,
             (false, false) => u64::MAX,
         };
-    }
-
-    /// Whether jumps that close a polling loop are marked.
-    pub(crate) fn marks_polls(&self) -> bool {
-        self.marks_polls
     }
 
     /// Starts a probe if one is due.

@@ -19,10 +19,11 @@
 use sim_core::l1::L1_BYTES;
 use sim_core::{Cycle, L1, Shared, Shortcut, Width};
 
-use crate::core::{Core, LOCAL_BASE, Status};
-use crate::op::{Kind, Op, SINK};
-use crate::park::{Spin, WatchedLoad};
-use crate::run::Slice;
+use crate::config::LOCAL_BASE;
+use crate::core::{Core, Status};
+use crate::op::{Kind, Op, REGISTERS, SINK};
+use crate::park::Spin;
+use crate::slice::{Foreseen, Slice};
 
 mod clock;
 mod flow;
@@ -107,22 +108,6 @@ pub(crate) fn mark(op: Op, pc: u32, fetch: impl Fn(u32) -> Op) -> Op {
     op
 }
 
-/// Loads of a round that is carried out on the side.
-#[derive(Default, Debug)]
-pub(crate) struct Foreseen {
-    /// All but those of the wall clock.
-    pub(crate) loads: Vec<WatchedLoad>,
-    /// Cycle of the oldest value used.
-    pub(crate) oldest: u64,
-    /// Whether there are loads from other devices.
-    pub(crate) devices: bool,
-    /// Whether there are loads of the wall clock.
-    pub(crate) clock: bool,
-}
-
-/// Length of a register array that is kept and restored.
-const REGISTERS: usize = SINK as usize + 1;
-
 /// A round that was carried out on the side.
 struct Round {
     /// Whether it led back to its beginning.
@@ -142,6 +127,38 @@ impl Core {
         }
     }
 
+    /// Takes a parked core out of its loop as of `now`, an epoch boundary: it will be exactly
+    /// where it would be had it spun. Nothing happens if it is not parked.
+    pub fn wake(&mut self, shared: &Shared, now: Cycle) {
+        let status = std::mem::replace(&mut self.status, Status::Running);
+        let Status::Parked(spin) = status else {
+            self.status = status;
+            return;
+        };
+        if now.0 > spin.parked_at {
+            let elapsed = now.0 - spin.parked_at;
+            // What the clock showed in the last whole round is still in registers.
+            let again = u64::from(spin.leaves_at.is_some());
+            let rounds = (elapsed / spin.period_cycles).saturating_sub(again);
+            self.hart.instructions += rounds * spin.period_instructions;
+            self.hart.cycle = spin.parked_at + rounds * spin.period_cycles;
+            self.replay(shared, &spin, now.0);
+        }
+        if spin.leaves_at.is_some() {
+            self.prober.resume(now.0);
+        } else {
+            self.prober.restart(now.0, spin.watches_devices());
+        }
+    }
+
+    /// Executes rounds of `spin` from its head up to `until` with the loads they had.
+    fn replay(&mut self, shared: &Shared, spin: &Spin, until: u64) {
+        self.hart.pc = spin.head;
+        let mut slice = Slice::new(shared, until);
+        slice.replay = Some(spin.loads.iter().cycle());
+        while self.hart.cycle < until && self.step(&mut slice) {}
+    }
+
     /// Nothing but cores is at work any more: a core that was woken because a device might have
     /// changed may be parked again at once.
     pub fn calm(&mut self) {
@@ -152,8 +169,8 @@ impl Core {
     /// registers and look: calls go to code that has been executed before, and what is stored in
     /// the core's own RAM is there already.
     pub(crate) fn is_harmless(&self, op: Op) -> bool {
-        let has_page = |target: u32| target & 3 == 0 && self.icache.page(target).is_some();
-        let address = self.x[usize::from(op.rs1)].wrapping_add(op.imm);
+        let has_page = |target: u32| target & 3 == 0 && self.hart.icache.page(target).is_some();
+        let address = self.hart.x[usize::from(op.rs1)].wrapping_add(op.imm);
         match op.kind {
             Kind::Jal => has_page(op.imm),
             Kind::Jalr => has_page(address & !1),
@@ -167,8 +184,8 @@ impl Core {
     /// Whether a store goes to local RAM, and its value is there already.
     fn changes_nothing(&self, address: u32, op: Op, width: Width) -> bool {
         let offset = address.wrapping_sub(LOCAL_BASE);
-        let value = self.x[usize::from(op.rs2)] & width.mask();
-        let word = self.local.get(L1::word_index(offset, width));
+        let value = self.hart.x[usize::from(op.rs2)] & width.mask();
+        let word = self.hart.local.get(L1::word_index(offset, width));
         word.is_some_and(|word| word >> ((offset & 3) * 8) & width.mask() == value)
     }
 
@@ -177,8 +194,8 @@ impl Core {
     /// with registers that differ only by what the wall clock showed.
     pub(crate) fn foresee(&mut self, shared: &Shared) -> Option<Spin> {
         let mut before = [0; REGISTERS];
-        before.copy_from_slice(&self.x[..REGISTERS]);
-        let was_clock = self.prober.clock_loop == Some(self.pc);
+        before.copy_from_slice(&self.hart.x[..REGISTERS]);
+        let was_clock = self.prober.clock_loop == Some(self.hart.pc);
         if !was_clock {
             let round = self.try_round(shared, &before, |_, _, _| true);
             let stays = round.after[1..32] == before[1..32];
@@ -186,7 +203,7 @@ impl Core {
                 return self.spin_of(round, None).filter(|_| stays);
             }
             self.prober.give_loads(round.foreseen.loads);
-            if !round.closed || !self.config.shortcuts.has(Shortcut::ClockWaits) {
+            if !round.closed || !self.hart.config.shortcuts.has(Shortcut::ClockWaits) {
                 return None;
             }
         }
@@ -194,7 +211,7 @@ impl Core {
         let mut flow = ClockFlow::new();
         let round = self.try_round(shared, &before, |op, x, cycle| flow.pass(op, x, cycle));
         let clock = round.foreseen.clock;
-        self.prober.clock_loop = clock.then_some(self.pc);
+        self.prober.clock_loop = clock.then_some(self.hart.pc);
         let rounds = flow
             .rounds(&before, &round.after, round.period_cycles.max(1))
             .filter(|&rounds| clock && rounds >= LEAST_ROUNDS);
@@ -206,16 +223,16 @@ impl Core {
         let Round { closed, period_cycles, period_instructions, foreseen, .. } = round;
         let waits = foreseen.devices || foreseen.clock;
         let repeats =
-            closed && (!waits || period_cycles.is_multiple_of(self.config.epoch.cycles()));
+            closed && (!waits || period_cycles.is_multiple_of(self.hart.config.epoch.cycles()));
         let spin = repeats.then(|| Spin {
-            head: self.pc,
-            parked_at: self.cycle,
+            head: self.hart.pc,
+            parked_at: self.hart.cycle,
             began: foreseen.oldest,
             seen: foreseen.oldest,
             period_cycles,
             period_instructions,
             loads: foreseen.loads.clone(),
-            leaves_at: rounds.map(|rounds| self.cycle + rounds.saturating_mul(period_cycles)),
+            leaves_at: rounds.map(|rounds| self.hart.cycle + rounds.saturating_mul(period_cycles)),
         });
         self.prober.give_loads(foreseen.loads);
         spin
@@ -229,34 +246,37 @@ impl Core {
         before: &[u32; REGISTERS],
         mut visit: impl FnMut(Op, &[u32], u64) -> bool,
     ) -> Round {
-        let (head, cycle, instructions) = (self.pc, self.cycle, self.instructions);
+        let (head, cycle, instructions) = (self.hart.pc, self.hart.cycle, self.hart.instructions);
         let loads = self.prober.take_loads();
         let mut slice = Slice::new(shared, u64::MAX);
         slice.foreseen = Some(Foreseen { loads, oldest: cycle, devices: false, clock: false });
         let mut closed = false;
         for _ in 0..=MAX_BODY {
-            let op = self.icache.op(self.pc).unwrap_or(Op::UNDECODED);
-            let (polls, at) = (op.kind == Kind::Poll, self.pc);
+            let op = self.hart.icache.op(self.hart.pc).unwrap_or(Op::UNDECODED);
+            let (polls, at) = (op.kind == Kind::Poll, self.hart.pc);
             let op = if polls { original(op) } else { op };
-            if !visit(op, &self.x, self.cycle) || !self.step(&mut slice) || self.pc == head {
-                closed = self.pc == head && self.instructions != instructions;
+            if !visit(op, &self.hart.x, self.hart.cycle)
+                || !self.step(&mut slice)
+                || self.hart.pc == head
+            {
+                closed = self.hart.pc == head && self.hart.instructions != instructions;
                 break;
             }
             // Another loop, in which the core may stay for long.
-            if polls && self.pc != at.wrapping_add(4) {
+            if polls && self.hart.pc != at.wrapping_add(4) {
                 break;
             }
         }
         let mut round = Round {
             closed,
-            period_cycles: self.cycle - cycle,
-            period_instructions: self.instructions - instructions,
+            period_cycles: self.hart.cycle - cycle,
+            period_instructions: self.hart.instructions - instructions,
             after: *before,
             foreseen: slice.foreseen.unwrap_or_default(),
         };
-        round.after.copy_from_slice(&self.x[..REGISTERS]);
-        self.x[..REGISTERS].copy_from_slice(before);
-        (self.pc, self.cycle, self.instructions) = (head, cycle, instructions);
+        round.after.copy_from_slice(&self.hart.x[..REGISTERS]);
+        self.hart.x[..REGISTERS].copy_from_slice(before);
+        (self.hart.pc, self.hart.cycle, self.hart.instructions) = (head, cycle, instructions);
         round
     }
 }

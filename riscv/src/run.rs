@@ -8,58 +8,23 @@
 use sim_core::l1::{L1_BYTES, PAGE_BYTES};
 use sim_core::{Category, Cycle, Jump, JumpKind, L1, Retire, Shared, Width};
 
-use crate::core::{Core, LOCAL_BASE, Pending, Status};
+use crate::config::LOCAL_BASE;
+use crate::core::{Core, Status};
 use crate::dispatch::dispatch;
 use crate::exec::{bits, muldiv};
 use crate::fast::{Alone, Exit, Posted};
+use crate::hart::Pending;
 use crate::icache::IcacheModel;
 use crate::op::{Kind, Op, SINK};
 use crate::park::WatchedLoad;
-use crate::poll::{self, Foreseen};
-use crate::timed::TimedRegisters;
+use crate::poll;
+use crate::rare::{self, Rare};
+use crate::slice::{Flow, Slice};
 
 /// How long the careful loop runs before the fast one gets another chance.
 const CAREFUL_CHUNK_CYCLES: u64 = 64;
 /// Longest single run of the fast loop; keeps its counters far from their ends.
 const FAST_CHUNK_CYCLES: u64 = 1 << 32;
-
-/// How an instruction that left the straight path ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Flow {
-    /// Completed; go on behind it.
-    Next,
-    /// Handed to the commit phase, which completes it.
-    Wait,
-    /// Did not happen: the core faulted, halted, or must try it again.
-    Hold,
-}
-
-/// State of one slice that is not part of the core.
-pub(crate) struct Slice<'a> {
-    pub(crate) shared: &'a Shared,
-    /// First cycle that must not be executed.
-    pub(crate) until: u64,
-    /// Whether quiet L1 stores go straight to L1.
-    pub(crate) direct: bool,
-    /// Remembered loads while a woken core catches up.
-    pub(crate) replay: Option<std::iter::Cycle<std::slice::Iter<'a, WatchedLoad>>>,
-    /// Loads of a round that is only tried out.
-    pub(crate) foreseen: Option<Foreseen>,
-    /// Registers that a core may look at itself.
-    pub(crate) timed: Option<&'a mut TimedRegisters<'a>>,
-}
-
-impl<'a> Slice<'a> {
-    /// Ordinary execution, with stores that are posted.
-    pub(crate) fn new(shared: &'a Shared, until: u64) -> Self {
-        Self { shared, until, direct: false, replay: None, foreseen: None, timed: None }
-    }
-
-    /// Whether what is executed happens now for the first time.
-    pub(crate) fn is_real(&self) -> bool {
-        self.replay.is_none() && self.foreseen.is_none()
-    }
-}
 
 /// Whether there can be an instruction at `pc`.
 const fn is_fetchable(pc: u32) -> bool {
@@ -70,26 +35,27 @@ impl Core {
     /// Executes to `until`, or to the first access only the commit phase can answer.
     pub(crate) fn run_slice(&mut self, mut slice: Slice<'_>) {
         let shared = slice.shared;
-        while self.cycle < slice.until && self.is_running() {
+        while self.hart.cycle < slice.until && self.is_running() {
             let gate = self.prober.gate();
-            if self.cycle >= gate || self.always_careful {
+            if self.hart.cycle >= gate || self.always_careful {
                 if !self.is_debugged() {
-                    self.prober.begin(self.cycle);
+                    self.prober.begin(self.hart.cycle);
                 }
                 self.careful(&mut slice, CAREFUL_CHUNK_CYCLES);
                 continue;
             }
-            let chunk = slice.until.min(gate).min(self.cycle.saturating_add(FAST_CHUNK_CYCLES));
-            let exit = if slice.direct && self.stored_words == 0 {
-                self.fast_slice::<Alone>(shared, chunk)
+            let chunk =
+                slice.until.min(gate).min(self.hart.cycle.saturating_add(FAST_CHUNK_CYCLES));
+            let exit = if slice.direct && self.hart.stored_words == 0 {
+                self.hart.fast_slice::<Alone>(&mut self.batch, shared, chunk)
             } else {
-                self.fast_slice::<Posted>(shared, chunk)
+                self.hart.fast_slice::<Posted>(&mut self.batch, shared, chunk)
             };
             match exit {
                 Exit::Done => {}
                 Exit::Careful => self.attend(&mut slice),
                 // A fetch that fails does so in its own cycle, which may be of the next epoch.
-                Exit::NoPage if self.cycle < slice.until => {
+                Exit::NoPage if self.hart.cycle < slice.until => {
                     self.open_page(shared);
                 }
                 Exit::NoPage => {}
@@ -105,8 +71,8 @@ impl Core {
 
     /// Deals with the instruction at which the fast loop stopped: decodes it, or else executes it.
     fn attend(&mut self, slice: &mut Slice<'_>) {
-        if self.icache.op(self.pc).is_some_and(|op| op.kind == Kind::Undecoded) {
-            self.decode_from(slice.shared, self.pc);
+        if self.hart.icache.op(self.hart.pc).is_some_and(|op| op.kind == Kind::Undecoded) {
+            self.hart.decode_from(&self.batch.stores, slice.shared, self.hart.pc);
         } else {
             self.careful(slice, 1);
         }
@@ -115,12 +81,12 @@ impl Core {
     /// The careful loop: at most that many cycles, and no longer than there is reason for care.
     #[inline(never)]
     fn careful(&mut self, slice: &mut Slice<'_>, cycles: u64) {
-        let chunk = self.cycle.saturating_add(cycles);
+        let chunk = self.hart.cycle.saturating_add(cycles);
         if self.is_debugged() {
-            while self.cycle < chunk.min(slice.until) && self.step_watched(slice) {}
+            while self.hart.cycle < chunk.min(slice.until) && self.step_watched(slice) {}
             return;
         }
-        while self.cycle < chunk.min(slice.until) && self.step(slice) {
+        while self.hart.cycle < chunk.min(slice.until) && self.step(slice) {
             if !self.always_careful && !self.prober.is_active() {
                 return;
             }
@@ -130,18 +96,18 @@ impl Core {
     /// Executes one instruction. `false`: it did not complete, or the core does not go on.
     pub(crate) fn step(&mut self, slice: &mut Slice<'_>) -> bool {
         // What is only tried out makes no mistakes.
-        if slice.foreseen.is_some() && !is_fetchable(self.pc) {
+        if slice.foreseen.is_some() && !is_fetchable(self.hart.pc) {
             return false;
         }
         if !self.open_page(slice.shared) {
             return false;
         }
-        let pc = self.pc;
+        let pc = self.hart.pc;
         // A round that is only tried out leaves no trace, decoded words included.
-        if slice.foreseen.is_some() && self.icache.undecoded(pc, 1) != 0 {
+        if slice.foreseen.is_some() && self.hart.icache.undecoded(pc, 1) != 0 {
             return false;
         }
-        let mut op = self.decoded(slice.shared, pc);
+        let mut op = self.hart.decoded(&self.batch.stores, slice.shared, pc);
         let mut polls = None;
         if op.kind == Kind::Poll {
             polls = (slice.is_real() && !self.is_debugged()).then(|| poll::calls(op));
@@ -150,13 +116,13 @@ impl Core {
         if slice.foreseen.is_some() && !self.is_harmless(op) {
             return false;
         }
-        if self.icache.model == IcacheModel::Stale && !self.check_fresh(slice.shared) {
+        if self.hart.icache.model == IcacheModel::Stale && !self.check_fresh(slice.shared) {
             return false;
         }
         let mut consumed = 1;
         macro_rules! x {
             ($index:expr) => {
-                self.x[usize::from($index)]
+                self.hart.x[usize::from($index)]
             };
         }
         macro_rules! branch {
@@ -171,7 +137,7 @@ impl Core {
                 match $flow {
                     Flow::Next => {}
                     Flow::Wait => {
-                        self.pc = pc.wrapping_add(4);
+                        self.hart.pc = pc.wrapping_add(4);
                         return false;
                     }
                     Flow::Hold => return false,
@@ -221,12 +187,49 @@ impl Core {
             _ => leave!(self.execute_rare(slice, op)),
         });
         // The last of a fused bundle is what completes now.
-        self.log(slice, self.cycle, pc.wrapping_add(4 * (consumed - 1)), op.rd);
-        self.pc = pc.wrapping_add(4 * consumed);
-        self.cycle += 1;
-        self.instructions += 1;
+        self.log(slice, self.hart.cycle, pc.wrapping_add(4 * (consumed - 1)), op.rd);
+        self.hart.pc = pc.wrapping_add(4 * consumed);
+        self.hart.cycle += 1;
+        self.hart.instructions += 1;
         // `ebreak` completes and pauses.
         self.is_running()
+    }
+
+    /// Executes an instruction of the kinds the loop does not know.
+    #[inline(never)]
+    fn execute_rare(&mut self, slice: &mut Slice<'_>, op: Op) -> Flow {
+        if rare::is_noticed(op.kind) {
+            self.prober.side_effect(self.hart.cycle);
+        }
+        match rare::execute(&mut self.hart, op) {
+            Rare::Done => Flow::Next,
+            Rare::Load { addr, width, pending } => self.slow_load(slice, addr, width, pending),
+            Rare::Store { addr, value, width } => {
+                let local = addr.wrapping_sub(LOCAL_BASE);
+                let is_local = local < self.hart.id.local_ram_bytes();
+                if is_local && addr & (width.bytes() - 1) == 0 {
+                    self.write_local(local, value, width);
+                    return Flow::Next;
+                }
+                self.slow_store(slice, addr, value, width)
+            }
+            Rare::Request { addr, kind, pending } => {
+                self.pending = pending;
+                self.request(addr, Width::Word, kind)
+            }
+            Rare::Break if self.hart.config.debugger => {
+                self.pause_for_ebreak();
+                Flow::Next
+            }
+            Rare::Break => self.refuse_rare(rare::without_debugger(op)),
+            Rare::Refused(refusal) => self.refuse_rare(refusal),
+        }
+    }
+
+    fn refuse_rare(&mut self, refusal: rare::Refusal) -> Flow {
+        let rare::Refusal { category, id, message, word } = refusal;
+        self.fault(category, id, message, self.hart.pc, Some(word));
+        Flow::Hold
     }
 
     /// Whether the branch at the pc is taken, which a probe wants to know if it `polls`: whether
@@ -234,18 +237,18 @@ impl Core {
     #[inline]
     fn takes(&mut self, polls: Option<bool>, taken: bool) -> bool {
         if let Some(calls) = polls {
-            self.prober.poll(self.pc, calls, taken, self.cycle);
+            self.prober.poll(self.hart.pc, calls, taken, self.hart.cycle);
         }
         taken
     }
 
     /// The instruction at the pc jumps. `false`: nowhere, or into a loop it is parked in.
     fn jumped(&mut self, slice: &Slice<'_>, target: u32, rd: u8) -> bool {
-        let from = self.pc;
-        self.log(slice, self.cycle, from, rd);
-        self.pc = target;
-        self.cycle += 1;
-        self.instructions += 1;
+        let from = self.hart.pc;
+        self.log(slice, self.hart.cycle, from, rd);
+        self.hart.pc = target;
+        self.hart.cycle += 1;
+        self.hart.instructions += 1;
         // What cannot be fetched is a mistake in the cycle of the fetch, not of the jump.
         !is_fetchable(target) || self.open_page(slice.shared) && !self.closes_round(slice, target)
     }
@@ -253,12 +256,12 @@ impl Core {
     /// Makes sure that there is a page of decoded instructions for the pc; or faults.
     #[inline]
     pub(crate) fn open_page(&mut self, shared: &Shared) -> bool {
-        self.icache.page(self.pc).is_some() || self.open_new_page(shared)
+        self.hart.icache.page(self.hart.pc).is_some() || self.open_new_page(shared)
     }
 
     #[cold]
     fn open_new_page(&mut self, shared: &Shared) -> bool {
-        let pc = self.pc;
+        let pc = self.hart.pc;
         if pc & 3 != 0 {
             let message = format!("jump to {pc:#x}, which is not a multiple of four");
             self.fault(Category::UndefinedBehavior, "misaligned-fetch", message, pc, None);
@@ -269,25 +272,17 @@ impl Core {
             self.fault(Category::UndefinedBehavior, "fetch-outside-l1", message, pc, None);
             return false;
         }
-        if self.icache.open(pc) {
-            shared.mark_code((pc / PAGE_BYTES) as u16, self.id);
+        if self.hart.icache.open(pc) {
+            shared.mark_code((pc / PAGE_BYTES) as u16, self.hart.id);
         }
         true
     }
 
-    /// The instruction at `pc`, whose page is open.
-    pub(crate) fn decoded(&mut self, shared: &Shared, pc: u32) -> Op {
-        match self.icache.op(pc) {
-            Some(op) if op.kind != Kind::Undecoded => op,
-            _ => self.decode_from(shared, pc),
-        }
-    }
-
     /// In the stale model: whether the word at the pc is still the one that was decoded.
     fn check_fresh(&mut self, shared: &Shared) -> bool {
-        let pc = self.pc;
+        let pc = self.hart.pc;
         let now = shared.l1.word(pc);
-        match self.icache.decoded_word(pc) {
+        match self.hart.icache.decoded_word(pc) {
             Some(then) if then != now => {
                 let message = format!(
                     "executes a cached instruction ({then:#010x}) whose word in L1 has changed to \
@@ -310,15 +305,15 @@ impl Core {
                 pc,
                 word,
                 rd: if rd < 32 { rd } else { 0 },
-                value: self.x[usize::from(rd & 63)],
+                value: self.hart.x[usize::from(rd & 63)],
             });
         }
     }
 
     /// Jump log.
     fn log_jump(&mut self, slice: &Slice<'_>, kind: JumpKind, to: u32) {
-        if self.logs_jumps && slice.is_real() {
-            let (cycle, pc) = (Cycle(self.cycle), self.pc);
+        if self.hart.logs_jumps && slice.is_real() {
+            let (cycle, pc) = (Cycle(self.hart.cycle), self.hart.pc);
             self.batch.jumps.push(Jump { cycle, pc, to, kind });
         }
     }
@@ -328,9 +323,10 @@ impl Core {
         if !slice.is_real() {
             return false;
         }
-        let (cycle, epoch) = (self.cycle, self.config.epoch.cycles());
-        let is_fresh = self.prober.is_fresh_poll() && self.icache.model == IcacheModel::Coherent;
-        let spin = self.prober.jump(target, &self.x, cycle, self.instructions, epoch);
+        let (cycle, epoch) = (self.hart.cycle, self.hart.config.epoch.cycles());
+        let is_fresh =
+            self.prober.is_fresh_poll() && self.hart.icache.model == IcacheModel::Coherent;
+        let spin = self.prober.jump(target, &self.hart.x, cycle, self.hart.instructions, epoch);
         let foreseen = if is_fresh { self.foresee(slice.shared) } else { None };
         let Some(spin) = spin.or(foreseen) else { return false };
         self.prober.closed(cycle);
@@ -353,13 +349,13 @@ impl Core {
         width: Width,
     ) -> Flow {
         let offset = addr.wrapping_sub(LOCAL_BASE);
-        let Some(word) = self.local.get_mut(L1::word_index(offset, width)) else {
+        let Some(word) = self.hart.local.get_mut(L1::word_index(offset, width)) else {
             return self.slow_store(slice, addr, value, width);
         };
         let shift = (offset & 3) * 8;
         let new = *word & !(width.mask() << shift) | value << shift;
         if new != *word {
-            self.prober.side_effect(self.cycle);
+            self.prober.side_effect(self.hart.cycle);
         }
         *word = new;
         Flow::Next

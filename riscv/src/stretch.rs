@@ -6,10 +6,10 @@
 
 use std::cell::RefCell;
 
-use sim_core::{Shared, Shortcut, Width};
+use sim_core::{Shared, Shortcut, Store, Width};
 
-use crate::core::Core;
 use crate::decode::decode;
+use crate::hart::Hart;
 use crate::icache::IcacheModel;
 use crate::op::{Kind, Op};
 use crate::poll;
@@ -96,21 +96,29 @@ fn with_stretch<R>(
     })
 }
 
-impl Core {
+impl Hart {
+    /// The instruction at `pc`, whose page is open; `stores` are posted.
+    pub(crate) fn decoded(&mut self, stores: &[Store], shared: &Shared, pc: u32) -> Op {
+        match self.icache.op(pc) {
+            Some(op) if op.kind != Kind::Undecoded => op,
+            _ => self.decode_from(stores, shared, pc),
+        }
+    }
+
     /// Decodes the word at `pc` and what will probably be executed behind it.
     ///
     /// A store to one of those words puts it back, from the next epoch on, and in this one it is seen by
     /// words decoded later. So how many are decoded together depends on nothing but the core and its
     /// code; and in the stale model, where it matters when a word is looked at, it is one.
     #[cold]
-    pub(crate) fn decode_from(&mut self, shared: &Shared, pc: u32) -> Op {
+    pub(crate) fn decode_from(&mut self, stores: &[Store], shared: &Shared, pc: u32) -> Op {
         let is_stale = self.icache.model == IcacheModel::Stale;
         let most = self.icache.undecoded(pc, if is_stale { 1 } else { STRETCH }).max(1);
         let mut words = [0; STRETCH];
         shared.l1.read_words(pc, &mut words[..most]);
         if self.stored_words != 0 {
             for (word, at) in words[..most].iter_mut().zip((pc..).step_by(4)) {
-                *word = self.read_l1(shared, at, Width::Word);
+                *word = self.read_l1(stores, shared, at, Width::Word);
             }
         }
         if is_stale {
@@ -120,13 +128,13 @@ impl Core {
         with_stretch(remembers, pc, &words[..most], |stretch, count| {
             let mut first = stretch.ops[0];
             self.icache.set(pc, &stretch.ops[..count]);
-            let mut left = if self.prober.marks_polls() { stretch.may_close } else { 0 };
+            let mut left = if self.config.marks_polls() { stretch.may_close } else { 0 };
             left &= u32::MAX >> (32 - count);
             while left != 0 {
                 let number = left.trailing_zeros();
                 left &= left - 1;
                 let at = pc.wrapping_add(4 * number);
-                let fetch = |at| decode(self.read_l1(shared, at, Width::Word), at);
+                let fetch = |at| decode(self.read_l1(stores, shared, at, Width::Word), at);
                 let op = poll::mark(stretch.ops[number as usize], at, fetch);
                 self.icache.set(at, &[op]);
                 if number == 0 {

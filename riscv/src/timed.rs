@@ -8,11 +8,7 @@
 use sim_core::{Cycle, Shared, Width};
 
 use crate::core::Core;
-use crate::run::Slice;
-
-/// Registers that show the time: gives what the word at an address shows in a cycle to a load that is
-/// answered at the end of its epoch, the third argument. `None`: that is another register.
-pub type TimedRegisters<'a> = dyn FnMut(u32, Cycle, Cycle) -> Option<u32> + 'a;
+use crate::slice::{Slice, TimedRegisters};
 
 impl Core {
     /// [`sim_core::Agent::run_alone`] for a core that may ask `registers` itself.
@@ -32,16 +28,16 @@ impl Core {
         width: Width,
     ) -> Option<u32> {
         let registers = slice.timed.as_mut()?;
-        let end = self.config.epoch.end_of_epoch(Cycle(self.cycle));
+        let end = self.hart.config.epoch.end_of_epoch(Cycle(self.hart.cycle));
         // What it posted takes effect in a commit, and a debugger sees every step.
         let is_free = slice.direct && self.batch.stores.is_empty() && !self.is_debugged();
         if !is_free || width != Width::Word || end.0 > slice.until {
             return None;
         }
-        let value = registers(addr, Cycle(self.cycle), end)?;
-        self.note_clock(addr, self.cycle);
+        let value = registers(addr, Cycle(self.hart.cycle), end)?;
+        self.note_clock(addr, self.hart.cycle);
         self.prober.side_effect(end.0);
-        self.cycle = end.0 - 1;
+        self.hart.cycle = end.0 - 1;
         Some(value)
     }
 }

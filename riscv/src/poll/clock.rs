@@ -15,8 +15,7 @@
 use memory_map::reg::tile_control;
 use sim_core::Width;
 
-use super::REGISTERS;
-use crate::op::{Kind, Op, SINK};
+use crate::op::{Kind, Op, REGISTERS, SINK};
 
 /// What a word of the wall clock shows in a cycle; `None`: that is no word of it.
 /// `WALL_CLOCK_H` shows what the last read of `WALL_CLOCK_L` latched: it must have been in the same

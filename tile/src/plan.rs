@@ -1,0 +1,32 @@
+//! Which ways depend on whether anybody listens: decided here and nowhere else.
+//!
+//! Each of them gives the same state sooner, but has no place for the events on the way, or gives them in
+//! another order.
+
+use sim_core::{Observer, Shortcut, Shortcuts};
+
+use crate::unattended::Standing;
+
+/// Whether cores may go ahead on trial: what is taken back must not have been told.
+pub(crate) fn may_try<O: Observer + ?Sized>(shortcuts: Shortcuts, shortcut: Shortcut) -> bool {
+    !O::ENABLED && shortcuts.has(shortcut)
+}
+
+/// Whether posted stores to different words may be applied core by core.
+#[inline]
+pub(crate) fn may_reorder_stores<O: Observer + ?Sized>() -> bool {
+    !O::ENABLED
+}
+
+/// Whether an epoch in which nobody got an answer need not be looked at for what ended with it.
+#[inline]
+pub(crate) fn may_pass_over_ends<O: Observer + ?Sized>() -> bool {
+    !O::ENABLED
+}
+
+/// Whether nobody need attend to epochs of that kind: a push of a core is an event, and it comes
+/// between those of the coprocessor.
+#[inline]
+pub(crate) fn may_leave_alone<O: Observer + ?Sized>(standing: &Standing) -> bool {
+    !O::ENABLED || standing.pushing.is_none()
+}
