@@ -10,15 +10,19 @@ use super::{Cell, Explanation, Pair};
 
 /// Everything that is not text is drawn in these.
 const STYLE: &str = "\
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#1c2024;background:#fff}
-h1{font-size:1.4rem}h2{font-size:1.05rem;margin-top:2rem;border-bottom:1px solid #d5dae0}
-pre{background:#f4f6f8;padding:1rem;white-space:pre-wrap;font-size:13px;line-height:1.45}
-.bad{color:#b3261e}.id{background:#b3261e;color:#fff;border-radius:4px;padding:0 .4rem}
-svg{max-width:100%;height:auto;font:12px system-ui,sans-serif}
-.life{stroke:#9aa3ad;stroke-dasharray:3 3}.arrow{stroke:#2457a6;stroke-width:1.5;fill:none}
-.lost{stroke:#b3261e;stroke-width:2;stroke-dasharray:6 4;fill:none}.box{fill:#eef2f7;stroke:#5b6672}
-.root{fill:#fdecea;stroke:#b3261e;stroke-width:2}.small{font-size:11px;fill:#3c4650}.red{fill:#b3261e}
-.halo{paint-order:stroke;stroke:#fff;stroke-width:4px}";
+:root{color-scheme:light dark;--back:#fff;--text:#1c2024;--pre:#f4f6f8;--line:#d5dae0;--life:#9aa3ad;--box:#eef2f7;
+--edge:#5b6672;--dim:#3c4650;--bad:#b3261e;--root:#fdecea;--arrow:#2457a6}
+@media(prefers-color-scheme:dark){:root{--back:#15181c;--text:#e4e6e8;--pre:#1f2429;--line:#4a5158;--life:#6d757d;--box:#252b32;
+--edge:#8a949e;--dim:#b4bcc4;--bad:#ff8a80;--root:#43201e;--arrow:#82b1ff}}
+body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:var(--text);background:var(--back)}
+h1{font-size:1.4rem}h2{font-size:1.05rem;margin-top:2rem;border-bottom:1px solid var(--line)}h1,h2,p{overflow-wrap:anywhere}
+pre{background:var(--pre);padding:1rem;white-space:pre-wrap;overflow-wrap:anywhere;font-size:13px;line-height:1.45}
+.bad{color:var(--bad)}.id{background:#b3261e;color:#fff;border-radius:4px;padding:0 .4rem}
+.wide{overflow-x:auto}svg{display:block;width:100%;min-width:44rem;height:auto;font:12px system-ui,sans-serif;fill:var(--text)}
+.life{stroke:var(--life);stroke-dasharray:3 3}.arrow{stroke:var(--arrow);stroke-width:1.5;fill:none}
+.lost{stroke:var(--bad);stroke-width:2;stroke-dasharray:6 4;fill:none}.box{fill:var(--box);stroke:var(--edge)}
+.root{fill:var(--root);stroke:var(--bad);stroke-width:2}.small{font-size:11px;fill:var(--dim)}.red{fill:var(--bad)}
+.blue{fill:var(--arrow)}.halo{paint-order:stroke;stroke:var(--back);stroke-width:4px}";
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
@@ -40,7 +44,8 @@ impl Explanation {
             format!(" <span class=id>{}</span> {}", hazard.id, escape(hazard.name))
         });
         let mut page = format!(
-            "<!doctype html>\n<html lang=en><meta charset=utf-8><title>{end}: {title}</title>\n\
+            "<!doctype html>\n<html lang=en><meta charset=utf-8>\n\
+             <meta name=viewport content=\"width=device-width,initial-scale=1\">\n<title>{end}: {title}</title>\n\
              <style>{STYLE}</style>\n<h1><span class=bad>{end}</span>{id}</h1>\n<p>{title}</p>\n",
             end = self.end.name(),
             title = escape(&self.headline),
@@ -77,7 +82,7 @@ impl Explanation {
         let height = 60 + row * steps.len();
         let _ = write!(
             page,
-            "<h2>The handshake: {}</h2>\n<svg viewBox=\"0 0 {width} {height}\" role=img>\n{MARKER}",
+            "<h2>The handshake: {}</h2>\n<div class=wide><svg viewBox=\"0 0 {width} {height}\" role=img>\n{MARKER}",
             escape(&ledger.resource.to_string())
         );
         let x = |agent: AgentId| {
@@ -115,7 +120,7 @@ impl Explanation {
                 }
             }
         }
-        page.push_str("</svg>\n");
+        page.push_str("</svg></div>\n");
         let _ = writeln!(page, "<p class=bad>{}</p>", escape(&ledger.why));
     }
 
@@ -128,7 +133,7 @@ impl Explanation {
         let height = 40 + row * self.waits.len();
         let _ = write!(
             page,
-            "<h2>Since when (cycles {begin} to {end})</h2>\n<svg viewBox=\"0 0 {} {height}\" role=img>\n",
+            "<h2>Since when (cycles {begin} to {end})</h2>\n<div class=wide><svg viewBox=\"0 0 {} {height}\" role=img>\n",
             left + width + 20
         );
         for (at, link) in self.waits.iter().enumerate() {
@@ -158,7 +163,7 @@ impl Explanation {
                 height - 4
             );
         }
-        page.push_str("</svg>\n");
+        page.push_str("</svg></div>\n");
     }
 
     /// Who waits for whom.
@@ -172,7 +177,7 @@ impl Explanation {
         let height = 30 + row * rows;
         let _ = write!(
             page,
-            "<h2>Who waits for whom</h2>\n<svg viewBox=\"0 0 1100 {height}\" role=img>\n{MARKER}"
+            "<h2>Who waits for whom</h2>\n<div class=wide><svg viewBox=\"0 0 1100 {height}\" role=img>\n{MARKER}"
         );
         let place = |at: usize| (20 + (at % columns) * 365, 20 + (at / columns) * row);
         for (at, link) in self.waits.iter().enumerate() {
@@ -211,7 +216,7 @@ impl Explanation {
                 short(&link.text, 54)
             );
         }
-        page.push_str("</svg>\n");
+        page.push_str("</svg></div>\n");
     }
 }
 
@@ -235,8 +240,8 @@ impl Step<'_> {
 
 /// Arrow heads.
 const MARKER: &str = "<defs><marker id=blue viewBox=\"0 0 8 8\" refX=8 refY=4 markerWidth=8 markerHeight=8 \
-orient=auto><path d=\"M0 0L8 4L0 8z\" fill=\"#2457a6\"/></marker><marker id=red viewBox=\"0 0 8 8\" refX=8 refY=4 \
-markerWidth=7 markerHeight=7 orient=auto><path d=\"M0 0L8 4L0 8z\" fill=\"#b3261e\"/></marker></defs>\n";
+orient=auto><path d=\"M0 0L8 4L0 8z\" class=blue /></marker><marker id=red viewBox=\"0 0 8 8\" refX=8 refY=4 \
+markerWidth=7 markerHeight=7 orient=auto><path d=\"M0 0L8 4L0 8z\" class=red /></marker></defs>\n";
 
 /// One pair of the sequence.
 fn step_of(
