@@ -8,7 +8,7 @@ use sim_core::{
 pub use crate::config::{CoreConfig, LOCAL_BASE};
 use crate::debug::Debug as Debugger;
 use crate::fast::{self, Exit, Posted};
-use crate::hart::{Hart, Pending};
+use crate::hart::{Hart, Pending, forward};
 use crate::look::{self, MemoryAccess};
 use crate::op::SINK;
 use crate::park::{Prober, Spin};
@@ -430,6 +430,23 @@ impl Core {
     #[must_use]
     pub fn spin_holds(&self, l1: &L1) -> bool {
         self.spin().is_none_or(|spin| spin.holds(l1))
+    }
+
+    /// Bytes as the core would load them now: L1 with all it has stored itself, its own local RAM. Gives
+    /// how many of them are memory; devices are not asked.
+    pub fn memory(&self, l1: &L1, addr: u32, bytes: &mut [u8]) -> usize {
+        for (number, byte) in bytes.iter_mut().enumerate() {
+            let at = addr.wrapping_add(number as u32);
+            *byte = match self.read_local(at.wrapping_sub(LOCAL_BASE), Width::Byte) {
+                Some(value) => value as u8,
+                None if L1::contains(at, 1) => {
+                    let word = forward(&self.batch.stores, at & !3, l1.word(at));
+                    (word >> (8 * (at & 3))) as u8
+                }
+                None => return number,
+            };
+        }
+        bytes.len()
     }
 
     /// Feeds the architectural state into a hash. The core must not be parked, or the hash

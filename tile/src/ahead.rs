@@ -15,68 +15,16 @@
 use sim_core::engine::Engine;
 use sim_core::{CoreId, CoreSet, Cycle, Observer, Shortcut};
 
+use crate::plan;
 use crate::schedule::Schedule;
 use crate::tile::Tile;
 
 /// Fewer epochs than this are not worth the trouble.
 const LEAST_EPOCHS: u64 = 4;
-/// Cycles of the first trial, and of one after a failure.
-const FIRST: u64 = 64;
-/// Most cycles of a trial.
-const MOST: u64 = 4096;
 /// Most cycles of a trial by epochs, which keeps each store twice for a while.
 const MOST_BY_EPOCHS: u64 = 512;
 /// Trials by epochs after one in which the cores were in each other's way.
 const ENTANGLED: u32 = 64;
-/// Cycles without a trial after one that failed; doubled up to eight times.
-const FIRST_REST: u64 = 64;
-
-/// When to try, and what can still be taken back.
-#[derive(Clone, Debug)]
-pub(crate) struct Trials {
-    /// Cycles of the next trial.
-    length: u64,
-    /// Trials that failed since one succeeded.
-    failures: u32,
-    /// None before this cycle.
-    rest_until: Cycle,
-    /// Where the last one began, and who took part.
-    from: Cycle,
-    cores: CoreSet,
-    /// How often a message came in between.
-    recalls: u64,
-    /// Trials for which the cores are taken to be in each other's way.
-    entangled: u32,
-    /// What a trial by epochs overwrote in L1: words by address, and what they held.
-    overwritten: Vec<(u32, u32)>,
-}
-
-impl Trials {
-    pub(crate) fn new() -> Self {
-        Self {
-            length: FIRST,
-            failures: 0,
-            rest_until: Cycle::ZERO,
-            from: Cycle::ZERO,
-            cores: CoreSet::EMPTY,
-            recalls: 0,
-            entangled: 0,
-            overwritten: Vec::new(),
-        }
-    }
-
-    fn succeeded(&mut self) {
-        self.length = (self.length * 2).min(MOST);
-        self.failures = 0;
-    }
-
-    fn failed(&mut self, now: Cycle) {
-        self.length = FIRST;
-        self.rest_until = now + (FIRST_REST << self.failures.min(8));
-        self.failures += 1;
-    }
-}
-
 impl<O: Observer + ?Sized> Tile<O> {
     /// [`Tile::venture`]
     pub(crate) fn venture_here(&mut self, limit: Cycle) {
@@ -122,7 +70,8 @@ impl<O: Observer + ?Sized> Tile<O> {
     /// nothing for the tile itself, but it does for a `chip`, which need not come by so often.
     pub(crate) fn run_ahead(&mut self, running: CoreSet, limit: Cycle, chip: bool) -> bool {
         let shortcut = if chip { Shortcut::Ventures } else { Shortcut::Trials };
-        if O::ENABLED || !self.takes(shortcut) || self.now < self.trials.rest_until {
+        if !plan::may_try::<O>(self.config.shortcuts, shortcut) || self.now < self.trials.rest_until
+        {
             return false;
         }
         let epoch = self.config.epoch;

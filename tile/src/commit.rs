@@ -8,7 +8,10 @@ use sim_core::{
 
 use riscv::Status;
 
-use crate::tile::{CoreWait, PushWait, Served, Tile};
+use crate::asker::pushed_thread;
+use crate::plan;
+use crate::tile::Tile;
+use crate::waiting::{CoreWait, PushWait, Served};
 use crate::watchers::is_pure_load;
 
 /// Posted stores of the five cores while they are being applied.
@@ -22,7 +25,7 @@ impl<O: Observer + ?Sized> Tile<O> {
         // Whether anything a device shows may change in this epoch.
         let mut stirred = touched;
         let (mut posted, mut parked, mut stale) = (false, false, false);
-        let mut settled = !O::ENABLED && self.push_waits.iter().all(Option::is_none);
+        let mut settled = plan::may_skip_ends::<O>() && self.push_waits.iter().all(Option::is_none);
         for (id, core) in self.cores.iter() {
             let batch = &core.batch;
             posted |= !batch.stores.is_empty();
@@ -113,7 +116,7 @@ impl<O: Observer + ?Sized> Tile<O> {
             return;
         }
         // Stores to different words may be applied in any order if nobody reports them.
-        if !O::ENABLED && self.stores_are_disjoint() {
+        if plan::may_reorder_stores::<O>() && self.stores_are_disjoint() {
             for id in CoreId::ALL {
                 if self.cores[id].batch.stores.is_empty() {
                     continue;
@@ -379,14 +382,12 @@ impl<O: Observer + ?Sized> Tile<O> {
 
     /// What a core has executed, for those who asked.
     pub(crate) fn hand_over_logs(&mut self, id: CoreId) {
-        if O::ENABLED {
-            let batch = &self.cores[id].batch;
-            if !batch.retired.is_empty() {
-                self.observer.retires(id, &batch.retired);
-            }
-            if !batch.jumps.is_empty() {
-                self.observer.jumps(id, &batch.jumps);
-            }
+        let batch = &self.cores[id].batch;
+        if !batch.retired.is_empty() {
+            self.observer.retires(id, &batch.retired);
+        }
+        if !batch.jumps.is_empty() {
+            self.observer.jumps(id, &batch.jumps);
         }
     }
 
@@ -405,9 +406,7 @@ impl<O: Observer + ?Sized> Tile<O> {
         pc: u32,
         event: impl FnOnce() -> Event,
     ) {
-        if O::ENABLED {
-            self.observer.event(Stamp { cycle, agent, pc }, &event());
-        }
+        self.observer.tell(Stamp { cycle, agent, pc }, event);
     }
 
     pub(crate) fn apply_store(&mut self, id: CoreId, store: &Store, end: Cycle) {
@@ -481,7 +480,7 @@ impl<O: Observer + ?Sized> Tile<O> {
     /// Waits for room in an instruction FIFO begin and end between epochs.
     fn track_push_block(&mut self, id: CoreId, end: Cycle) {
         let blocked = match self.cores[id].status() {
-            Status::PushBlocked(window) => Some(self.pushed_thread(id, *window)),
+            Status::PushBlocked(window) => Some(pushed_thread(id, *window)),
             _ => None,
         };
         let (pc, slot) = (self.cores[id].pc(), id.index());

@@ -11,8 +11,9 @@ use sim_core::{AgentId, Category, Context, CoreId, Event, Observer, RequestKind,
 
 use riscv::{Status, Watchpoint};
 
-use crate::route::{Asker, fault, view};
-use crate::tile::{Served, Tile};
+use crate::asker::{Asker, fault, view};
+use crate::tile::Tile;
+use crate::waiting::Served;
 
 /// The register whose top bit starts an access to a debug register.
 pub const DEBUG_CONTROL: u32 = memory_map::reg::tile_control::RISC_DBG_CNTL_0;

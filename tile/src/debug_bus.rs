@@ -5,19 +5,22 @@
 //! names and positions of `[exalens:
 //! hardware/blackhole/functional_worker_debug_bus_signals.py]` repeat. A core that executes one
 //! instruction after the other has no pipeline to show: the instruction about to be executed
-//! stands in every stage. Signals of these groups that are not in [`Tile::core_signals`] read
+//! stands in every stage. Signals of these groups that are not in [`Signals::of`] read
 //! as zero.
 
+use devices::PcBufs;
 use memory_map::{Target, lookup};
-use sim_core::{CoreId, Cycle, Observer, RequestKind, ThreadId};
+use sim_core::engine::Slots;
+use sim_core::{CoreId, RequestKind, ThreadId};
+use tensix::Coprocessor;
 
-use riscv::Status;
+use riscv::{Core, Status};
 
-use crate::route::{mailbox_peer, view};
-use crate::tile::Tile;
+use crate::asker::view;
+use crate::route::mailbox_peer;
 
 /// Daisychain stop of the cores.
-const CORES: u32 = 7;
+pub(crate) const CORES: u32 = 7;
 /// Selections per core: groups A (commit and memory), B (decode), C (mailboxes), D (PCBuf and MOP
 /// expander).
 const GROUPS: [(CoreId, [Option<u32>; 4]); CoreId::COUNT] = [
@@ -41,25 +44,23 @@ fn assemble(fields: &[Field]) -> u128 {
     })
 }
 
-impl<O: Observer + ?Sized> Tile<O> {
-    /// The word that `DBG_RD_DATA` shows for a value of `DBG_BUS_CTRL`; `None` if it is switched
-    /// off or nothing of the group is modelled.
-    pub(crate) fn debug_bus(&mut self, select: u32, now: Cycle) -> Option<u32> {
-        let (enabled, word) = (select >> 29 & 1 == 1, select >> 25 & 3);
-        let (stop, signals) = (select >> 16 & 0xFF, select & 0xFFFF);
-        if !enabled || stop != CORES {
-            return self.tensix.debug_bus(select);
-        }
-        let (core, group) = GROUPS.iter().find_map(|(core, groups)| {
-            let group = groups.iter().position(|&group| group == Some(signals))?;
-            Some((*core, group))
-        })?;
-        // Of a parked core the loop head would be shown; put it where it is.
-        self.wake_core(core, now);
-        Some((self.core_signals(core, group) >> (32 * word)) as u32)
-    }
+/// The core and the group that a selection of signals shows.
+pub(crate) fn group(signals: u32) -> Option<(CoreId, usize)> {
+    GROUPS.iter().find_map(|(core, groups)| {
+        let group = groups.iter().position(|&group| group == Some(signals))?;
+        Some((*core, group))
+    })
+}
 
-    fn core_signals(&self, id: CoreId, group: usize) -> u128 {
+/// What the signals are of.
+pub(crate) struct Signals<'a> {
+    pub(crate) cores: &'a Slots<Core>,
+    pub(crate) tensix: &'a Coprocessor,
+    pub(crate) pcbufs: &'a PcBufs,
+}
+
+impl Signals<'_> {
+    pub(crate) fn of(&self, id: CoreId, group: usize) -> u128 {
         let core = &self.cores[id];
         let pc = core.pc();
         let moves = matches!(core.status(), Status::Running | Status::PushBlocked(_));

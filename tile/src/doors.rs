@@ -11,9 +11,10 @@ use sim_core::observer::Somebody;
 use sim_core::{CoreId, Cycle, GuestError, NullObserver, Observer, Shortcuts};
 use tensix::Register;
 
-use crate::epoch::{HostWait, Stop};
-use crate::fabric::Arrival;
-use crate::inputs::InputKind;
+use crate::epoch::Stop;
+use crate::host_wait::HostWait;
+use crate::message::Arrival;
+use crate::message::InputKind;
 use crate::quiesce::{AgentWait, Quiescence};
 use crate::snapshot::TileSnapshot;
 use crate::suppose::Supposition;

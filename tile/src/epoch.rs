@@ -1,38 +1,19 @@
 //! Time: one epoch after the other until there is a reason to stop.
 
 use memory_map::reg::tile_control;
-use sim_core::{
-    Agent as _, CoreId, Cycle, GuestError, L1, Observer, RequestKind, Shortcut, ThreadId, Width,
-};
+use sim_core::{Agent as _, CoreId, Cycle, GuestError, Observer, RequestKind, Shortcut, ThreadId};
 
+use crate::host_wait::HostWait;
 use crate::quiesce::Quiescence;
 use crate::schedule::{Schedule, goes_on};
-use crate::tile::{Served, Tile};
+use crate::tile::Tile;
+use crate::waiting::Served;
 
 /// Where the tile's own control registers begin.
 const TILE_CONTROL: u32 = tile_control::WALL_CLOCK_L - tile_control::WALL_CLOCK_L_OFFSET;
 
 /// Longest slice of a lone core whose jumps are recorded.
 const LOGGED_CYCLES: u64 = 4096;
-
-/// What the host waits for: a value in L1.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct HostWait {
-    /// Byte address, naturally aligned.
-    pub addr: u32,
-    /// How many bytes.
-    pub width: Width,
-    /// The value that ends the wait.
-    pub value: u32,
-}
-
-impl HostWait {
-    /// Whether the wait is over.
-    #[must_use]
-    pub fn is_met(&self, l1: &L1) -> bool {
-        l1.read(self.addr, self.width) == self.value
-    }
-}
 
 /// Why a run ended. Time always stops at an epoch boundary.
 #[derive(Debug)]
@@ -146,7 +127,7 @@ impl<O: Observer + ?Sized> Tile<O> {
     /// One epoch, or as many as a lone core needs, or as nobody else notices. `false`: nothing can
     /// move.
     pub(crate) fn advance(&mut self, limit: Cycle) -> bool {
-        if O::ENABLED && self.observer.wants_look() {
+        if self.observer.wants_look() {
             self.observer.look(&self.shared.l1);
         }
         self.grant_pushes();
@@ -199,7 +180,7 @@ impl<O: Observer + ?Sized> Tile<O> {
         let epoch = self.config.epoch;
         // Others may have parked since the last store.
         self.refresh_watches();
-        if O::ENABLED && self.observer.wants_retires(id) {
+        if self.observer.wants_retires(id) {
             // Keep the instruction log of a long slice bounded.
             self.cores[id].run(&self.shared, epoch.end_of_epoch(self.now));
         } else {
@@ -222,7 +203,7 @@ impl<O: Observer + ?Sized> Tile<O> {
 
     /// Keeps the jump log of a long slice bounded.
     fn logged_limit(&self, id: CoreId, limit: Cycle) -> Cycle {
-        if O::ENABLED && self.observer.wants_jumps(id) {
+        if self.observer.wants_jumps(id) {
             limit.min(self.config.epoch.end_of_epoch(self.now + LOGGED_CYCLES))
         } else {
             limit
@@ -303,5 +284,96 @@ impl<O: Observer + ?Sized> Tile<O> {
             }
             None => {}
         }
+    }
+
+    /// When the first core goes on that waits by the wall clock.
+    #[must_use]
+    pub fn alarm(&self) -> Option<Cycle> {
+        self.schedule().alarm
+    }
+
+    pub(crate) fn schedule(&self) -> Schedule {
+        Schedule::of(&self.cores, self.config.epoch)
+    }
+
+    /// The same after everybody has been woken whose alarm is due.
+    pub(crate) fn schedule_now(&mut self) -> Schedule {
+        let schedule = self.schedule();
+        if schedule.alarm.is_none_or(|alarm| alarm > self.now) {
+            return schedule;
+        }
+        let next = self.now + self.config.epoch.cycles();
+        for id in CoreId::ALL {
+            let leaves = self.cores[id].spin().and_then(riscv::Spin::leaves_at);
+            if leaves.is_some_and(|leaves| leaves < next) {
+                self.wake_core(id, self.now);
+            }
+        }
+        self.schedule()
+    }
+
+    /// [`Tile::begin_epoch`]
+    pub(crate) fn begin_epoch_here(&mut self) -> bool {
+        self.grant_pushes();
+        let schedule = self.schedule_now();
+        let is_quiet = self.tensix.is_asleep()
+            && !self.retry_requests
+            && schedule.running.is_empty()
+            && schedule.alarm.is_none()
+            && self.fabric.next_due().is_none();
+        if is_quiet {
+            self.quiet_since.get_or_insert(self.now);
+        } else {
+            self.quiet_since = None;
+        }
+        !is_quiet
+    }
+
+    /// The first cycle behind the epoch that begins now.
+    #[must_use]
+    pub fn epoch_end(&self) -> Cycle {
+        self.now + self.config.epoch.cycles()
+    }
+
+    /// Has a core execute what it begins before `until` in the epoch that has begun. What it does to
+    /// others takes effect with [`Tile::end_epoch`].
+    pub fn run_core(&mut self, id: CoreId, until: Cycle) {
+        let until = until.min(self.epoch_end());
+        self.cores[id].run(&self.shared, until);
+    }
+
+    /// [`Tile::end_epoch`]
+    pub(crate) fn end_epoch_here(&mut self) {
+        let (start, end) = (self.now, self.epoch_end());
+        for id in CoreId::ALL {
+            self.cores[id].run(&self.shared, end);
+        }
+        self.commit(start, end);
+    }
+
+    /// The oldest mistake that nobody has been told of, if there is one.
+    pub fn take_mistake(&mut self) -> Option<Box<GuestError>> {
+        self.next_fault()
+    }
+
+    /// [`Tile::set_shortcuts`]
+    pub(crate) fn set_shortcuts_here(&mut self, shortcuts: sim_core::Shortcuts) {
+        self.config.shortcuts = shortcuts;
+        self.tensix.set_shortcuts(shortcuts);
+        self.wake_all();
+        for id in CoreId::ALL {
+            self.cores[id].set_shortcuts(shortcuts);
+        }
+    }
+
+    /// The next mistake to be returned.
+    #[inline]
+    pub(crate) fn next_fault(&mut self) -> Option<Box<GuestError>> {
+        if self.faults.is_empty() { None } else { self.take_fault() }
+    }
+
+    #[cold]
+    fn take_fault(&mut self) -> Option<Box<GuestError>> {
+        Some(Box::new(self.faults.remove(0)))
     }
 }

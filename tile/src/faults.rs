@@ -13,63 +13,10 @@
 //! Of each core and each thread only the first mistake is reported, in `(cycle, agent)` order,
 //! one by one.
 
-use sim_core::{AgentId, GuestError, Observer};
+use sim_core::GuestError;
 
-use devices::DeviceFault;
-use riscv::Status;
-use tensix::DoorError;
-
-use crate::route::Asker;
-use crate::tile::Tile;
-
-impl<O: Observer + ?Sized> Tile<O> {
-    /// Notes a mistake and stops who made it.
-    #[cold]
-    pub(crate) fn report(&mut self, fault: Box<GuestError>) {
-        let first = match fault.at.agent {
-            AgentId::Core(id) => {
-                let again = self.failed.contains(id);
-                self.failed.insert(id);
-                if !matches!(self.cores[id].status(), Status::Reset) {
-                    // It went on to the end of the epoch, perhaps into a loop it was parked in.
-                    self.wake_core(id, self.config.epoch.end_of_epoch(fault.at.cycle));
-                    self.cores[id].stop_faulted();
-                }
-                !again
-            }
-            AgentId::Thread(thread) => self.tensix.stop_thread(thread),
-            AgentId::Unit(_) | AgentId::Noc(_) | AgentId::Host => true,
-        };
-        if first {
-            let key = |fault: &GuestError| (fault.at.cycle, fault.at.agent.code());
-            let place = self.faults.partition_point(|other| key(other) <= key(&fault));
-            self.faults.insert(place, *fault);
-        }
-    }
-
-    /// The next mistake to be returned.
-    #[inline]
-    pub(crate) fn next_fault(&mut self) -> Option<Box<GuestError>> {
-        if self.faults.is_empty() { None } else { self.take_fault() }
-    }
-
-    #[cold]
-    fn take_fault(&mut self) -> Option<Box<GuestError>> {
-        Some(Box::new(self.faults.remove(0)))
-    }
-
-    /// What the coprocessor's front door gave; if it refused and that check is lowered, nothing.
-    pub(crate) fn through_door<T: Default>(
-        &mut self,
-        asker: Asker,
-        passed: Result<T, DoorError>,
-    ) -> Result<T, DeviceFault> {
-        passed.or_else(|error| match self.tensix.door_refused(error, asker.stamp()) {
-            Ok(()) => Ok(T::default()),
-            Err(error) => {
-                let row = error.check().row();
-                Err(DeviceFault::new(row.category, row.id, error.to_string()))
-            }
-        })
-    }
+/// Where a mistake belongs among those that have not been returned yet, in `(cycle, agent)` order.
+pub(crate) fn place(faults: &[GuestError], fault: &GuestError) -> usize {
+    let key = |fault: &GuestError| (fault.at.cycle, fault.at.agent.code());
+    faults.partition_point(|other| key(other) <= key(fault))
 }

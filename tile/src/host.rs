@@ -1,12 +1,14 @@
 //! What a host may do between epochs. It sees the tile as the NoC does.
 
 use memory_map::View;
+use sim_core::l1::L1_BYTES;
 use sim_core::{AgentId, Context, CoreId, Event, GuestError, Observer, Width};
 
 use devices::fabric::SunkWrite;
 
-use crate::inputs::InputKind;
-use crate::route::Asker;
+use crate::asker::Asker;
+use crate::inputs::Inputs;
+use crate::message::{Input, InputKind};
 use crate::tile::Tile;
 
 impl<O: Observer> Tile<O> {
@@ -70,20 +72,19 @@ impl<O: Observer + ?Sized> Tile<O> {
     ) -> Result<(), Box<GuestError>> {
         let host = self.host();
         self.note_input(|| InputKind::Write { addr, bytes: bytes.into() });
-        if O::ENABLED {
+        self.observer.tell(host.stamp(), || {
             let mut first = [0; 4];
             let count = bytes.len().min(4);
             first[..count].copy_from_slice(&bytes[..count]);
-            let event = Event::HostWrite {
+            Event::HostWrite {
                 addr,
                 value: u32::from_le_bytes(first),
                 bytes: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
-            };
-            self.observer.event(host.stamp(), &event);
-        }
+            }
+        });
         self.refresh_watches();
         let done = self.write_block(host, addr, bytes);
-        if addr >= sim_core::l1::L1_BYTES {
+        if addr >= L1_BYTES {
             self.settle_between_epochs();
         } else if std::mem::take(&mut self.watch_hit) {
             for id in CoreId::ALL {
@@ -111,5 +112,41 @@ impl<O: Observer + ?Sized> Tile<O> {
     pub fn resume(&mut self, core: CoreId) {
         self.known_halts.remove(core);
         self.cores[core].resume(self.now);
+    }
+
+    /// [`Tile::keep_inputs`]
+    pub(crate) fn keep_inputs_here(&mut self) {
+        let (config, first) = (self.config, self.snapshot_here(None));
+        self.kept = Some(Box::new(Inputs { config, first, inputs: Vec::new() }));
+    }
+
+    /// What has come since [`Tile::keep_inputs`], which ends with this.
+    pub fn take_inputs(&mut self) -> Option<Inputs> {
+        self.kept.take().map(|kept| *kept)
+    }
+
+    /// [`Tile::give`]
+    pub(crate) fn give_here(&mut self, input: &InputKind) {
+        match input {
+            InputKind::Write { addr, bytes } => drop(self.host_write_here(*addr, bytes)),
+            InputKind::Read { addr, bytes } => {
+                drop(self.host_read_here(*addr, &mut vec![0; *bytes]));
+            }
+            InputKind::Arrival(arrival) => self.receive_here(arrival.clone()),
+        }
+    }
+
+    pub(crate) fn note_input(&mut self, kind: impl FnOnce() -> InputKind) {
+        let cycle = self.now;
+        if let Some(kept) = &mut self.kept {
+            kept.inputs.push(Input { cycle, kind: kind() });
+        }
+    }
+
+    /// L1 is not changed by who reads it.
+    pub(crate) fn note_host_read(&mut self, addr: u32, bytes: usize) {
+        if u64::from(addr) + bytes as u64 > u64::from(L1_BYTES) {
+            self.note_input(|| InputKind::Read { addr, bytes });
+        }
     }
 }

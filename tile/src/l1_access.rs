@@ -6,7 +6,7 @@ use sim_core::agent::PAGE_OBSERVED;
 use sim_core::l1::PAGE_BYTES;
 use sim_core::{AgentId, CoreId, Cycle, Event, L1, Observer, Width};
 
-use crate::route::Asker;
+use crate::asker::Asker;
 use crate::tile::Tile;
 
 impl<O: Observer + ?Sized> Tile<O> {
@@ -60,7 +60,7 @@ impl<O: Observer + ?Sized> Tile<O> {
             let left = (PAGE_BYTES - at % PAGE_BYTES) as usize;
             let (piece, others) = rest.split_at(left.min(rest.len()));
             let flags = self.shared.page_flags(at);
-            if O::ENABLED && flags & PAGE_OBSERVED != 0 && asker.agent != AgentId::Host {
+            if flags & PAGE_OBSERVED != 0 && asker.agent != AgentId::Host {
                 // Somebody wants to hear of each store.
                 self.write_l1_words(asker, at, piece);
             } else {

@@ -6,11 +6,13 @@ use sim_core::{
     Category, CoreId, Cycle, Event, Observer, RequestKind, ThreadId, WaitReason, Width,
 };
 
+use crate::asker::{Asker, fault, view};
 use crate::route::{
-    Asker, fault, local_ram, mailbox_peer, pcbuf_thread, push_target, ttsync_reason, unmapped,
-    unseen, view,
+    local_ram, mailbox_peer, pcbuf_thread, push_target, ttsync_reason, unmapped, unseen,
 };
-use crate::tile::{Answer, Served, Tile};
+use crate::tile::Tile;
+use crate::waiting::{Answer, Served};
+use crate::{debug_bus, tdma};
 
 impl<O: Observer + ?Sized> Tile<O> {
     /// A load by a core; some block.
@@ -25,8 +27,8 @@ impl<O: Observer + ?Sized> Tile<O> {
             lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "load from", addr))?;
         let (cycle, agent, pc) = (asker.cycle, asker.agent, asker.pc);
         let popped = |value| Ok(Served::Done(Answer { value, steady: false }));
-        let held = self.waits_for_instructions(id, hit, false);
-        if let Some(reason) = held.or_else(|| self.waits_for_tile(hit)) {
+        let held = tdma::waits_for_instructions(&self.tensix, self.tracked, (id, hit, false));
+        if let Some(reason) = held.or_else(|| tdma::waits_for_tile(&self.tensix, hit)) {
             return Ok(Served::Wait(reason));
         }
         match (hit.target, id.thread()) {
@@ -138,9 +140,10 @@ impl<O: Observer + ?Sized> Tile<O> {
                 };
                 classed(value, devices::TileControl::read_class(offset))
             }
-            (Target::TdmaRisc, _) => {
-                classed(self.tdma_load(asker, offset)?, devices::Tdma::read_class(offset))
-            }
+            (Target::TdmaRisc, _) => classed(
+                tdma::load(&mut self.tensix, &self.tdma, &asker, offset)?,
+                devices::Tdma::read_class(offset),
+            ),
             (Target::Noc0, _) => {
                 classed(self.nius[0].read(offset)?, devices::Niu::read_class(offset))
             }
@@ -199,5 +202,23 @@ impl<O: Observer + ?Sized> Tile<O> {
                 self.debug_bus(select, end).ok_or_else(|| unseen("debug bus", select, addr))
             }
         }
+    }
+
+    /// The word that `DBG_RD_DATA` shows for a value of `DBG_BUS_CTRL`; `None` if it is switched
+    /// off or nothing of the group is modelled.
+    pub(crate) fn debug_bus(&mut self, select: u32, now: Cycle) -> Option<u32> {
+        let (enabled, word) = (select >> 29 & 1 == 1, select >> 25 & 3);
+        let (stop, signals) = (select >> 16 & 0xFF, select & 0xFFFF);
+        if !enabled || stop != debug_bus::CORES {
+            return self.tensix.debug_bus(select);
+        }
+        let (core, group) = debug_bus::group(signals)?;
+        // Of a parked core the loop head would be shown; put it where it is.
+        self.wake_core(core, now);
+        Some(
+            (debug_bus::Signals { cores: &self.cores, tensix: &self.tensix, pcbufs: &self.pcbufs }
+                .of(core, group)
+                >> (32 * word)) as u32,
+        )
     }
 }

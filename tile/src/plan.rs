@@ -5,8 +5,6 @@
 
 use sim_core::{Observer, Shortcut, Shortcuts};
 
-use crate::unattended::Standing;
-
 /// Whether cores may go ahead on trial: what is taken back must not have been told.
 pub(crate) fn may_try<O: Observer + ?Sized>(shortcuts: Shortcuts, shortcut: Shortcut) -> bool {
     !O::ENABLED && shortcuts.has(shortcut)
@@ -20,13 +18,13 @@ pub(crate) fn may_reorder_stores<O: Observer + ?Sized>() -> bool {
 
 /// Whether an epoch in which nobody got an answer need not be looked at for what ended with it.
 #[inline]
-pub(crate) fn may_pass_over_ends<O: Observer + ?Sized>() -> bool {
+pub(crate) fn may_skip_ends<O: Observer + ?Sized>() -> bool {
     !O::ENABLED
 }
 
-/// Whether nobody need attend to epochs of that kind: a push of a core is an event, and it comes
-/// between those of the coprocessor.
+/// Whether nobody need attend to epochs in which a core `pushes`, or none: a push is an event, and it
+/// comes between those of the coprocessor.
 #[inline]
-pub(crate) fn may_leave_alone<O: Observer + ?Sized>(standing: &Standing) -> bool {
-    !O::ENABLED || standing.pushing.is_none()
+pub(crate) fn may_leave_alone<O: Observer + ?Sized>(pushes: bool) -> bool {
+    !O::ENABLED || !pushes
 }

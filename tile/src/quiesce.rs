@@ -8,12 +8,13 @@ use std::fmt;
 
 use memory_map::reg::overlay;
 use memory_map::{Target, lookup};
-use riscv::{Status, WatchedLoad};
-use sim_core::{AgentId, CoreId, Cycle, Observer, ThreadId, WaitReason};
+use riscv::{Core, Status, WatchedLoad};
+use sim_core::{AgentId, CoreId, Cycle, ThreadId, WaitReason};
+use tensix::Coprocessor;
 
-use crate::epoch::HostWait;
-use crate::route::view;
-use crate::tile::{CoreWait, Ebreak, Tile};
+use crate::asker::{pushed_thread, view};
+use crate::host_wait::HostWait;
+use crate::waiting::{CoreWait, PushWait};
 
 /// What a quiescent machine means.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -93,122 +94,83 @@ pub struct Quiescence {
     pub host: Option<HostWait>,
 }
 
-impl<O: Observer + ?Sized> Tile<O> {
-    /// [`Tile::waits`]
-    pub(crate) fn waits_here(&self) -> Vec<AgentWait> {
-        let mut waits: Vec<AgentWait> =
-            CoreId::ALL.into_iter().filter_map(|id| self.core_wait(id)).collect();
-        for thread in ThreadId::ALL {
-            if let Some(wait) = self.tensix.wait_state(thread) {
-                let agent = AgentId::Thread(thread);
-                waits.push(AgentWait {
-                    agent,
-                    reason: wait.reason,
-                    since: Some(wait.since),
-                    pc: Some(wait.origin.pc),
-                    word: Some(wait.word),
-                    held: wait.held.map(|(word, origin)| HeldBack { word, pc: origin.pc }),
-                    reads: Vec::new(),
-                    enders: wait.reason.enders(agent),
-                    stuck: false,
-                });
-            }
-        }
-        waits
-    }
-
-    /// A core has halted: if it did so by itself, whoever drives the chip is told.
-    pub(crate) fn note_ebreak(&mut self, core: CoreId, cycle: Cycle) {
-        let halted = &self.cores[core];
-        if halted.pause_reasons() & riscv::debug::reason::EBREAK != 0 {
-            let pc = halted.pc().wrapping_sub(4);
-            self.ebreaks.push(Ebreak { core, pc, cycle });
-        }
-    }
-
-    /// The `ebreak`s that cores have come to since last asked.
-    pub fn take_ebreaks(&mut self) -> Vec<Ebreak> {
-        std::mem::take(&mut self.ebreaks)
-    }
-
-    /// Whether [`Tile::take_ebreaks`] has something to give.
-    #[must_use]
-    pub fn has_ebreaks(&self) -> bool {
-        !self.ebreaks.is_empty()
-    }
-
-    /// Whether a core waits by the wall clock: it goes on by itself.
-    #[must_use]
-    pub fn waits_by_clock(&self, core: CoreId) -> bool {
-        matches!(self.cores[core].status(), Status::Parked(spin) if spin.leaves_at().is_some())
-    }
-
-    /// Whether a core is held in reset, or stays where it made a mistake.
-    #[must_use]
-    pub fn is_dead(&self, core: CoreId) -> bool {
-        matches!(self.cores[core].status(), Status::Reset | Status::Faulted)
-    }
-
-    /// Whether a core stays where it made a mistake.
-    #[must_use]
-    pub fn has_erred(&self, core: CoreId) -> bool {
-        matches!(self.cores[core].status(), Status::Faulted)
-    }
-
-    /// [`Tile::verdict`]
-    pub(crate) fn verdict_here(&self, host: Option<HostWait>) -> Option<Quiescence> {
-        (!self.is_active()).then(|| self.quiescence(host))
-    }
-
-    pub(crate) fn quiescence(&self, host: Option<HostWait>) -> Quiescence {
-        let mut waits = self.waits_here();
+impl Quiescence {
+    /// What it means that those wait and nothing moves; `host` is what the host waits for, if it does
+    /// nothing before that.
+    pub(crate) fn of(
+        mut waits: Vec<AgentWait>,
+        host: Option<HostWait>,
+        now: Cycle,
+        quiet_since: Option<Cycle>,
+    ) -> Self {
         mark_stuck(&mut waits, host.is_none());
         let stuck = waits.iter().any(|wait| wait.stuck);
         // A bound host waits for somebody of the machine, and nobody moves.
         let verdict = if stuck || host.is_some() { Verdict::Deadlock } else { Verdict::HostWait };
-        let closed = waits.iter().filter_map(|wait| wait.since).max().unwrap_or(self.now);
-        let cycle = self.quiet_since.unwrap_or(self.now);
-        Quiescence { cycle, closed, verdict, waits, host }
+        let closed = waits.iter().filter_map(|wait| wait.since).max().unwrap_or(now);
+        Self { cycle: quiet_since.unwrap_or(now), closed, verdict, waits, host }
     }
+}
 
-    fn core_wait(&self, id: CoreId) -> Option<AgentWait> {
-        let core = &self.cores[id];
-        let agent = AgentId::Core(id);
-        let wait = |reason: WaitReason, since, pc| AgentWait {
+/// What the threads of the coprocessor wait for.
+pub(crate) fn thread_waits(tensix: &Coprocessor) -> impl Iterator<Item = AgentWait> {
+    ThreadId::ALL.into_iter().filter_map(|thread| {
+        let wait = tensix.wait_state(thread)?;
+        let agent = AgentId::Thread(thread);
+        Some(AgentWait {
             agent,
-            reason,
-            since,
-            pc: Some(pc),
-            word: None,
-            held: None,
+            reason: wait.reason,
+            since: Some(wait.since),
+            pc: Some(wait.origin.pc),
+            word: Some(wait.word),
+            held: wait.held.map(|(word, origin)| HeldBack { word, pc: origin.pc }),
             reads: Vec::new(),
-            enders: reason.enders(agent),
+            enders: wait.reason.enders(agent),
             stuck: false,
-        };
-        match core.status() {
-            Status::Waiting => {
-                let request = core.batch.request.as_ref()?;
-                let CoreWait { reason, since, .. } = self.core_waits[id.index()]?;
-                Some(wait(reason, Some(since), request.pc))
-            }
-            Status::PushBlocked(window) => {
-                let since = self.push_waits[id.index()].map(|wait| wait.since);
-                Some(wait(self.pushed_thread(id, *window), since, core.pc()))
-            }
-            // Who waits by the clock goes on without anybody.
-            Status::Parked(spin) if spin.leaves_at().is_some() => None,
-            Status::Parked(spin) => {
-                let pc = spin.loads.first().map_or(spin.head, |load| load.pc);
-                let reason =
-                    if spin.loads.is_empty() { WaitReason::Ended } else { WaitReason::Spin };
-                let mut wait = wait(reason, Some(spin.began()), pc);
-                wait.reads.clone_from(&spin.loads);
-                wait.enders = spin_enders(id, &spin.loads);
-                Some(wait)
-            }
-            Status::Halted => Some(wait(WaitReason::Halted, None, core.pc())),
-            Status::Reset | Status::Running | Status::Faulted => None,
+        })
+    })
+}
+
+/// What a core waits for; given are its unanswered request and its waiting push.
+pub(crate) fn core_wait(
+    core: &Core,
+    request: Option<CoreWait>,
+    push: Option<PushWait>,
+) -> Option<AgentWait> {
+    let id = core.id();
+    let agent = AgentId::Core(id);
+    let wait = |reason: WaitReason, since, pc| AgentWait {
+        agent,
+        reason,
+        since,
+        pc: Some(pc),
+        word: None,
+        held: None,
+        reads: Vec::new(),
+        enders: reason.enders(agent),
+        stuck: false,
+    };
+    match core.status() {
+        Status::Waiting => {
+            let CoreWait { reason, since, .. } = request?;
+            Some(wait(reason, Some(since), core.batch.request.as_ref()?.pc))
         }
+        Status::PushBlocked(window) => {
+            let since = push.map(|wait| wait.since);
+            Some(wait(pushed_thread(id, *window), since, core.pc()))
+        }
+        // Who waits by the clock goes on without anybody.
+        Status::Parked(spin) if spin.leaves_at().is_some() => None,
+        Status::Parked(spin) => {
+            let pc = spin.loads.first().map_or(spin.head, |load| load.pc);
+            let reason = if spin.loads.is_empty() { WaitReason::Ended } else { WaitReason::Spin };
+            let mut wait = wait(reason, Some(spin.began()), pc);
+            wait.reads.clone_from(&spin.loads);
+            wait.enders = spin_enders(id, &spin.loads);
+            Some(wait)
+        }
+        Status::Halted => Some(wait(WaitReason::Halted, None, core.pc())),
+        Status::Reset | Status::Running | Status::Faulted => None,
     }
 }
 

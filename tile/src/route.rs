@@ -3,55 +3,21 @@
 use devices::overlay::index;
 use devices::{DeviceFault, TileControlEffect};
 use memory_map::{Hit, Target, View, lookup};
+use riscv::Status;
 use sim_core::{
-    AgentId, AmoOp, Category, CoreId, Cycle, Event, Observer, Request, RequestKind, Stamp, Store,
-    ThreadId, WaitReason, Width,
+    AgentId, AmoOp, Category, CoreId, Cycle, Event, GuestError, Observer, Request, RequestKind,
+    Store, ThreadId, WaitReason, Width,
 };
-use tensix::Origin;
+use tensix::{DoorError, Origin};
 
-use crate::tile::{Answer, Served, Tile};
+use crate::asker::{Asker, fault, view};
+use crate::tile::Tile;
+use crate::waiting::{Answer, Served};
+use crate::{faults, tdma};
 
 /// CSR numbers the commit phase answers `[isa-bh: TensixTile/BabyRISCV/CSRs.md]`.
 const TT_CFG_QSTATUS: u32 = 0xBC0;
 const TT_CFG_BSTATUS: u32 = 0xBC1;
-
-/// How a core sees addresses.
-pub(crate) const fn view(core: CoreId) -> View {
-    match core {
-        CoreId::Brisc => View::B,
-        CoreId::Trisc0 => View::T0,
-        CoreId::Trisc1 => View::T1,
-        CoreId::Trisc2 => View::T2,
-        CoreId::Ncrisc => View::Nc,
-    }
-}
-
-/// A mistake at a device, or one with its own place.
-pub(crate) fn fault(
-    category: Category,
-    id: &'static str,
-    message: impl Into<String>,
-) -> DeviceFault {
-    DeviceFault::new(category, id, message)
-}
-
-/// Who accesses a device: a core, or something on the NoC.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Asker {
-    pub(crate) view: View,
-    pub(crate) agent: AgentId,
-    pub(crate) core: Option<CoreId>,
-    pub(crate) pc: u32,
-    pub(crate) cycle: Cycle,
-    /// End of the epoch under way.
-    pub(crate) end: Cycle,
-}
-
-impl Asker {
-    pub(crate) fn stamp(&self) -> Stamp {
-        Stamp { cycle: self.cycle, agent: self.agent, pc: self.pc }
-    }
-}
 
 pub(crate) fn unmapped(view: View, what: &str, addr: u32) -> DeviceFault {
     let row = memory_map::REGIONS.iter().find(|row| addr >= row.base && addr <= row.limit);
@@ -84,6 +50,44 @@ fn narrow(what: &str, addr: u32, width: Width) -> DeviceFault {
 }
 
 impl<O: Observer + ?Sized> Tile<O> {
+    /// Notes a mistake and stops who made it.
+    #[cold]
+    pub(crate) fn report(&mut self, fault: Box<GuestError>) {
+        let first = match fault.at.agent {
+            AgentId::Core(id) => {
+                let again = self.failed.contains(id);
+                self.failed.insert(id);
+                if !matches!(self.cores[id].status(), Status::Reset) {
+                    // It went on to the end of the epoch, perhaps into a loop it was parked in.
+                    self.wake_core(id, self.config.epoch.end_of_epoch(fault.at.cycle));
+                    self.cores[id].stop_faulted();
+                }
+                !again
+            }
+            AgentId::Thread(thread) => self.tensix.stop_thread(thread),
+            AgentId::Unit(_) | AgentId::Noc(_) | AgentId::Host => true,
+        };
+        if first {
+            let place = faults::place(&self.faults, &fault);
+            self.faults.insert(place, *fault);
+        }
+    }
+
+    /// What the coprocessor's front door gave; if it refused and that check is lowered, nothing.
+    pub(crate) fn through_door<T: Default>(
+        &mut self,
+        asker: Asker,
+        passed: Result<T, DoorError>,
+    ) -> Result<T, DeviceFault> {
+        passed.or_else(|error| match self.tensix.door_refused(error, asker.stamp()) {
+            Ok(()) => Ok(T::default()),
+            Err(error) => {
+                let row = error.check().row();
+                Err(DeviceFault::new(row.category, row.id, error.to_string()))
+            }
+        })
+    }
+
     /// A posted store of a core to anything but L1.
     pub(crate) fn device_store(
         &mut self,
@@ -122,9 +126,7 @@ impl<O: Observer + ?Sized> Tile<O> {
             }
             return Ok(());
         }
-        if O::ENABLED {
-            self.observer.event(asker.stamp(), &Event::DeviceStore { addr, value, width });
-        }
+        self.observer.tell(asker.stamp(), || Event::DeviceStore { addr, value, width });
         if let Some((core, offset)) = local_ram(hit) {
             self.wake_core(core, asker.end);
             return if self.cores[core].write_local(offset, value, width) {
@@ -159,7 +161,13 @@ impl<O: Observer + ?Sized> Tile<O> {
         let at = asker.stamp();
         match (hit.target, own) {
             (Target::TileControl, _) => self.control_store(asker, offset, value),
-            (Target::TdmaRisc, _) => self.tdma_store(asker, offset, value),
+            (Target::TdmaRisc, _) => {
+                let Self { tensix, tdma, .. } = self;
+                if let Err(error) = tdma::store(tensix, tdma, &asker, (offset, value))? {
+                    self.report(Box::new(error));
+                }
+                Ok(())
+            }
             (Target::Noc0, _) => self.noc_store(asker, 0, offset, value),
             (Target::Noc1, _) => self.noc_store(asker, 1, offset, value),
             (Target::Overlay, _) => self.overlay_store(asker, offset, value),
@@ -202,22 +210,19 @@ impl<O: Observer + ?Sized> Tile<O> {
         let (stream, register) = ((offset >> 12) as u8, (offset >> 2 & 0x3FF) as u16);
         let changes = self.overlay.write(stream, register, value)?;
         self.tensix.wake();
-        if O::ENABLED {
-            // The counters that follow a buffer size, up to 32 for each page of a circular buffer,
-            // say what the size says.
-            let follows = |other: u16| {
-                register == index::REMOTE_DEST_BUF_SIZE
-                    && other >= index::REMOTE_DEST_BUF_SPACE_AVAILABLE
-            };
-            for change in changes.iter().filter(|change| !follows(change.register)) {
-                let event = Event::Stream {
-                    stream,
-                    register: change.register,
-                    before: change.before,
-                    after: change.after,
-                };
-                self.observer.event(asker.stamp(), &event);
-            }
+        // The counters that follow a buffer size, up to 32 for each page of a circular buffer, say what the
+        // size says.
+        let follows = |other: u16| {
+            register == index::REMOTE_DEST_BUF_SIZE
+                && other >= index::REMOTE_DEST_BUF_SPACE_AVAILABLE
+        };
+        for change in changes.iter().filter(|change| !follows(change.register)) {
+            self.observer.tell(asker.stamp(), || Event::Stream {
+                stream,
+                register: change.register,
+                before: change.before,
+                after: change.after,
+            });
         }
         Ok(())
     }
@@ -368,7 +373,9 @@ impl<O: Observer + ?Sized> Tile<O> {
         if width != Width::Word {
             return Err(narrow("store to", addr, width));
         }
-        if let Some(reason) = self.waits_for_instructions(id, hit, true) {
+        if let Some(reason) =
+            tdma::waits_for_instructions(&self.tensix, self.tracked, (id, hit, true))
+        {
             return Ok(Served::Wait(reason));
         }
         match hit.target {
@@ -398,12 +405,6 @@ impl<O: Observer + ?Sized> Tile<O> {
             _ => self.store_as(asker, addr, value, width)?,
         }
         Ok(DONE)
-    }
-
-    /// What a core waits for that cannot push through `window`.
-    pub(crate) fn pushed_thread(&self, id: CoreId, window: u8) -> WaitReason {
-        let own = id.thread().or_else(|| ThreadId::from_index(usize::from(window)));
-        WaitReason::InstructionFifoFull { thread: own.unwrap_or(ThreadId::T0) }
     }
 }
 

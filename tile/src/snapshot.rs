@@ -14,11 +14,12 @@ use sim_core::engine::Slots;
 use sim_core::{CoreId, CoreSet, Cycle, GuestError, L1Image, Observer};
 use tensix::Coprocessor;
 
-use crate::ahead::Trials;
+use crate::asker::Asker;
+use crate::env::Deferred;
 use crate::fabric::Fabric;
-use crate::route::Asker;
-use crate::tensix_env::Deferred;
-use crate::tile::{Answer, CoreWait, Ebreak, PushWait, Tile};
+use crate::tile::Tile;
+use crate::trials::Trials;
+use crate::waiting::{Answer, CoreWait, Ebreak, PushWait};
 
 /// A snapshot of the fields of a tile that are its state, how it is taken and put back.
 macro_rules! snapshot {
@@ -44,7 +45,7 @@ macro_rules! snapshot {
                 }))
             }
 
-            fn put_back(&mut self, snapshot: &TileSnapshot) {
+            pub(crate) fn put_back(&mut self, snapshot: &TileSnapshot) {
                 let Self { config: _, engine: _, observer: _, kept: _, shared, $($field,)* } = self;
                 shared.restore(&snapshot.0.shared);
                 $($field.clone_from(&snapshot.0.$field);)*
@@ -100,19 +101,5 @@ impl TileSnapshot {
     pub fn bytes_beyond(&self, other: Option<&Self>) -> usize {
         let none = L1Image::default();
         self.0.shared.l1().bytes_beyond(other.map_or(&none, |other| other.0.shared.l1()))
-    }
-}
-
-impl<O: Observer + ?Sized> Tile<O> {
-    /// [`Tile::restore`]
-    pub(crate) fn restore_here(&mut self, snapshot: &TileSnapshot) {
-        self.put_back(snapshot);
-        self.tensix.set_shortcuts(self.config.shortcuts);
-        for id in CoreId::ALL {
-            let core = &mut self.cores[id];
-            core.set_shortcuts(self.config.shortcuts);
-            core.set_trace(O::ENABLED && self.observer.wants_retires(id));
-            core.set_jump_log(O::ENABLED && self.observer.wants_jumps(id));
-        }
     }
 }

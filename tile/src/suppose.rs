@@ -1,9 +1,9 @@
 //! What a waiting agent hopes for, made true by nobody: for who asks, on a copy of a tile, what would happen
 //! if.
 
-use sim_core::{CoreId, Observer, Width};
-
-use crate::tile::Tile;
+use devices::{Mailboxes, Overlay};
+use sim_core::{CoreId, L1, Width};
+use tensix::Coprocessor;
 
 /// Something that could become true.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,46 +57,47 @@ pub enum Supposition {
     },
 }
 
-impl<O: Observer + ?Sized> Tile<O> {
-    /// [`Tile::suppose`]
-    pub(crate) fn suppose_here(&mut self, what: Supposition) -> bool {
-        let done = match what {
-            Supposition::Stream { stream, register, more } => {
-                let now = self.overlay.read(stream, register);
+impl Supposition {
+    /// Makes it true. `false`: it cannot be.
+    pub(crate) fn come_true(
+        self,
+        tensix: &mut Coprocessor,
+        overlay: &mut Overlay,
+        mailboxes: &mut Mailboxes,
+        l1: &L1,
+    ) -> bool {
+        match self {
+            Self::Stream { stream, register, more } => {
+                let now = overlay.read(stream, register);
                 let set = now.and_then(|now| {
-                    self.overlay.write(stream, register, now.wrapping_add(more) & CREDITS)
+                    overlay.write(stream, register, now.wrapping_add(more) & CREDITS)
                 });
                 set.is_ok()
             }
-            Supposition::Semaphore { index, raised } => {
+            Self::Semaphore { index, raised } => {
                 let index = u32::from(index);
-                let most = self.tensix.semaphore_max(index).max(1);
+                let most = tensix.semaphore_max(index).max(1);
                 let value = u8::from(raised);
-                self.tensix.set_semaphore(index, u8::min(value, most));
+                tensix.set_semaphore(index, u8::min(value, most));
                 true
             }
-            Supposition::Word { from, to, value } => {
-                self.mailboxes.can_push(from, to).unwrap_or(false)
-                    && self.mailboxes.push(from, to, value).is_ok()
+            Self::Word { from, to, value } => {
+                mailboxes.can_push(from, to).unwrap_or(false)
+                    && mailboxes.push(from, to, value).is_ok()
             }
-            Supposition::Room { from, to } => {
-                self.mailboxes.pop(from, to).is_ok_and(|popped| popped.is_some())
-            }
-            Supposition::Bank { operand, filled } => {
-                self.tensix.hand_over(operand, filled);
+            Self::Room { from, to } => mailboxes.pop(from, to).is_ok_and(|popped| popped.is_some()),
+            Self::Bank { operand, filled } => {
+                tensix.hand_over(operand, filled);
                 true
             }
-            Supposition::L1 { addr, value } => {
+            Self::L1 { addr, value } => {
                 let fits = addr % 4 == 0 && addr < sim_core::l1::L1_BYTES;
                 if fits {
-                    self.shared.l1.write(addr, value, Width::Word);
+                    l1.write(addr, value, Width::Word);
                 }
                 fits
             }
-        };
-        self.tensix.wake();
-        self.settle_between_epochs();
-        done
+        }
     }
 }
 
@@ -108,7 +109,7 @@ mod tests {
     use sim_core::NullObserver;
 
     use super::*;
-    use crate::TileConfig;
+    use crate::{Tile, TileConfig};
 
     #[test]
     fn what_is_supposed_is_what_cores_see() {

@@ -3,68 +3,25 @@
 use std::sync::Arc;
 
 use devices::{DebugAccess, Mailboxes, Niu, Overlay, PcBufs, Pic, Tdma, TileControl};
-use riscv::Core;
+use riscv::{Core, Status};
 use sim_core::engine::{Engine, Slots};
 use sim_core::observer::ParkedSpan;
 use sim_core::{
     CoreId, CoreSet, Cycle, GuestError, L1, NullObserver, Observer, Shared, Shortcut, StateHasher,
-    WaitReason,
 };
-use tensix::Coprocessor;
+use tensix::{Coprocessor, Register};
 
-use crate::ahead::Trials;
+use crate::asker::Asker;
 use crate::config::TileConfig;
+use crate::env::Deferred;
 use crate::fabric::Fabric;
-use crate::route::Asker;
-use crate::tensix_env::Deferred;
-
-/// The answer to a request, given to the core at the end of the epoch.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer {
-    pub(crate) value: u32,
-    /// Whether it stays the same until some device changes.
-    pub(crate) steady: bool,
-}
-
-/// What a device says to a request of a core. Who has to wait is told for what.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Served {
-    /// The access is done.
-    Done(Answer),
-    /// It is not, and is to be tried again when a device has changed.
-    Wait(WaitReason),
-}
-
-/// A request that a device has left unanswered.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CoreWait {
-    /// The reason of the first refusal, which observers are told of at both ends.
-    pub(crate) told: WaitReason,
-    /// The reason of the last refusal.
-    pub(crate) reason: WaitReason,
-    /// When the first refusal was.
-    pub(crate) since: Cycle,
-}
-
-/// A core has executed `ebreak` or `ecall` and stands behind it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ebreak {
-    /// The core.
-    pub core: CoreId,
-    /// The instruction.
-    pub pc: u32,
-    /// End of the epoch in which it was executed.
-    pub cycle: Cycle,
-}
-
-/// A push into a full FIFO that waits, or the first of several that waited one after the other.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PushWait {
-    pub(crate) reason: WaitReason,
-    pub(crate) since: Cycle,
-    /// Where it began. Where the core is when it ends depends on whether it is parked by then.
-    pub(crate) pc: u32,
-}
+use crate::host_wait::HostWait;
+use crate::quiesce::{self, AgentWait, Quiescence};
+use crate::registers;
+use crate::snapshot::TileSnapshot;
+use crate::suppose::Supposition;
+use crate::trials::Trials;
+use crate::waiting::{Answer, CoreWait, Ebreak, PushWait};
 
 /// One Tensix tile.
 #[derive(Debug)]
@@ -147,11 +104,9 @@ impl<O: Observer> Tile<O> {
             shared.observe_range(start, end, true);
         }
         let mut cores = Slots::new(|id| Core::new(id, config.core()));
-        if O::ENABLED {
-            for id in CoreId::ALL {
-                cores[id].set_trace(observer.wants_retires(id));
-                cores[id].set_jump_log(observer.wants_jumps(id));
-            }
+        for id in CoreId::ALL {
+            cores[id].set_trace(observer.wants_retires(id));
+            cores[id].set_jump_log(observer.wants_jumps(id));
         }
         Ok(Self {
             engine: Engine::start(config.engine, &shared)?,
@@ -267,9 +222,7 @@ impl<O: Observer + ?Sized> Tile<O> {
 
     /// Takes a core out of its polling loop, if it is parked in one, as of `now`.
     pub(crate) fn wake_core(&mut self, id: CoreId, now: Cycle) {
-        if O::ENABLED
-            && let Some(spin) = self.cores[id].spin()
-        {
+        if let Some(spin) = self.cores[id].spin() {
             let span = ParkedSpan {
                 from: spin.parked_at(),
                 until: now.max(spin.parked_at()),
@@ -401,8 +354,127 @@ impl<O: Observer + ?Sized> Tile<O> {
     }
 
     /// The host waits for that word from now on.
-    pub(crate) fn set_host_watch(&mut self, wait: Option<crate::epoch::HostWait>) {
+    pub(crate) fn set_host_watch(&mut self, wait: Option<HostWait>) {
         self.host_watch = wait.map_or(0, |wait| Shared::watch_bit(wait.addr));
         self.refresh_watches();
+    }
+
+    /// [`Tile::registers`]
+    pub(crate) fn registers_here(&mut self) -> Register {
+        self.wake_all();
+        let cores = CoreId::ALL.map(|id| registers::core(&self.cores[id]));
+        let nocs = [0, 1].map(|noc| registers::niu(noc, &mut self.nius[noc]));
+        let rest = [registers::mailboxes(&self.mailboxes), registers::pcbufs(&self.pcbufs)];
+        let parts = [Register::group("core", cores)].into_iter().chain(rest).chain(nocs);
+        Register::group("tile", parts.chain([self.tensix.registers()]))
+    }
+
+    /// What lies in the mailbox from one core to another, the oldest word first.
+    #[must_use]
+    pub fn mailbox_values(&self, from: CoreId, to: CoreId) -> Vec<u32> {
+        self.mailboxes.values(from, to).collect()
+    }
+
+    /// A register of a NoC stream, as far as streams have them.
+    #[must_use]
+    pub fn stream_register(&self, stream: u8, register: u16) -> Option<u32> {
+        self.overlay.read(stream, register).ok()
+    }
+
+    /// [`Tile::waits`]
+    pub(crate) fn waits_here(&self) -> Vec<AgentWait> {
+        let core = |id: CoreId| {
+            let (request, push) = (self.core_waits[id.index()], self.push_waits[id.index()]);
+            quiesce::core_wait(&self.cores[id], request, push)
+        };
+        let cores = CoreId::ALL.into_iter().filter_map(core);
+        cores.chain(quiesce::thread_waits(&self.tensix)).collect()
+    }
+
+    /// A core has halted: if it did so by itself, whoever drives the chip is told.
+    pub(crate) fn note_ebreak(&mut self, core: CoreId, cycle: Cycle) {
+        let halted = &self.cores[core];
+        if halted.pause_reasons() & riscv::debug::reason::EBREAK != 0 {
+            let pc = halted.pc().wrapping_sub(4);
+            self.ebreaks.push(Ebreak { core, pc, cycle });
+        }
+    }
+
+    /// The `ebreak`s that cores have come to since last asked.
+    pub fn take_ebreaks(&mut self) -> Vec<Ebreak> {
+        std::mem::take(&mut self.ebreaks)
+    }
+
+    /// Whether [`Tile::take_ebreaks`] has something to give.
+    #[must_use]
+    pub fn has_ebreaks(&self) -> bool {
+        !self.ebreaks.is_empty()
+    }
+
+    /// Whether a core waits by the wall clock: it goes on by itself.
+    #[must_use]
+    pub fn waits_by_clock(&self, core: CoreId) -> bool {
+        matches!(self.cores[core].status(), Status::Parked(spin) if spin.leaves_at().is_some())
+    }
+
+    /// Whether a core is held in reset, or stays where it made a mistake.
+    #[must_use]
+    pub fn is_dead(&self, core: CoreId) -> bool {
+        matches!(self.cores[core].status(), Status::Reset | Status::Faulted)
+    }
+
+    /// Whether a core stays where it made a mistake.
+    #[must_use]
+    pub fn has_erred(&self, core: CoreId) -> bool {
+        matches!(self.cores[core].status(), Status::Faulted)
+    }
+
+    /// [`Tile::verdict`]
+    pub(crate) fn verdict_here(&self, host: Option<HostWait>) -> Option<Quiescence> {
+        (!self.is_active()).then(|| self.quiescence(host))
+    }
+
+    pub(crate) fn quiescence(&self, host: Option<HostWait>) -> Quiescence {
+        Quiescence::of(self.waits_here(), host, self.now, self.quiet_since)
+    }
+
+    /// [`Tile::suppose`]
+    pub(crate) fn suppose_here(&mut self, what: Supposition) -> bool {
+        let Self { tensix, overlay, mailboxes, shared, .. } = self;
+        let done = what.come_true(tensix, overlay, mailboxes, &shared.l1);
+        self.tensix.wake();
+        self.settle_between_epochs();
+        done
+    }
+
+    /// The word that a core would execute next, with all it has stored itself.
+    #[must_use]
+    pub fn next_word(&self, id: CoreId) -> Option<u32> {
+        self.cores[id].next_word(&self.shared)
+    }
+
+    /// How many words from its pc on a core executes as one.
+    #[must_use]
+    pub fn bundle_words(&self, id: CoreId) -> u32 {
+        self.cores[id].bundle_words(&self.shared)
+    }
+
+    /// Bytes as that core would load them now: L1 with all it has stored itself, its own local RAM.
+    /// Gives how many of them are memory; devices are not asked.
+    #[must_use]
+    pub fn core_memory(&self, id: CoreId, addr: u32, bytes: &mut [u8]) -> usize {
+        self.cores[id].memory(&self.shared.l1, addr, bytes)
+    }
+
+    /// [`Tile::restore`]
+    pub(crate) fn restore_here(&mut self, snapshot: &TileSnapshot) {
+        self.put_back(snapshot);
+        self.tensix.set_shortcuts(self.config.shortcuts);
+        for id in CoreId::ALL {
+            let core = &mut self.cores[id];
+            core.set_shortcuts(self.config.shortcuts);
+            core.set_trace(self.observer.wants_retires(id));
+            core.set_jump_log(self.observer.wants_jumps(id));
+        }
     }
 }

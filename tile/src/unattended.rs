@@ -18,6 +18,7 @@ use riscv::Status;
 use sim_core::{Agent as _, CoreId, CoreSet, Cycle, Observer, Store, ThreadId};
 use tensix::Origin;
 
+use crate::plan;
 use crate::tile::Tile;
 
 /// Pushes into full FIFOs that cores are waiting to do, as pairs of thread and side of the mux:
@@ -71,10 +72,8 @@ impl<O: Observer + ?Sized> Tile<O> {
                 _ => return None,
             }
         }
-        // A push of a core is an event, and it comes between those of the coprocessor.
-        let is_heard = O::ENABLED && standing.pushing.is_some();
         let is_busy = self.tensix.watched_l1().is_some() || !self.debug_queue.is_empty();
-        (!is_heard && !is_busy).then_some(standing)
+        (!is_busy && plan::may_leave_alone::<O>(standing.pushing.is_some())).then_some(standing)
     }
 
     /// The same after such an epoch, when those who push have been told how much room there is.
@@ -86,7 +85,7 @@ impl<O: Observer + ?Sized> Tile<O> {
                 return None;
             }
         }
-        (!O::ENABLED || standing.pushing.is_none()).then_some(standing)
+        plan::may_leave_alone::<O>(standing.pushing.is_some()).then_some(standing)
     }
 
     /// Advances epoch by epoch, to `limit` or until others have to look at what happened. At least

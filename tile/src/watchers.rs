@@ -9,8 +9,9 @@ use memory_map::{Target, lookup};
 use riscv::WatchedLoad;
 use sim_core::{CoreId, Cycle, Observer, Request, RequestKind, Shortcut};
 
-use crate::route::view;
-use crate::tile::{Served, Tile};
+use crate::asker::view;
+use crate::tile::Tile;
+use crate::waiting::Served;
 
 /// Whether a request only looks at a device, which shows the same to the next who asks.
 pub(crate) fn is_pure_load(id: CoreId, request: &Request) -> bool {

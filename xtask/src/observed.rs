@@ -13,6 +13,7 @@ const READERS: &[&str] = &[
     "sim-core/src/observer/listener.rs",
     "tensix/src/env.rs",
     "tensix/src/plan.rs",
+    "tile/src/env.rs",
     "tile/src/plan.rs",
 ];
 

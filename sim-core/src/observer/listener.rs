@@ -7,12 +7,21 @@ use crate::l1::L1;
 
 /// A consumer of the event stream.
 pub trait Observer: 'static {
-    /// Whether events are wanted at all. With `false` every call site disappears.
+    /// Whether events are wanted at all. Read where events are told of and where ways are chosen,
+    /// nowhere else.
     const ENABLED: bool = true;
 
     /// Called once per event, in `(cycle, agent)` order.
     fn event(&mut self, stamp: Stamp, event: &Event) {
         let _ = (stamp, event);
+    }
+
+    /// Tells of an event, which is not even built if nobody wants any.
+    #[inline(always)]
+    fn tell(&mut self, stamp: Stamp, event: impl FnOnce() -> Event) {
+        if Self::ENABLED {
+            self.event(stamp, &event());
+        }
     }
 
     /// Whether [`Observer::retire`] is wanted for this core. Asked once per run slice.
