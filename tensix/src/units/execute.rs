@@ -56,7 +56,9 @@ impl Backend {
                 let outcome = execute::scalar(&mut reach, opcode, word, at);
                 let effects = reach.effects;
                 self.apply(effects);
-                self.update_restricted();
+                if self.scalar.blocking.is_some() {
+                    self.update_restricted();
+                }
                 outcome
             }
             Unit::Mover => {
@@ -220,6 +222,7 @@ impl Backend {
     }
 
     /// Carries a configuration write's effects to the units they concern.
+    #[inline(always)]
     pub(crate) fn apply(&mut self, effects: SideEffects) {
         if let Some(seed) = effects.seed {
             self.vector.seed(seed);
