@@ -1,8 +1,8 @@
 //! The one seam through which anything can be watched.
 //!
 //! Events are emitted by the commit phase only, in `(cycle, agent)` order, so the stream is the
-//! same whatever engine ran and whoever listens. Call sites are guarded by
-//! [`Observer::ENABLED`]: with [`NullObserver`] neither the call nor its arguments exist.
+//! same whatever engine ran and whoever listens. They are told of through [`Observer::tell`]: with
+//! [`NullObserver`] neither the call nor its arguments exist.
 
 mod cells;
 mod encode;
