@@ -67,6 +67,20 @@ impl Target {
         }
     }
 
+    /// Whether a request goes the same way through the NoC: to the same tile or rectangle, whether or not
+    /// the initiating tile takes it too.
+    #[must_use]
+    pub fn goes_with(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Unicast { tile, .. }, Self::Unicast { tile: next, .. }) => tile == next,
+            (
+                Self::Broadcast { start, end, .. },
+                Self::Broadcast { start: next_start, end: next_end, .. },
+            ) => (start, end) == (next_start, next_end),
+            _ => false,
+        }
+    }
+
     /// How many other tiles receive the request.
     #[must_use]
     pub const fn foreign(self) -> u16 {
@@ -81,6 +95,17 @@ impl Target {
     #[must_use]
     pub const fn recipients(self) -> u16 {
         self.foreign() + self.includes_own() as u16
+    }
+}
+
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unicast { tile, .. } => write!(f, "({}, {})", tile.x, tile.y),
+            Self::Broadcast { start, end, .. } => {
+                write!(f, "({}, {}) to ({}, {})", start.x, start.y, end.x, end.y)
+            }
+        }
     }
 }
 
