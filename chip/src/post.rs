@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use devices::niu::{Coordinate, Identity, NocPacket};
 use devices::{DeviceFault, MemoryPort, NocTiming};
-use sim_core::{Cycle, StateHasher};
+use sim_core::{CoreId, Cycle, StateHasher};
 
 use crate::endpoint::Endpoint;
 use crate::grid::Other;
@@ -23,6 +23,8 @@ pub(crate) struct Letter {
     pub(crate) endpoint: Other,
     pub(crate) packet: NocPacket,
     pub(crate) data: Vec<u8>,
+    /// The core and the instruction that it comes from, for diagnoses.
+    pub(crate) issuer: Option<(CoreId, u32)>,
 }
 
 /// Requests to endpoints by `(arrival, sender, ticket)`.
@@ -58,7 +60,7 @@ impl Post {
         hasher.u64(letters.len() as u64);
         for (&(cycle, source, ticket), letter) in letters {
             // The endpoint follows from the packet; sender and ticket are in the key.
-            let Letter { source: _, ticket: _, endpoint: _, packet, data } = letter;
+            let Letter { source: _, ticket: _, endpoint: _, packet, data, issuer: _ } = letter;
             hasher.u64(cycle.0);
             hasher.u32(u32::from(source));
             hasher.u64(ticket);

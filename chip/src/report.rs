@@ -32,6 +32,11 @@ impl Display for Mistake {
     }
 }
 
+/// Who has sent a request: `, BRISC, pc 0xa33c`.
+fn by(issuer: Option<(CoreId, u32)>) -> String {
+    issuer.map_or_else(String::new, |(core, pc)| format!(", {core}, pc {pc:#x}"))
+}
+
 /// Guest mistakes, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reports {
@@ -50,12 +55,18 @@ impl Reports {
     }
 
     /// A mistake in a tile.
-    pub(crate) fn guest(&mut self, (number, tile): (u16, TensixTile), error: &GuestError) {
+    pub(crate) fn guest(
+        &mut self,
+        (number, tile): (u16, TensixTile),
+        error: &GuestError,
+        issuer: Option<CoreId>,
+    ) {
         let check = tensix::Check::by_id(error.id).ok();
         let core = match error.at.agent {
             AgentId::Core(core) => Some(core),
             AgentId::Thread(thread) => Some(thread.core()),
-            AgentId::Unit(_) | AgentId::Noc(_) | AgentId::Host => None,
+            AgentId::Noc(_) => issuer,
+            AgentId::Unit(_) | AgentId::Host => None,
         };
         self.add(Mistake {
             text: format!("{tile}: {error}"),
@@ -104,16 +115,18 @@ impl Reports {
         cycle: Cycle,
         packet: &NocPacket,
         at: Coordinate,
+        issuer: Option<(CoreId, u32)>,
     ) {
         let text = format!(
             "{tile}: UndefinedBehavior [noc-no-such-tile]: NoC {} request for address {:#x} \
-             of NoC ({}, {}), where no tile is (cycle {cycle})",
+             of NoC ({}, {}), where no tile is (cycle {cycle}{})",
             packet.noc,
             packet.address(),
             at.x,
-            at.y
+            at.y,
+            by(issuer)
         );
-        self.add(Mistake { text, hint: None, tile: number, at: None });
+        self.add(Mistake { text, hint: None, tile: number, at: issuer });
     }
 
     /// A request that an endpoint refused.
@@ -122,18 +135,19 @@ impl Reports {
         (number, tile): (u16, TensixTile),
         cycle: Cycle,
         endpoint: Other,
-        packet: &NocPacket,
+        (packet, issuer): (&NocPacket, Option<(CoreId, u32)>),
         fault: &DeviceFault,
     ) {
         let at = Coordinate::from_bits(packet.coordinate());
         let text = format!(
-            "{tile}: {fault} (NoC {} request for address {:#x} of {endpoint} [NoC ({}, {})], cycle {cycle})",
+            "{tile}: {fault} (NoC {} request for address {:#x} of {endpoint} [NoC ({}, {})], cycle {cycle}{})",
             packet.noc,
             packet.address(),
             at.x,
-            at.y
+            at.y,
+            by(issuer)
         );
-        self.add(Mistake { text, hint: None, tile: number, at: None });
+        self.add(Mistake { text, hint: None, tile: number, at: issuer });
     }
 
     /// Takes all mistakes.

@@ -1,6 +1,6 @@
 //! Time: rounds in which all active tiles advance on their own, and between them the messages.
 
-use sim_core::{Cycle, Observer, Shortcut};
+use sim_core::{AgentId, Cycle, Observer, Shortcut};
 use tile::{Arrival, Departure, Message, Receivers};
 
 use crate::chip::{Chip, LOOKAHEAD};
@@ -55,7 +55,14 @@ impl<O: Observer + Send + 'static> Chip<O> {
         self.field.collect(|number, tile, errors| {
             departures.extend(tile.take_departures().map(|departure| (number, departure)));
             for error in errors.drain(..) {
-                reports.guest((number, grid.tile(number)), &error);
+                let strays = match (error.at.agent, error.at.pc) {
+                    (AgentId::Core(core), Some(pc)) => tile.strays(core, pc),
+                    _ => false,
+                };
+                if !strays {
+                    let issuer = error.at.pc.and_then(|pc| tile.issuer(pc));
+                    reports.guest((number, grid.tile(number)), &error, issuer);
+                }
             }
             for ebreak in tile.take_ebreaks() {
                 reports.ebreak((number, grid.tile(number)), ebreak, *attended);
@@ -70,7 +77,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
 
     /// Sends a message of a tile on its way.
     fn route(&mut self, source: u16, departure: Departure, reached: Cycle) {
-        let Departure { cycle, sequence, to, message } = departure;
+        let Departure { cycle, sequence, to, message, issuer } = departure;
         match (to, message) {
             (Receivers::Sender(to), message) => {
                 self.field.deliver(
@@ -89,12 +96,13 @@ impl<O: Observer + Send + 'static> Chip<O> {
                         self.field.deliver(to, self.now, reached, arrival);
                     }
                     Some(Place::Endpoint(endpoint)) => {
-                        let letter = Letter { source, ticket: sequence, endpoint, packet, data };
+                        let letter =
+                            Letter { source, ticket: sequence, endpoint, packet, data, issuer };
                         self.post.send(arrives, letter);
                     }
                     None => {
                         let tile = (source, self.grid.tile(source));
-                        self.reports.nowhere(tile, cycle, &packet, at);
+                        self.reports.nowhere(tile, cycle, &packet, at, issuer);
                     }
                 }
             }
@@ -122,11 +130,11 @@ impl<O: Observer + Send + 'static> Chip<O> {
     /// Endpoints carry out what has arrived.
     fn serve(&mut self) {
         while let Some((cycle, letter)) = self.post.pop_before(self.now) {
-            let Letter { source, ticket, endpoint, packet, mut data } = letter;
+            let Letter { source, ticket, endpoint, packet, mut data, issuer } = letter;
             let mut port = EndpointPort(self.endpoints.get_mut(endpoint));
             if let Err(fault) = devices::fabric::carry_out(&packet, &mut data, &mut port) {
                 let tile = (source, self.grid.tile(source));
-                self.reports.endpoint(tile, cycle, endpoint, &packet, &fault);
+                self.reports.endpoint(tile, cycle, endpoint, (&packet, issuer), &fault);
                 if packet.needs_foreign_data() && data.is_empty() {
                     // The core that waits for it must not wait for ever.
                     data = vec![0xFF; packet.bytes() as usize];

@@ -203,7 +203,7 @@ impl<O: Observer + ?Sized> Tile<O> {
         let cycle = at + response_cycles(&self.fabric.in_flight.timing(), packet);
         let message = Message::Response { ticket, data };
         let to = Receivers::Sender(source);
-        self.fabric.outbox.push(Departure { cycle, sequence: ticket, to, message });
+        self.fabric.outbox.push(Departure { cycle, sequence: ticket, to, message, issuer: None });
     }
 
     /// What others must get of a packet that has just been sent.
@@ -226,7 +226,9 @@ impl<O: Observer + ?Sized> Tile<O> {
         };
         let message = Message::Request { packet: entry.packet, data };
         let sequence = entry.sequence;
-        self.fabric.outbox.push(Departure { cycle: at, sequence, to, message });
+        let (noc, initiator) = (entry.packet.noc & 1, entry.packet.initiator & 3);
+        let issuer = self.fabric.issuers[usize::from(noc)][usize::from(initiator)];
+        self.fabric.outbox.push(Departure { cycle: at, sequence, to, message, issuer });
     }
 
     fn deliver(&mut self, mut entry: InFlight, at: Cycle, end: Cycle) {
@@ -275,6 +277,13 @@ impl<O: Observer + ?Sized> Tile<O> {
     #[must_use]
     pub fn has_departures(&self) -> bool {
         self.fabric.has_departures()
+    }
+
+    /// The core that has a NoC initiator's last command from that instruction.
+    #[must_use]
+    pub fn issuer(&self, pc: u32) -> Option<CoreId> {
+        let mut issuers = self.fabric.issuers.iter().flatten().flatten();
+        issuers.find(|(_, own)| *own == pc).map(|(core, _)| *core)
     }
 
     /// Takes the messages to others, oldest first.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use devices::NocPacket;
 use devices::niu::Coordinate;
-use sim_core::Cycle;
+use sim_core::{CoreId, Cycle};
 
 /// What one NoC endpoint sends to another.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,6 +37,8 @@ pub struct Departure {
     pub to: Receivers,
     /// What.
     pub message: Message,
+    /// The core and the instruction that a request comes from, for diagnoses.
+    pub issuer: Option<(CoreId, u32)>,
 }
 
 /// Who gets a [`Departure`].

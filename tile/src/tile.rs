@@ -423,6 +423,14 @@ impl<O: Observer + ?Sized> Tile<O> {
         matches!(self.cores[core].status(), Status::Reset | Status::Faulted)
     }
 
+    /// Whether NCRISC has made a mistake at its fixed start address although nobody has said where its program is:
+    /// whoever clears all of SOFT_RESET_0 to release something else lets it run whatever stands there.
+    #[must_use]
+    pub fn strays(&self, core: CoreId, pc: u32) -> bool {
+        let control = &self.control;
+        core == CoreId::Ncrisc && control.starts_anywhere(core) && pc == control.entry_pc(core)
+    }
+
     /// Whether a core stays where it made a mistake.
     #[must_use]
     pub fn has_erred(&self, core: CoreId) -> bool {

@@ -173,6 +173,18 @@ impl TileControl {
         }
     }
 
+    /// Whether nobody has said where the core starts.
+    #[must_use]
+    pub fn starts_anywhere(&self, core: CoreId) -> bool {
+        match core {
+            CoreId::Brisc => false,
+            CoreId::Trisc0 => self.get(reg::TRISC_RESET_PC_OVERRIDE) & 1 == 0,
+            CoreId::Trisc1 => self.get(reg::TRISC_RESET_PC_OVERRIDE) & 2 == 0,
+            CoreId::Trisc2 => self.get(reg::TRISC_RESET_PC_OVERRIDE) & 4 == 0,
+            CoreId::Ncrisc => self.get(reg::NCRISC_RESET_PC_OVERRIDE) & 1 == 0,
+        }
+    }
+
     /// Whether a soft reset of the core zeroes its local RAM.
     #[must_use]
     pub fn clears_local_ram(&self, core: CoreId) -> bool {
