@@ -55,6 +55,9 @@ impl Counter {
 struct Use {
     pushed: Counter,
     popped: Counter,
+    /// A pop before anybody had pushed: of a buffer that lies on a tensor nobody ever does, and popping it only
+    /// moves the place where is read.
+    early: Option<Violation>,
 }
 
 impl Use {
@@ -124,9 +127,14 @@ impl Buffers {
         }
         if register != RECEIVED && amount > held {
             let text = format!("{} popped from CB {index}, which holds {held}", said(amount));
-            return Some((stamp, h::C15, text));
+            let violation = (stamp, h::C15, text);
+            if used.pushed.total == 0 {
+                used.early.get_or_insert(violation);
+                return None;
+            }
+            return Some(violation);
         }
-        None
+        if register == RECEIVED { used.early.take() } else { None }
     }
 
     /// Takes a store of `core` to `bytes` bytes at `addr`.
@@ -188,6 +196,14 @@ mod tests {
 
     fn by(core: CoreId) -> (Stamp, CoreId) {
         (Stamp { cycle: Cycle(9), agent: AgentId::Core(core), pc: 0x80 }, core)
+    }
+
+    #[test]
+    fn pop_without_any_push_counts_once_somebody_pushes() {
+        let (reader, writer) = (CoreId::Trisc0, CoreId::Ncrisc);
+        assert_eq!(run(&[(false, reader, 2), (false, reader, 2)]), None);
+        let said = run(&[(false, reader, 2), (false, reader, 2), (true, writer, 1)]);
+        assert_eq!(said, Some(("C15", "2 pages popped from CB 3, which holds 0".to_owned())));
     }
 
     /// Pushes (true) and pops of cores, in order; what is said of the last.

@@ -26,7 +26,7 @@ pub(super) fn classify(scene: &Scene<'_>, graph: &Graph<'_>, index: usize) -> Op
         return Some(hazard);
     }
     match node.need.kind {
-        Kind::Resource if is_outweighed(graph, index) => None,
+        Kind::Resource if is_outweighed(scene, graph, index) => None,
         Kind::Resource => resource(scene, graph, index),
         Kind::Counter { .. } => Some(h::A13),
         Kind::Word => word(scene, graph, index),
@@ -105,9 +105,35 @@ fn weight(need: &Need) -> u8 {
     }
 }
 
+/// Whether a wait is for a mailbox of which nobody has ever done what is waited for: no pop of a full one, or no push
+/// by a core that has come to use other mailboxes. A circle through it never went round, and what the others of it
+/// wait for follows from that.
+pub(super) fn never(scene: &Scene<'_>, need: &Need) -> bool {
+    let Some(resource @ Resource::Mailbox { from, .. }) = need.resource else { return false };
+    let done = |way: Way| {
+        let history = scene.ledger.history(resource);
+        history.is_some_and(|history| history.last(way).is_some())
+    };
+    let uses_others = || {
+        scene.ledger.iter().any(|(other, history)| match other {
+            Resource::Mailbox { from: giver, .. } if other != resource => {
+                giver == from && history.last(Way::Give).is_some()
+            }
+            _ => false,
+        })
+    };
+    match need.way {
+        Way::Give => !done(Way::Give) && uses_others(),
+        _ => done(Way::Give) && !done(Way::Take),
+    }
+}
+
 /// Whether the circle through a node has a member that says more about its cause.
-fn is_outweighed(graph: &Graph<'_>, index: usize) -> bool {
+fn is_outweighed(scene: &Scene<'_>, graph: &Graph<'_>, index: usize) -> bool {
     let own = weight(&graph.nodes[index].need);
+    if never(scene, &graph.nodes[index].need) {
+        return false;
+    }
     let circle = graph.circle(index).unwrap_or_default();
     circle.iter().any(|at| weight(&graph.nodes[*at].need) > own)
 }
@@ -186,7 +212,22 @@ fn word(scene: &Scene<'_>, graph: &Graph<'_>, index: usize) -> Option<Hazard> {
         before < target && target < after
     };
     let overshot = history.value > target && history.recent.iter().any(jumped);
-    (overshot || passed_by(scene, node.wait.agent, addr, target, history)).then_some(h::A15)
+    let lost = overshot
+        || gone_on(history, target).is_some()
+        || passed_by(scene, node.wait.agent, addr, target, history);
+    lost.then_some(h::A15)
+}
+
+/// The write that brought a word to a value from which others have counted on: nobody has set it back.
+pub(super) fn gone_on(history: &History, target: u32) -> Option<&Entry> {
+    let there = history.recent.iter().rposition(|entry| entry.operation.after == target)?;
+    let mut value = target;
+    let rises = |entry: &Entry| {
+        let before = std::mem::replace(&mut value, entry.operation.after);
+        entry.operation.way == Way::Give && value > before
+    };
+    let is_passed = target > 0 && history.value > target;
+    (is_passed && history.recent.iter().skip(there + 1).all(rises)).then(|| &history.recent[there])
 }
 
 /// Whether a value was there and gone before the waiting core looked.

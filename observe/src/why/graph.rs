@@ -28,6 +28,8 @@ pub(super) struct Node<'a> {
     pub(super) hazard: Option<Hazard>,
     /// Whether there is proof of a lost operation, not only a wait.
     pub(super) evidence: bool,
+    /// Whether nobody has ever done what would end it, of a kind of which that says something.
+    pub(super) never: bool,
 }
 
 /// What a wait is by itself, and how much of it is provable: what comes first is the root.
@@ -70,6 +72,7 @@ impl<'a> Graph<'a> {
                 to: Vec::new(),
                 hazard: None,
                 evidence: false,
+                never: false,
             })
             .collect();
         for index in 0..nodes.len() {
@@ -95,6 +98,9 @@ impl<'a> Graph<'a> {
         let mut graph = Self { nodes };
         graph.settle();
         graph.narrow();
+        for node in &mut graph.nodes {
+            node.never = classify::never(scene, &node.need);
+        }
         for index in 0..graph.nodes.len() {
             let hazard = classify::classify(scene, &graph, index);
             graph.nodes[index].hazard = hazard;
@@ -241,7 +247,7 @@ impl<'a> Graph<'a> {
         let rank = |index: &usize| {
             let node = &self.nodes[*index];
             let since = node.wait.since.map_or(u64::MAX, |since| since.0);
-            (self.standing(*index), node.hazard.is_none(), since)
+            (self.standing(*index), !node.never, node.hazard.is_none(), since)
         };
         (0..self.nodes.len()).filter(|index| self.is_candidate(*index)).min_by_key(rank)
     }

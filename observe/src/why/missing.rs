@@ -6,7 +6,7 @@ use tile::AgentWait;
 use super::graph::Graph;
 use super::polled::LostUpdate;
 use super::scene::Scene;
-use super::{flow, graph, hazards, needs, users};
+use super::{classify, flow, graph, hazards, needs, users};
 use crate::resource::{Resource, Way};
 
 /// The nearest missing action and why it cannot come.
@@ -18,6 +18,17 @@ pub(super) fn missing(scene: &Scene<'_>, graph: &Graph<'_>, root: usize) -> Opti
         && node.hazard == Some(hazards::A15)
     {
         return Some(overwritten(scene, &lost));
+    }
+    if let (Resource::Word(_), Some(target)) = (resource, node.need.target)
+        && node.hazard == Some(hazards::A15)
+        && let Some(there) =
+            scene.ledger.history(resource).and_then(|history| classify::gone_on(history, target))
+    {
+        return Some(format!(
+            "a store that sets {resource} back: it was {target:#x} at cycle {}, and others have counted on \
+             from there",
+            there.cycle
+        ));
     }
     let action = needs::action(resource, node.need.way);
     let mut reasons = Vec::new();
@@ -45,6 +56,10 @@ pub(super) fn missing(scene: &Scene<'_>, graph: &Graph<'_>, root: usize) -> Opti
     }
     let last = scene.ledger.history(resource).and_then(|history| history.last(node.need.way));
     let last = match last {
+        // Who sent what came over a NoC stands in the books of another tile.
+        Some(entry) if matches!(entry.agent, AgentId::Noc(_)) => {
+            format!("; the last one came over {} at cycle {}", entry.agent, entry.cycle)
+        }
         Some(entry) => format!(
             "; the last one came from {} in {} at cycle {}",
             entry.agent,

@@ -68,8 +68,7 @@ pub struct Ledgered {
 fn short_place(scene: &Scene<'_>, agent: AgentId, pc: u32) -> String {
     match scene.code(agent, pc) {
         Some(CodeName { file: Some(file), line: Some(line), .. }) => format!("{file}:{line}"),
-        Some(code) => code.to_string(),
-        None => format!("pc {pc:#x}"),
+        _ => scene.place(agent, pc),
     }
 }
 

@@ -237,6 +237,8 @@ impl Scene<'_> {
     pub(super) fn place(&self, agent: AgentId, pc: u32) -> String {
         match self.code(agent, pc) {
             Some(code) => code.to_string(),
+            // Which one, and where in its code, stands in its own books.
+            None if matches!(agent, AgentId::Noc(_)) => "for a tile".to_owned(),
             None => format!("pc {pc:#x}"),
         }
     }

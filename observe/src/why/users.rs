@@ -19,9 +19,11 @@ use crate::resource::{ACKED, RECEIVED, Resource, Way};
 
 /// Longest kernel that is read, in bytes.
 const LONGEST: u32 = 1 << 17;
-/// Minor opcodes of `add`, `addi` and of `sll`, `slli` `[riscv: 2.4]`.
+/// Minor opcodes of `add`, `addi` and of `slli` `[riscv: 2.4]`.
 const ADD: u32 = 0;
 const SHIFT_LEFT: u32 = 1;
+/// Minor opcode of `or`.
+const OR: u32 = 6;
 /// What a call leaves as it was: `sp`, `gp`, `tp`, `s0` to `s11` `[riscv: calling convention]`.
 const SAVED: u32 = 0x0FFC_031D;
 /// The link register of calls.
@@ -51,6 +53,8 @@ pub(super) struct Users {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Value {
     Known(u32),
+    /// That constant and something unknown: a base with the number of a buffer.
+    Partly(u32),
     Unknown,
 }
 
@@ -106,14 +110,10 @@ fn read(
                 map(a, |a| a.wrapping_add_signed(word::imm_i(text)))
             }
             word::OP_IMM if word::funct3(text) == SHIFT_LEFT => map(a, |a| a << right),
-            word::OP if text >> 25 == 0 && word::funct3(text) == ADD => match (a, b) {
-                (Value::Known(a), Value::Known(b)) => Value::Known(a.wrapping_add(b)),
-                (Value::Known(base), Value::Unknown) | (Value::Unknown, Value::Known(base)) => {
-                    closed &= !counters(core, base);
-                    Value::Unknown
-                }
-                _ => Value::Unknown,
-            },
+            word::OP if text >> 25 == 0 && word::funct3(text) == ADD => {
+                sum(a, b, u32::wrapping_add)
+            }
+            word::OP if text >> 25 == 0 && word::funct3(text) == OR => sum(a, b, |a, b| a | b),
             word::LOAD => {
                 if let Value::Known(base) = a
                     && let Some(hit) =
@@ -128,6 +128,9 @@ fn read(
             word::STORE => {
                 if let Value::Known(base) = a {
                     let addr = base.wrapping_add_signed(word::imm_s(text));
+                    if let Value::Partly(base) = b {
+                        closed &= !counts(core, addr, base);
+                    }
                     stored(core, pc, addr, b, told);
                 }
                 continue;
@@ -140,6 +143,9 @@ fn read(
             let lost = (0..32).filter(|register| SAVED >> register & 1 == 0);
             lost.for_each(|register| known[register] = Value::Unknown);
         }
+        if let Value::Partly(base) = result {
+            closed &= !counters(core, base);
+        }
         known[word::rd(text) as usize] = result;
     }
     closed
@@ -148,8 +154,29 @@ fn read(
 fn map(value: Value, of: impl Fn(u32) -> u32) -> Value {
     match value {
         Value::Known(value) => Value::Known(of(value)),
+        Value::Partly(base) => Value::Partly(of(base)),
         Value::Unknown => Value::Unknown,
     }
+}
+
+/// What two values come to.
+fn sum(a: Value, b: Value, of: impl Fn(u32, u32) -> u32) -> Value {
+    match (a, b) {
+        (Value::Known(a), Value::Known(b)) => Value::Known(of(a, b)),
+        (Value::Known(a) | Value::Partly(a), Value::Known(b) | Value::Partly(b)) => {
+            Value::Partly(of(a, b))
+        }
+        (Value::Known(base) | Value::Partly(base), Value::Unknown)
+        | (Value::Unknown, Value::Known(base) | Value::Partly(base)) => Value::Partly(base),
+        (Value::Unknown, Value::Unknown) => Value::Unknown,
+    }
+}
+
+/// Whether an instruction of which a part is unknown may store to any buffer's counters.
+fn counts(core: CoreId, addr: u32, base: u32) -> bool {
+    let hit = lookup(view_of(core), addr);
+    hit.is_some_and(|hit| matches!(hit.target, Target::PushOwn | Target::MopCfgOwn))
+        && Opcode::from_word(base) == Some(Opcode::Storereg)
 }
 
 /// Whether an address is among the counters of buffers.
