@@ -238,6 +238,44 @@ fn increment_of_the_wrong_word_is_named() {
     assert!(told.cause.headline.contains("to another word of this tile"), "{text}");
 }
 
+/// A word that the tile clears itself has its own use, whatever lies beside it.
+#[test]
+fn increment_of_a_word_that_the_tile_uses_is_not_taken_for_another() {
+    let clears = [li(5, BESIDE).to_vec(), vec![sw(0, 5, 0)]].concat();
+    let late = [li(5, 400).to_vec(), vec![addi(5, 5, -1), bne(5, 0, -4)]].concat();
+    let told =
+        watched(&[(A, &[clears, waits(1), ends()]), (B, &[late, increments(A, BESIDE), ends()])]);
+    let headline = &told.cause.headline;
+    assert!(headline.contains("nobody on the chip has written L1 word 0x40000"), "{told}");
+}
+
+/// A waits for B, which waits for what A would send behind that, and has sent nothing itself.
+#[test]
+fn one_who_waits_for_the_answer_is_named_where_nobody_asked() {
+    let told = watched(&[(A, &[waits(1), increments(B, WORD), ends()]), (B, &[waits(1), ends()])]);
+    let headline = &told.cause.headline;
+    assert!(headline.contains("nobody on the chip has written L1 word 0x40000"), "{told}");
+    assert!(
+        headline.contains("tile (1, 0) [NoC (2, 2)] BRISC polls L1 word 0x40000")
+            && headline.contains("who waits for what comes behind that, has not either"),
+        "{told}"
+    );
+}
+
+/// Three are waited for, once; the fourth increment goes on from there.
+#[test]
+fn count_that_goes_on_is_said_to_be_never_set_back() {
+    let once = increments(A, WORD);
+    let late = |rounds: u32| [li(5, rounds).to_vec(), vec![addi(5, 5, -1), bne(5, 0, -4)]].concat();
+    let told = watched(&[
+        (A, &[waits(1), late(400), waits(1), ends()]),
+        (B, &[once.clone(), late(100), once, ends()]),
+    ]);
+    let text = told.to_string();
+    assert!(text.contains("A15"), "{text}");
+    assert!(text.contains("a store that sets L1 word 0x40000 back: it was 0x1 at cycle"), "{text}");
+}
+
 #[test]
 fn multicast_without_loopback_leaves_out_its_sender() {
     for (control, hangs) in [(MULTICAST, true), (MULTICAST | LOOPBACK, false)] {
@@ -309,6 +347,48 @@ fn cast_of_a_kernel_is_told_beside_the_hang() {
     let told = report(&mut chip, &hang, view);
     assert_eq!(told.tiles[0].explanation.ids(), ["C13"], "{told}");
     assert!(told.cause.headline.contains("polls L1 word 0x40000"), "{told}");
+}
+
+#[test]
+fn request_to_no_tile_is_told_with_the_core_and_the_instruction() {
+    let mut chip: Chip = Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+    let sends = increments((40, 40), WORD);
+    let at = PROGRAM + 4 * (sends.len() as u32 - 3);
+    start(&mut chip, A, &[sends, ends()]);
+    chip.clock(1 << 12);
+    let mistakes = chip.take_mistakes();
+    let [mistake] = &mistakes[..] else { panic!("{mistakes:?}") };
+    assert!(mistake.text.contains("noc-no-such-tile"), "{mistake}");
+    assert!(mistake.text.contains(&format!(", BRISC, pc {at:#x})")), "{mistake}");
+    assert_eq!(mistake.at, Some((CoreId::Brisc, at)));
+}
+
+/// Who clears all of SOFT_RESET_0 lets NCRISC run whatever stands at its fixed address. That is nobody's mistake,
+/// unless somebody has said that its program is there.
+#[test]
+fn ncrisc_let_go_by_the_way_makes_no_mistake() {
+    const NCRISC_START: u32 = 0x1_2000;
+    /// NCRISC_RESET_PC and its override `[isa-bh: TensixTile/SoftReset.md]`.
+    const RESET_PC: u64 = 0xFFB1_2238;
+    const OVERRIDE: u64 = 0xFFB1_223C;
+    for said in [false, true] {
+        let mut chip: Chip = Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+        let mut write = |addr: u64, word: u32| {
+            chip.tile_write(A.0, A.1, addr, &word.to_le_bytes()).expect("L1 or a register");
+        };
+        // The TRISCs have something to do, and at NCRISC's address there is no instruction.
+        [0x6000, 0xA000, 0xE000].into_iter().for_each(|trisc| write(trisc, j(0)));
+        write(NCRISC_START.into(), 0);
+        if said {
+            write(RESET_PC, NCRISC_START);
+            write(OVERRIDE, 1);
+        }
+        let releases = [li(5, SOFT_RESET_0 as u32).to_vec(), vec![sw(0, 5, 0)]].concat();
+        start(&mut chip, A, &[releases, ends()]);
+        chip.clock(1 << 12);
+        let mistakes = chip.take_mistakes();
+        assert_eq!(mistakes.len(), usize::from(said), "{mistakes:?}");
+    }
 }
 
 #[test]

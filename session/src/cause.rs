@@ -11,7 +11,7 @@ use sim_core::{AgentId, WaitReason};
 
 use crate::headline::{hazard, headline, missed};
 use crate::lens::Sent;
-use crate::report::{Astray, Remote, Report, Sender, TileReport};
+use crate::report::{Astray, Behind, Remote, Report, Sender, TileReport};
 use crate::show::tile_name;
 use crate::web::{Edge, Node, Rank, Root, Web};
 
@@ -202,6 +202,16 @@ fn weave(all: &[Standpoint], evidence: &Evidence) -> Web {
         };
         let remote = evidence.remotes.get(&(own.tile.tile, addr));
         let mut edges = suppliers(all, node.at, addr, &node_of);
+        let behind = remote.map(|remote| behind(all, node.at, addr, remote)).unwrap_or_default();
+        if !behind.is_empty() {
+            // Who is as far as the others has done his part for now.
+            let is_behind = |edge: &Edge| {
+                let tile = all[web.0[edge.to].at.0].tile.tile;
+                behind.iter().any(|behind| behind.tile == tile)
+            };
+            edges.retain(is_behind);
+            edges.iter_mut().for_each(|edge| edge.known = true);
+        }
         let missed = remote.and_then(missed);
         let is_sure = missed.and_then(|sender| sender.astray).is_some_and(Astray::is_sure);
         if !is_sure && remote.is_some_and(|remote| few(all, node.at, addr, remote).is_some()) {
@@ -216,12 +226,12 @@ fn weave(all: &[Standpoint], evidence: &Evidence) -> Web {
             ends.push((rank, Vec::new()));
             continue;
         }
-        if edges.is_empty() {
+        if edges.is_empty() && !behind.iter().any(|behind| behind.finished) {
             edges = remote.map_or_else(Vec::new, |remote| writers(all, remote, &node_of));
         }
         let is_gone = remote.is_some_and(|remote| {
             remote.arrived.iter().any(|sender| sender.finished) || !remote.unheard.is_empty()
-        });
+        }) || behind.iter().any(|behind| behind.finished);
         let rank = match (edges.is_empty(), is_gone) {
             _ if node.rank == Rank::Serves => node.rank,
             (true, true) => node.rank.min(Rank::DeadEnd),
@@ -268,6 +278,20 @@ pub(crate) fn few(
     let is_cut = remote.arrived.len() < value as usize;
     let done = all.iter().filter(|other| writes(other)).all(|other| has_sent(other.tile.tile));
     (is_cut || done).then_some((value, wanted))
+}
+
+/// Who has raised a word less often than others that run the same, if that is all that is missing.
+pub(crate) fn behind<'a>(
+    all: &[Standpoint],
+    (at, wait): (usize, usize),
+    addr: u32,
+    remote: &'a Remote,
+) -> Vec<&'a Behind> {
+    let load = all[at].hung.waits[wait].reads.iter().find(|load| load.addr == addr);
+    let Some((wanted, load)) = all[at].links()[wait].target.zip(load) else { return Vec::new() };
+    let lacks: u64 = remote.behind.iter().map(|behind| behind.others - behind.count).sum();
+    let is_all = wanted > load.value && u64::from(wanted - load.value) <= lacks;
+    if is_all { remote.behind.iter().collect() } else { Vec::new() }
 }
 
 /// Who would write a word behind a wait of its own.

@@ -4,11 +4,13 @@ use observe::why::hazards::{self, Hazard};
 use observe::why::{Cell, Pair, Standing};
 use sim_core::AgentId;
 
-use crate::cause::{Evidence, Standpoint, Step, few};
-use crate::report::{Astray, Remote, Sender};
+use crate::cause::{Evidence, Standpoint, Step, behind, few};
+use crate::report::{Astray, Behind, Remote, Sender};
 use crate::show::tile_name;
 use crate::web::{Rank, Root, Web};
 
+/// A tile that is behind the others, how many more there are, and the word.
+type Late<'a> = (&'a Behind, usize, &'a str);
 /// Waits of a circle that its headline names.
 const RING_TOLD: usize = 3;
 
@@ -22,13 +24,22 @@ pub(super) fn hazard(
     let node = &web.0[root.node];
     let (own, wait) = (&all[node.at.0], node.at.1);
     let local = own.tile.explanation.hazard;
-    let remote = own.remote(wait).filter(|_| root.circle.is_empty() && local.is_none());
+    let is_unfinished = |behind: &Behind| !behind.finished;
+    if local.is_none() && !root.circle.is_empty() {
+        return late(all, web, root, evidence)
+            .filter(|(one, ..)| is_unfinished(one))
+            .map(|_| hazards::D6);
+    }
+    let remote = own.remote(wait).filter(|_| local.is_none());
     let remote = remote.and_then(|addr| evidence.remotes.get(&(own.tile.tile, addr)));
     let Some(remote) = remote else { return local };
     match node.rank {
         Rank::Stopped => None,
         Rank::Suspect if few(all, node.at, remote.addr, remote).is_some() => Some(hazards::D6),
         Rank::Lost | Rank::Suspect => missed(remote)?.astray.map(Astray::hazard),
+        _ if behind(all, node.at, remote.addr, remote).into_iter().any(is_unfinished) => {
+            Some(hazards::D6)
+        }
         _ if remote.arrived.iter().any(|sender| sender.finished) => Some(hazards::D4),
         _ => (!remote.unheard.is_empty()).then_some(hazards::D5),
     }
@@ -51,7 +62,9 @@ pub(super) fn headline(
         [first, rest @ ..] if rest.iter().any(|tile| tile != first) => {
             let waits = ring.iter().take(RING_TOLD.min(ring.len() - 1)).map(Step::sentence);
             let waits = waits.collect::<Vec<_>>().join("; ");
-            return format!("a circle: {}: {waits}", tiles.join(" waits for "));
+            let late = late(all, web, root, evidence)
+                .map_or_else(String::new, |late| lagging(late) + "; ");
+            return format!("{late}a circle: {}: {waits}", tiles.join(" waits for "));
         }
         _ => return format!("a circle within {}: {}", tiles[0], step.sentence()),
     }
@@ -76,20 +89,45 @@ pub(super) fn headline(
                 Some(all_did(few, remote))
             }
             Rank::Lost | Rank::Suspect => missed(remote).map(astray),
-            _ => returned(remote).or_else(|| remote.unheard.last().map(unheard)),
+            _ => late(all, web, root, evidence)
+                .map(lagging)
+                .or_else(|| returned(remote))
+                .or_else(|| remote.unheard.last().map(unheard)),
         };
         if let Some(told) = told {
             return format!("{told}; {}", step.sentence());
         }
         if remote.arrived.is_empty() {
             return format!(
-                "{}: nobody on the chip has written {} since the launch",
+                "{}: nobody on the chip has written {} since the launch{}",
                 step.sentence(),
-                remote.word
+                remote.word,
+                held_back(all, web, root)
             );
         }
     }
     step.sentence()
+}
+
+/// Others that wait for what stands behind the root on another tile: of two that take turns the other one.
+fn held_back(all: &[Standpoint], web: &Web, root: &Root) -> String {
+    let own = web.0[root.node].at.0;
+    let waits = web
+        .0
+        .iter()
+        .filter(|node| node.at.0 != own && node.to.iter().any(|edge| edge.to == root.node));
+    let waits: Vec<(usize, usize)> = waits.map(|node| node.at).collect();
+    let Some(&(tile, wait)) = waits.first() else { return String::new() };
+    let more = match waits.len() {
+        1 => String::new(),
+        count => format!(", and {} more", count - 1),
+    };
+    format!(
+        "; {}{more}, who wait{} for what comes behind that, ha{} not either",
+        all[tile].step(wait).sentence(),
+        if waits.len() == 1 { "s" } else { "" },
+        if waits.len() == 1 { "s" } else { "ve" },
+    )
 }
 
 /// Whether the class of a tile's own explanation is that one.
@@ -106,6 +144,51 @@ fn all_did((value, wanted): (u32, u32), remote: &Remote) -> String {
         "{wanted} is waited for, and all {value} who raise {} have done so{from} and others",
         remote.word
     )
+}
+
+/// Who of those that the root waits for, or that somebody in its circle does, is behind the others.
+/// With how many more there are, and the word.
+fn late<'a>(
+    all: &[Standpoint],
+    web: &Web,
+    root: &Root,
+    evidence: &'a Evidence,
+) -> Option<Late<'a>> {
+    [root.node].iter().chain(&root.circle).find_map(|node| {
+        let at = web.0[*node].at;
+        let own = &all[at.0];
+        let addr = own.remote(at.1)?;
+        let remote = evidence.remotes.get(&(own.tile.tile, addr))?;
+        let behind = behind(all, at, addr, remote);
+        let first = behind.first()?;
+        Some((*first, behind.len() - 1, &remote.word[..]))
+    })
+}
+
+fn lagging((behind, more, word): Late<'_>) -> String {
+    let Behind { tile, noc, count, others, core, place, finished } = behind;
+    let tile = tile_name(*tile, *noc);
+    let so_do = match more {
+        0 => String::new(),
+        more => format!(" (so {} {more} more)", if more == 1 { "does" } else { "do" }),
+    };
+    match (finished, count) {
+        (true, 0) => format!(
+            "the kernel of {tile} has returned and never raised {word}{so_do}, others that run the same have, \
+             {others} x, {core} in {place}"
+        ),
+        (false, 0) => format!(
+            "{tile} has never raised {word}{so_do}, others that run the same have, {others} x, {core} in {place}"
+        ),
+        (true, _) => format!(
+            "the kernel of {tile} has returned after {core} has raised {word} {count} x in {place}{so_do}, \
+             others that run the same have {others} x"
+        ),
+        (false, _) => format!(
+            "{tile} {core} has raised {word} {count} x in {place}{so_do}, others that run the same \
+             {others} x"
+        ),
+    }
 }
 
 fn place(sender: &Sender) -> String {

@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use observe::Ledger;
 use observe::why::{Finding, Looks, Loops};
+use observe::{Ledger, Resource, Way};
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Cycle, Event, Jump, Observer, Retire, Stamp};
 use symbols::tile_names::TileNames;
@@ -143,10 +143,31 @@ impl Sent {
     }
 }
 
+/// A word so near to one that is waited for may have been meant: a semaphore beside it.
+pub(crate) const NEAR: u32 = 64;
+/// Semaphores are so many bytes apart `[hdr: hw/inc/hostdev/dev_msgs.h]`.
+const APART: u32 = 16;
+
+/// Some words, then those beside them that could be semaphores too.
+fn around(words: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let mut around = words.to_vec();
+    for &(word, _) in words.iter().filter(|(word, _)| memory_map::mailbox::place(*word).is_none()) {
+        let first = if word < NEAR { word % APART } else { word - NEAR };
+        for addr in (first..=word + NEAR).step_by(APART as usize) {
+            if !around.iter().any(|(own, _)| *own == addr) {
+                around.push((addr, 4));
+            }
+        }
+    }
+    around
+}
+
 /// Books of a tile that hangs in the end.
 #[derive(Debug)]
 struct TileBooks {
     words: Vec<(u32, u32)>,
+    /// Those, and the ones beside them: which of these the tile uses itself.
+    around: Vec<(u32, u32)>,
     ledger: Ledger,
     loops: Loops,
     looks: Looks,
@@ -170,9 +191,10 @@ impl Lens {
     #[must_use]
     pub fn new(words: Option<Vec<(u32, u32)>>) -> Self {
         let books = words.map(|words| {
-            let ledger = Ledger::new(words.clone());
+            let around = around(&words);
+            let ledger = Ledger::new(around.clone());
             let looks = Looks::new(words.clone(), Vec::new());
-            Box::new(TileBooks { words, ledger, loops: Loops::default(), looks })
+            Box::new(TileBooks { words, around, ledger, loops: Loops::default(), looks })
         });
         Self {
             books,
@@ -191,6 +213,16 @@ impl Lens {
             books.looks = Looks::new(books.words.clone(), loads);
         }
         self
+    }
+
+    /// Words about those that are polled which a core of the tile itself has written: it has a use for them.
+    pub(crate) fn used(&self) -> impl Iterator<Item = u32> {
+        let books = self.books.iter().flat_map(|books| books.ledger.iter());
+        books.filter_map(|(resource, history)| {
+            let Resource::Word(addr) = resource else { return None };
+            let writers = history.agents(Way::Give);
+            writers.iter().any(|agent| matches!(agent, AgentId::Core(_))).then_some(addr)
+        })
     }
 
     /// Looks for contract violations too.
@@ -248,7 +280,7 @@ impl Observer for Lens {
             self.sent.clear();
             self.last.clear();
             if let Some(books) = &mut self.books {
-                books.ledger = Ledger::new(books.words.clone());
+                books.ledger = Ledger::new(books.around.clone());
             }
         }
         if let Some(books) = &mut self.books {

@@ -130,6 +130,25 @@ pub struct Sender {
     pub(crate) is_multicast: bool,
 }
 
+/// A tile that has written a word less often than others that run the same.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Behind {
+    /// The tile, as the vendor's runtime counts workers.
+    pub tile: (u8, u8),
+    /// Translated NoC coordinates.
+    pub noc: (u8, u8),
+    /// How often it has.
+    pub count: u64,
+    /// How often the others have.
+    pub others: u64,
+    /// The core, and where one of them writes.
+    pub core: String,
+    /// Function, file and line, or the pc.
+    pub place: String,
+    /// It has finished its launch.
+    pub finished: bool,
+}
+
 /// The word that a tile waits for and that others write.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Remote {
@@ -144,6 +163,8 @@ pub struct Remote {
     pub elsewhere: Vec<Sender>,
     /// Tiles that run what the senders run, and have sent nothing.
     pub silent: Vec<(u8, u8)>,
+    /// Tiles that run what other senders run, and have sent less often.
+    pub behind: Vec<Behind>,
     /// What this tile has sent itself to tiles on which no core runs.
     pub unheard: Vec<Sender>,
     /// How many have written it, if all of them as often as each other.

@@ -64,6 +64,15 @@ impl fmt::Display for Remote {
         for sender in &self.unheard {
             writeln!(f, "  {sender}")?;
         }
+        for behind in &self.behind {
+            let (x, y) = behind.tile;
+            let ends = if behind.finished { "; it has finished" } else { "" };
+            writeln!(
+                f,
+                "less often than others that run the same: tile ({x}, {y}), {} of {} x{ends}",
+                behind.count, behind.others
+            )?;
+        }
         if !self.silent.is_empty() {
             writeln!(f, "run the same as those who wrote, and have not: {}", list(&self.silent))?;
         }

@@ -9,15 +9,13 @@ use symbols::tile_names::TileNames;
 use tile::Tile;
 
 use crate::cause::{self, Evidence};
-use crate::lens::{Lens, Sent, Served};
-use crate::report::{Astray, Remote, Report, Sender};
+use crate::lens::{Lens, NEAR, Sent, Served};
+use crate::report::{Astray, Behind, Remote, Report, Sender};
 
 /// Lines of each kind.
 const TOLD: usize = 6;
 /// So many tiles get the same from one that another of them should get it too.
 const SEVERAL: usize = 2;
-/// A word so near to the one that is waited for may have been meant: a semaphore beside it.
-const NEAR: u64 = 64;
 
 /// A tile with what it has sent since its launch.
 #[derive(Debug)]
@@ -34,6 +32,8 @@ struct Station {
     /// What has come from others, if that is known.
     served: Option<BTreeSet<Served>>,
     last: Vec<Sent>,
+    /// Words that cores of the tile write themselves, about those that they wait for.
+    used: BTreeSet<u32>,
 }
 
 /// What all tiles have sent.
@@ -156,6 +156,7 @@ impl Traffic {
             sent: counted(lens.sent()),
             served: lens.served().map(BTreeSet::from_iter),
             last: lens.last().copied().collect(),
+            used: lens.used().collect(),
         });
     }
 
@@ -260,15 +261,56 @@ impl Traffic {
             ),
             addr,
             silent: silent.map(|station| station.worker).take(TOLD).collect(),
+            behind: self.behind(own, &arrived),
             unheard: self.unheard(chip, grid, own),
             even: even(&arrived),
             arrived,
             elsewhere,
         };
-        remote.elsewhere.sort_by_key(|sender| sender.astray);
+        // Whom this tile has sent something itself is likely to owe it an answer.
+        let is_asked = |sender: &Sender| own.sent.iter().any(|(sent, _)| sent.reaches(sender.noc));
+        remote.elsewhere.sort_by_key(|sender| (sender.astray, !is_asked(sender)));
         remote.arrived.truncate(TOLD);
         remote.elsewhere.truncate(TOLD);
         remote
+    }
+
+    /// Who of those that run the same has written less often than the others. Where only one has written,
+    /// the rest may have no business with the word.
+    fn behind(&self, own: &Station, arrived: &[Sender]) -> Vec<Behind> {
+        let times = |station: &Station| {
+            let of = arrived.iter().filter(|sender| sender.tile == station.worker);
+            of.map(|sender| sender.count).sum::<u64>()
+        };
+        let mut behind = Vec::new();
+        for station in self.0.iter().filter(|station| station.number != own.number) {
+            if !station.kernels().iter().any(Option::is_some) {
+                continue;
+            }
+            let count = times(station);
+            let like: Vec<&Station> = self
+                .0
+                .iter()
+                .filter(|other| other.number != station.number && other.is_like(station))
+                .filter(|other| times(other) > count)
+                .collect();
+            let Some(most) = like.iter().map(|other| times(other)).max() else { continue };
+            if count == 0 && like.len() < SEVERAL {
+                continue;
+            }
+            let tile = if count > 0 { station.worker } else { like[0].worker };
+            let Some(sender) = arrived.iter().find(|sender| sender.tile == tile) else { continue };
+            behind.push(Behind {
+                tile: station.worker,
+                noc: station.noc,
+                count,
+                others: most,
+                core: sender.core.clone(),
+                place: sender.place.clone(),
+                finished: station.is_resting,
+            });
+        }
+        behind
     }
 
     /// What a tile has sent to others on which no core runs: nobody there answers.
@@ -330,8 +372,11 @@ impl Traffic {
             chip.inspect(station.number, |tile| tile.l1_value(addr, Width::Word))
         };
         if sent.addr != u64::from(addr) {
-            let is_near = sent.addr.abs_diff(addr.into()) <= NEAR && sent.addr.is_multiple_of(4);
-            let missed = is_near && own.has_got(from, sent) && left(own, sent.addr) != 0;
+            let is_near =
+                sent.addr.abs_diff(addr.into()) <= NEAR.into() && sent.addr.is_multiple_of(4);
+            // A flag that the tile clears itself is meant as it is.
+            let is_own = u32::try_from(sent.addr).is_ok_and(|addr| own.used.contains(&addr));
+            let missed = is_near && !is_own && own.has_got(from, sent) && left(own, sent.addr) != 0;
             let is_usual = || self.gets_both(own, addr, sent.addr);
             return (missed && !is_usual()).then_some(Astray::Word);
         }
