@@ -18,7 +18,7 @@ pub enum Message {
     },
     /// The data that request `ticket` of the receiver asked for.
     Response {
-        /// [`InFlight::sequence`] of the request.
+        /// [`devices::InFlight::sequence`] of the request.
         ticket: u64,
         /// What was read.
         data: Vec<u8>,
