@@ -44,7 +44,17 @@ pub(super) fn who(scene: &Scene<'_>, wait: &AgentWait, resource: Resource, way: 
         return actors;
     }
     match (resource, way) {
-        (Resource::Src(_), Way::Give) => known(vec![AgentId::Thread(ThreadId::T0)]),
+        (Resource::Src(_), Way::Give) => {
+            // Nobody has filled one: where that would be done.
+            let sites = if scene.ledger.is_blank()
+                || scene.ledger.history(resource).is_some_and(|history| history.last(way).is_some())
+            {
+                Vec::new()
+            } else {
+                users(scene, resource, way).sites
+            };
+            Actors { sites, ..known(vec![AgentId::Thread(ThreadId::T0)]) }
+        }
         (Resource::Src(_), _) => known(vec![AgentId::Thread(ThreadId::T1)]),
         (Resource::Mailbox { to, .. }, Way::Take) => known(vec![AgentId::Core(to)]),
         (Resource::Mailbox { from, .. }, _) => known(vec![AgentId::Core(from)]),

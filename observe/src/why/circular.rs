@@ -162,6 +162,12 @@ impl Buffers {
         let producer = used.pushed.only()?;
         let index = buffer.index;
         if producer == core {
+            // Within a compute kernel pack may work in place: what unpack takes next it orders by itself.
+            if producer == CoreId::Trisc2
+                && used.popped.sides.iter().all(|side| side.core == CoreId::Trisc0)
+            {
+                return None;
+            }
             let by_noc = matches!(stamp.agent, AgentId::Noc(_));
             let (hazard, how) = if by_noc {
                 (h::B10, "data arrives in")
@@ -196,6 +202,26 @@ mod tests {
 
     fn by(core: CoreId) -> (Stamp, CoreId) {
         (Stamp { cycle: Cycle(9), agent: AgentId::Core(core), pc: 0x80 }, core)
+    }
+
+    #[test]
+    fn page_that_pack_fills_again_in_place_is_its_own_affair() {
+        let mut buffers = Buffers::default();
+        let store = |buffers: &Buffers, core| {
+            let said = buffers.stored(&[CB], by(core), (CB.address, 4));
+            said.map(|(_, hazard, _)| hazard.id)
+        };
+        buffers.step(&CB, by(CoreId::Trisc2), RECEIVED, (0, 1));
+        assert_eq!(store(&buffers, CoreId::Trisc2), None);
+        let mut others = Buffers::default();
+        others.step(&CB, by(CoreId::Ncrisc), RECEIVED, (0, 1));
+        assert_eq!(store(&others, CoreId::Ncrisc), Some("C17"));
+        // A consumer of another kernel may have read it.
+        buffers.step(&CB, by(CoreId::Trisc2), RECEIVED, (1, 3));
+        buffers.step(&CB, by(CoreId::Brisc), ACKED, (0, 1));
+        let next = CB.address + CB.page_bytes;
+        let said = buffers.stored(&[CB], by(CoreId::Trisc2), (next, 4));
+        assert_eq!(said.map(|(_, hazard, _)| hazard.id), Some("C17"));
     }
 
     #[test]

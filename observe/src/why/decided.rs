@@ -334,21 +334,22 @@ impl Told<'_, '_> {
 
 /// Where each core would do it, or has done it.
 pub(super) fn places(scene: &Scene<'_>, resource: Resource, way: Way) -> Vec<(CoreId, Vec<u32>)> {
+    let history = scene.ledger.history(resource);
+    let done = history.into_iter().flat_map(|history| history.sites.keys());
+    let mut sites: Vec<(AgentId, u32)> =
+        done.filter(|site| site.way == way).map(|site| (site.agent, site.pc)).collect();
+    // Of banks what has been done says more than each instruction that could do it.
+    if !matches!(resource, Resource::Src(_)) || sites.is_empty() {
+        sites.extend(users(scene, resource, way).sites.iter().map(|site| (site.agent, site.pc)));
+    }
     let mut places: Vec<(CoreId, Vec<u32>)> = Vec::new();
-    let mut add = |agent: AgentId, pc: u32| {
-        let Some(core) = core_behind(agent) else { return };
+    for (agent, pc) in sites {
+        let Some(core) = core_behind(agent) else { continue };
         match places.iter_mut().find(|(own, _)| *own == core) {
             Some((_, pcs)) if pcs.contains(&pc) => {}
             Some((_, pcs)) => pcs.push(pc),
             None => places.push((core, vec![pc])),
         }
-    };
-    if let Some(history) = scene.ledger.history(resource) {
-        let own = history.sites.keys().filter(|site| site.way == way);
-        own.for_each(|site| add(site.agent, site.pc));
-    }
-    for site in users(scene, resource, way).sites {
-        add(site.agent, site.pc);
     }
     places
 }

@@ -7,7 +7,7 @@
 //! buffer; nothing is concluded from such a kernel's silence.
 
 use isa::op::Opcode;
-use isa::operands::{Semget, Sempost, Semwait, Storereg};
+use isa::operands::{Semget, Sempost, Semwait, Setdvalid, Storereg, Unpacr};
 use isa::word;
 use memory_map::layout::{LOCAL_RAM_BASE, STREAM_STRIDE};
 use memory_map::{Target, lookup};
@@ -231,6 +231,19 @@ fn pushed(core: CoreId, pc: u32, text: u32, told: &mut dyn FnMut(AgentId, u32, D
         Some(Opcode::Sempost) => each(Sempost::of(text).sem_sel, Some(Way::Give)),
         Some(Opcode::Semget) => each(Semget::of(text).sem_sel, Some(Way::Take)),
         Some(Opcode::Semwait) => each(Semwait::of(text).sem_sel, None),
+        Some(Opcode::Unpacr) => {
+            let operand = u8::from(Unpacr::of(text).unpack_block_selection);
+            told(thread, pc, (Resource::Src(operand), Some(Way::Give)));
+        }
+        Some(Opcode::Setdvalid) => {
+            let set = Setdvalid::of(text).setvalid;
+            let chosen = (0..2).filter(|operand| set >> operand & 1 == 1);
+            chosen.for_each(|operand| told(thread, pc, (Resource::Src(operand), Some(Way::Give))));
+        }
+        // What it holds was configured elsewhere; an unpacker's fills banks.
+        Some(Opcode::Mop) if core == CoreId::Trisc0 => {
+            (0..2).for_each(|operand| told(thread, pc, (Resource::Src(operand), Some(Way::Give))));
+        }
         Some(Opcode::Storereg) => {
             let addr = LOCAL_RAM_BASE.wrapping_add(Storereg::of(text).reg_addr << 2);
             let hit = lookup(view_of(core), addr);
