@@ -263,6 +263,14 @@ impl Overlay {
         Ok((self.read(stream, r::CURR_PHASE)?, self.read(stream, r::NUM_MSGS_RECEIVED)?))
     }
 
+    /// Whether [`Overlay::write`] would take that.
+    #[must_use]
+    pub fn takes(&self, stream: u8, register: u16, value: u32) -> bool {
+        self.stream(stream).is_ok()
+            && check_idle(stream, register, value).is_ok()
+            && register != r::REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE
+    }
+
     /// Writes a register of a stream; gives every register that has changed.
     ///
     /// # Errors

@@ -103,7 +103,7 @@ impl Core {
             self.hart.deliver(pending, value, width);
             return Flow::Next;
         }
-        if let Some(value) = self.timed_load(slice, addr, width) {
+        if let Some(value) = self.load_in_place(slice, addr, width) {
             self.hart.deliver(pending, value, width);
             return Flow::Next;
         }
@@ -155,6 +155,9 @@ impl Core {
         } else {
             if let Some(flow) = self.flow_controlled(addr, value, width) {
                 return flow;
+            }
+            if self.store_in_place(slice, addr, value, width) {
+                return Flow::Next;
             }
             self.batch.device_stores += 1;
         }

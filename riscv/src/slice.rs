@@ -1,12 +1,18 @@
 //! One slice of execution: how far it goes, and where its loads and stores go.
 
-use sim_core::{Cycle, Shared};
+use sim_core::{Cycle, Shared, Store};
 
 use crate::park::WatchedLoad;
 
-/// Registers that show the time: gives what the word at an address shows in a cycle to a load that is
-/// answered at the end of its epoch, the third argument. `None`: that is another register.
-pub type TimedRegisters<'a> = dyn FnMut(u32, Cycle, Cycle) -> Option<u32> + 'a;
+/// Registers of devices, for a core that is alone.
+pub trait OwnRegisters {
+    /// What the word at an address shows in a cycle to a load that is answered at the end of its epoch,
+    /// `end`. `None`: that is for the commit phase.
+    fn load(&mut self, addr: u32, cycle: Cycle, end: Cycle) -> Option<u32>;
+
+    /// Stores an aligned word. `false`: that is for the commit phase, and nothing has happened.
+    fn store(&mut self, store: &Store) -> bool;
+}
 
 /// Loads of a round that is carried out on the side.
 #[derive(Default, Debug)]
@@ -43,14 +49,14 @@ pub(crate) struct Slice<'a> {
     pub(crate) replay: Option<std::iter::Cycle<std::slice::Iter<'a, WatchedLoad>>>,
     /// Loads of a round that is only tried out.
     pub(crate) foreseen: Option<Foreseen>,
-    /// Registers that a core may look at itself.
-    pub(crate) timed: Option<&'a mut TimedRegisters<'a>>,
+    /// Registers that it may use itself.
+    pub(crate) registers: Option<&'a mut (dyn OwnRegisters + 'a)>,
 }
 
 impl<'a> Slice<'a> {
     /// Ordinary execution, with stores that are posted.
     pub(crate) fn new(shared: &'a Shared, until: u64) -> Self {
-        Self { shared, until, direct: false, replay: None, foreseen: None, timed: None }
+        Self { shared, until, direct: false, replay: None, foreseen: None, registers: None }
     }
 
     /// Whether what is executed happens now for the first time.

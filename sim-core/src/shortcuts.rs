@@ -73,6 +73,9 @@ shortcuts! {
     ClockInPlace "clock-in-place" "tile"
         "A core that runs alone reads the wall clock in the middle of a slice"
         without "the slice ends at each read";
+    StoresInPlace "stores-in-place" "tile"
+        "A core that runs alone sets up devices in the middle of a slice"
+        without "its slice ends with the epoch, which is committed";
     Trials "trials" "tile"
         "Cores that seem undisturbed go many epochs ahead on trial, and back if they were not"
         without "they run epoch by epoch";
@@ -82,6 +85,9 @@ shortcuts! {
     QuietCommits "quiet-commits" "tile"
         "The commit of an epoch that concerns no device applies its stores to L1 and nothing else"
         without "all its cycles are gone through";
+    QuietPackets "quiet-packets" "tile"
+        "Packets that nobody notices arrive without a commit in epochs in which no core runs"
+        without "each such epoch is committed";
     MergedStores "merged-stores" "tile"
         "Stores to L1 that cannot meet are applied core by core, others by a 64-bit word of their order"
         without "they are applied cycle by cycle";

@@ -9,6 +9,7 @@ use crate::checks::Warned;
 use crate::coprocessor::Coprocessor;
 use crate::env::Env;
 use crate::error::DoorError;
+use crate::frontend::mop::CONFIG_WORDS;
 use crate::gate::ThreadWait;
 use crate::registers::{self, Register};
 use crate::state::gprs::GPRS;
@@ -33,6 +34,12 @@ impl Coprocessor {
         *words.get_mut(index as usize).ok_or(DoorError::NoMopWord(index))? = value;
         self.wake();
         Ok(())
+    }
+
+    /// Whether a thread's MOP expander has a configuration word of that number.
+    #[must_use]
+    pub const fn has_mop_word(index: u32) -> bool {
+        (index as usize) < CONFIG_WORDS
     }
 
     /// General purpose register `index` (modulo 64) of `thread`. BRISC's window of 192 words is
@@ -212,6 +219,14 @@ impl Coprocessor {
     #[inline]
     pub const fn is_asleep(&self) -> bool {
         self.asleep
+    }
+
+    /// Whether it is asleep and stays so whatever registers others write: it has no instruction that could
+    /// wait for one.
+    #[must_use]
+    #[inline]
+    pub fn sleeps_on(&self) -> bool {
+        self.asleep && self.active == 0 && !self.backend.acts_by_itself()
     }
 
     /// Something outside changed that the coprocessor may look at. Without anything to do it does not.

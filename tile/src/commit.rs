@@ -1,6 +1,7 @@
 //! The commit phase: everything the cores did takes effect, in `(cycle, agent)` order,
 //! interleaved with the coprocessor and the NoC.
 
+use sim_core::l1::L1_BYTES;
 use sim_core::{
     AgentId, Context, CoreId, CoreSet, Cycle, Event, Observer, Shortcut, Stamp, Store, WaitReason,
     Width,
@@ -12,42 +13,45 @@ use crate::asker::pushed_thread;
 use crate::plan;
 use crate::tile::Tile;
 use crate::waiting::{CoreWait, PushWait, Served};
-use crate::watchers::is_pure_load;
-
-/// Posted stores of the five cores while they are being applied.
-type Posted = [Vec<Store>; CoreId::COUNT];
 
 impl<O: Observer + ?Sized> Tile<O> {
     /// Applies the epoch `[start, end)`.
     pub(crate) fn commit(&mut self, start: Cycle, end: Cycle) {
-        let mut touched =
-            self.retry_requests || !self.tensix.is_asleep() || self.fabric.is_due_before(end);
-        // Whether anything a device shows may change in this epoch.
-        let mut stirred = touched;
-        let (mut posted, mut parked, mut stale) = (false, false, false);
+        let is_busy = self.retry_requests || !self.tensix.is_asleep();
+        let is_due = self.fabric.is_due_before(end);
+        let mut touched = is_busy || is_due;
+        let (mut posted, mut parked, mut watching, mut stale) = (false, false, false, false);
         let mut settled = plan::may_skip_ends::<O>() && self.push_waits.iter().all(Option::is_none);
-        for (id, core) in self.cores.iter() {
+        for (_, core) in self.cores.iter() {
             let batch = &core.batch;
             posted |= !batch.stores.is_empty();
             if core.is_plain() {
                 continue;
             }
-            stirred |= batch.device_stores != 0 || batch.fault.is_some();
-            if let Some(request) = batch.request.filter(|request| request.cycle >= start) {
-                touched = true;
-                stirred |= !is_pure_load(id, &request);
-            }
+            touched |= batch.device_stores != 0
+                || batch.fault.is_some()
+                || batch.request.is_some_and(|request| request.cycle >= start);
             match core.status() {
                 Status::Parked(spin) => {
                     parked = true;
-                    stale |= spin.watches_devices() && spin.seen() < self.devices_steady_since;
+                    if spin.watches_devices() {
+                        watching = true;
+                        stale |= spin.seen() < self.devices_steady_since;
+                    }
                 }
                 Status::Halted | Status::PushBlocked(_) => settled = false,
                 _ => {}
             }
         }
         // An atomic of the coprocessor may wait for one of these stores.
-        stirred |= posted && self.tensix.watched_l1().is_some();
+        let is_awaited = posted && self.tensix.watched_l1().is_some();
+        touched |= is_awaited;
+        // Whether anything may change in this epoch that a parked core looks at.
+        let stirred = watching
+            && (is_busy
+                || is_awaited
+                || is_due && self.packets_show(end)
+                || self.cores_show(start));
         stale &= stirred || !self.renew_device_watchers(start, end);
         touched |= stirred | stale | !self.takes(Shortcut::QuietCommits);
         if stirred | stale {
@@ -68,14 +72,7 @@ impl<O: Observer + ?Sized> Tile<O> {
             }
             self.commit_memory(start, end);
         }
-        if self.watch_hit {
-            self.watch_hit = false;
-            for id in CoreId::ALL {
-                if !self.cores[id].spin_holds(&self.shared.l1) {
-                    self.wake_core(id, end);
-                }
-            }
-        }
+        self.wake_by_stores(end);
         self.now = end;
         if touched || stale || !settled {
             self.finish_cores(end);
@@ -94,19 +91,27 @@ impl<O: Observer + ?Sized> Tile<O> {
         }
     }
 
+    /// Cores whose words were written go on.
+    pub(crate) fn wake_by_stores(&mut self, end: Cycle) {
+        if !std::mem::take(&mut self.watch_hit) {
+            return;
+        }
+        for id in CoreId::ALL {
+            if !self.cores[id].spin_holds(&self.shared.l1) {
+                self.wake_core(id, end);
+            }
+        }
+    }
+
     /// Whether a core waits for an answer: what changes matters to nobody else.
     pub(crate) fn anybody_waits(&self) -> bool {
         self.cores.iter().any(|(_, core)| matches!(core.status(), Status::Waiting))
     }
 
-    fn take_posted(&mut self) -> Posted {
-        CoreId::ALL.map(|id| std::mem::take(&mut self.cores[id].batch.stores))
-    }
-
-    fn give_back(&mut self, posted: Posted) {
-        for (id, stores) in CoreId::ALL.into_iter().zip(posted) {
-            self.cores[id].batch.stores = stores;
-        }
+    /// A store that a core has posted, by its number.
+    #[inline]
+    fn posted(&self, id: CoreId, index: usize) -> Option<&Store> {
+        self.cores[id].batch.stores.get(index)
     }
 
     /// Nothing but L1 stores happened.
@@ -244,29 +249,25 @@ impl<O: Observer + ?Sized> Tile<O> {
 
     /// The same for any number of cycles and stores.
     fn commit_memory_slowly(&mut self, start: Cycle, end: Cycle) {
-        let posted = self.take_posted();
         let mut next = [0; CoreId::COUNT];
         let mut cycle = start;
         while cycle < end {
             for id in CoreId::ALL {
-                let stores = &posted[id.index()];
-                while let Some(store) = stores.get(next[id.index()])
+                while let Some(&store) = self.posted(id, next[id.index()])
                     && store.cycle <= cycle
                 {
                     next[id.index()] += 1;
-                    self.apply_l1_store(id, store, end);
+                    self.apply_l1_store(id, &store, end);
                 }
             }
             cycle += 1;
         }
-        self.give_back(posted);
     }
 
     /// Something else happened: cycle by cycle.
     fn commit_cycles(&mut self, start: Cycle, end: Cycle) {
         self.refresh_watches();
         let acting = self.acting();
-        let posted = self.take_posted();
         let mut next = [0; CoreId::COUNT];
         let mut cycle = start;
         while cycle < end {
@@ -274,16 +275,15 @@ impl<O: Observer + ?Sized> Tile<O> {
             self.deliver_noc(cycle, end);
             let mut changed = self.device_change;
             for id in acting.iter() {
-                let stores = &posted[id.index()];
-                while let Some(store) = stores.get(next[id.index()])
+                while let Some(&store) = self.posted(id, next[id.index()])
                     && store.cycle <= cycle
                 {
                     next[id.index()] += 1;
                     // A core that was put into reset meanwhile has not done the rest.
                     if !matches!(self.cores[id].status(), Status::Reset) {
-                        self.apply_store(id, store, end);
+                        self.apply_store(id, &store, end);
                     }
-                    changed |= store.addr >= sim_core::l1::L1_BYTES;
+                    changed |= store.addr >= L1_BYTES;
                 }
                 changed |= self.try_request(id, cycle, end);
             }
@@ -291,7 +291,7 @@ impl<O: Observer + ?Sized> Tile<O> {
             if self.tensix.watched_l1().is_some() {
                 self.tensix.wake();
             }
-            let until = self.next_deed(acting, &posted, &next, cycle + 1, end);
+            let until = self.next_deed(acting, &next, cycle + 1, end);
             let mut done = cycle + 1;
             if !self.tensix.is_asleep() {
                 changed = true;
@@ -309,7 +309,6 @@ impl<O: Observer + ?Sized> Tile<O> {
         }
         self.retry_requests = self.device_change;
         self.credits_stale = true;
-        self.give_back(posted);
         if self.tensix.watched_l1().is_some() {
             // The lone runner has to know before the next epoch begins.
             self.refresh_watches();
@@ -332,7 +331,6 @@ impl<O: Observer + ?Sized> Tile<O> {
     fn next_deed(
         &self,
         acting: CoreSet,
-        posted: &Posted,
         next: &[usize; CoreId::COUNT],
         soonest: Cycle,
         end: Cycle,
@@ -342,7 +340,7 @@ impl<O: Observer + ?Sized> Tile<O> {
         }
         let mut deed = self.fabric.next_due().map_or(end, |due| due.min(end));
         for id in acting.iter() {
-            if let Some(store) = posted[id.index()].get(next[id.index()]) {
+            if let Some(store) = self.posted(id, next[id.index()]) {
                 deed = deed.min(store.cycle);
             }
             if let Some(request) = &self.cores[id].batch.request
@@ -410,7 +408,7 @@ impl<O: Observer + ?Sized> Tile<O> {
     }
 
     pub(crate) fn apply_store(&mut self, id: CoreId, store: &Store, end: Cycle) {
-        if store.addr < sim_core::l1::L1_BYTES {
+        if store.addr < L1_BYTES {
             self.apply_l1_store(id, store, end);
             return;
         }

@@ -1,13 +1,20 @@
 //! Time: one epoch after the other until there is a reason to stop.
 
+use std::sync::Arc;
+
 use memory_map::reg::tile_control;
-use sim_core::{Agent as _, CoreId, Cycle, GuestError, Observer, RequestKind, Shortcut, ThreadId};
+use riscv::{Core, OwnRegisters};
+use sim_core::engine::Slots;
+use sim_core::{
+    Agent as _, CoreId, Cycle, GuestError, Observer, RequestKind, Shortcut, Store, ThreadId,
+};
 
 use crate::host_wait::HostWait;
 use crate::quiesce::Quiescence;
 use crate::schedule::{Schedule, goes_on};
 use crate::tile::Tile;
 use crate::waiting::Served;
+use crate::watchers::Devices;
 
 /// Where the tile's own control registers begin.
 const TILE_CONTROL: u32 = tile_control::WALL_CLOCK_L - tile_control::WALL_CLOCK_L_OFFSET;
@@ -154,6 +161,8 @@ impl<O: Observer + ?Sized> Tile<O> {
                 if !running.is_empty() && self.run_ahead(running, calm, false) {
                     return true;
                 }
+            } else if running.is_empty() && self.pass_packets() {
+                return true;
             }
         }
         self.quiet_since = None;
@@ -210,30 +219,38 @@ impl<O: Observer + ?Sized> Tile<O> {
         }
     }
 
-    /// A slice of the only running core, which looks at the wall clock itself if nobody else can tell:
-    /// software that waits by it does nothing else for a long time.
+    /// A slice of the only running core, which looks at the wall clock and sets up devices itself if nobody
+    /// else can tell: software that waits by the clock does nothing else for a long time.
     fn go_alone(&mut self, id: CoreId, limit: Cycle) {
-        if !self.takes(Shortcut::ClockInPlace) || !self.is_unheard(id) {
+        let in_place = self.takes(Shortcut::ClockInPlace) || self.takes(Shortcut::StoresInPlace);
+        if !in_place || !self.is_unasked(id) {
             self.cores[id].run_alone(&self.shared, limit, self.config.epoch);
             return;
         }
-        let Self { cores, shared, control, now, devices_steady_since, .. } = self;
-        cores[id].run_timed(shared, limit, &mut |addr, cycle, end| {
-            let value = control.read_clock(addr.wrapping_sub(TILE_CONTROL), cycle)?;
-            (*now, *devices_steady_since) = (end, end);
-            Some(value)
-        });
+        let watched = self.watched_devices();
+        let shared = Arc::clone(&self.shared);
+        Slots::lend(
+            self,
+            |tile| &mut tile.cores,
+            id,
+            |core, tile| {
+                core.run_in_place(&shared, limit, &mut OwnDevices { tile, id, watched });
+            },
+        );
     }
 
     /// Whether nobody else is concerned by what a core does to devices: nobody waits for one.
     fn is_unheard(&self, id: CoreId) -> bool {
+        let watches = |core: &Core| core.spin().is_some_and(riscv::Spin::watches_devices);
+        self.is_unasked(id) && self.cores.iter().all(|(other, core)| other == id || !watches(core))
+    }
+
+    /// Whether nobody else waits for a device.
+    fn is_unasked(&self, id: CoreId) -> bool {
+        let asks = |core: &Core| core.batch.request.is_some();
         !self.retry_requests
             && self.core_waits[id.index()].is_none()
-            && self.cores.iter().all(|(other, core)| {
-                other == id
-                    || core.batch.request.is_none()
-                        && !core.spin().is_some_and(riscv::Spin::watches_devices)
-            })
+            && self.cores.iter().all(|(other, core)| other == id || !asks(core))
     }
 
     /// A lone core that reads a register gets its answer at the end of the epoch, as it would
@@ -375,5 +392,41 @@ impl<O: Observer + ?Sized> Tile<O> {
     #[cold]
     fn take_fault(&mut self) -> Option<Box<GuestError>> {
         Some(Box::new(self.faults.remove(0)))
+    }
+}
+
+/// The devices of a tile as the only core that runs uses them.
+struct OwnDevices<'a, O: Observer + ?Sized> {
+    tile: &'a mut Tile<O>,
+    id: CoreId,
+    /// Of which devices others look at registers.
+    watched: Devices,
+}
+
+impl<O: Observer + ?Sized> OwnRegisters for OwnDevices<'_, O> {
+    fn load(&mut self, addr: u32, cycle: Cycle, end: Cycle) -> Option<u32> {
+        let Self { tile, id: _, watched } = self;
+        if !tile.takes(Shortcut::ClockInPlace) || *watched != Devices::NONE {
+            return None;
+        }
+        let value = tile.control.read_clock(addr.wrapping_sub(TILE_CONTROL), cycle)?;
+        (tile.now, tile.devices_steady_since) = (end, end);
+        Some(value)
+    }
+
+    fn store(&mut self, store: &Store) -> bool {
+        let Self { tile, id, watched } = self;
+        let is_silent = tile.takes(Shortcut::StoresInPlace)
+            && !tile.store_shows(*id, store, *watched)
+            && tile.is_certain(*id, store);
+        if !is_silent {
+            return false;
+        }
+        let end = tile.config.epoch.end_of_epoch(store.cycle);
+        tile.apply_store(*id, store, end);
+        // Nobody waits for one.
+        tile.device_change = false;
+        tile.devices_steady_since = tile.devices_steady_since.max(end);
+        true
     }
 }

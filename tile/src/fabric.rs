@@ -61,6 +61,23 @@ impl Fabric {
         self.next_due().is_some_and(|due| due < end)
     }
 
+    /// What packets do before `end` to the tile's NIUs: the stage of an own one, or none for that of
+    /// somebody else.
+    pub(crate) fn reached_before(
+        &self,
+        end: Cycle,
+    ) -> impl Iterator<Item = (&NocPacket, Option<Stage>)> {
+        let own = self.in_flight.reached_before(end).map(|(packet, stage)| (packet, Some(stage)));
+        let others = self.inbox.range(..(end, 0, 0)).filter_map(|(_, message)| match message {
+            Message::Request { packet, .. } => Some((packet, None)),
+            Message::Response { ticket, .. } => {
+                let asked = self.in_flight.asked(*ticket)?;
+                Some((&asked.packet, Some(Stage::Responded)))
+            }
+        });
+        own.chain(others)
+    }
+
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = &InFlight> {
         self.in_flight.unanswered()
     }

@@ -8,7 +8,8 @@ use sim_core::{
 
 use crate::asker::{Asker, fault, view};
 use crate::route::{
-    local_ram, mailbox_peer, pcbuf_thread, push_target, ttsync_reason, unmapped, unseen,
+    local_ram, mailbox_peer, overlay_register, pcbuf_thread, push_target, ttsync_reason, unmapped,
+    unseen,
 };
 use crate::tile::Tile;
 use crate::waiting::{Answer, Served};
@@ -151,7 +152,7 @@ impl<O: Observer + ?Sized> Tile<O> {
                 classed(self.nius[1].read(offset)?, devices::Niu::read_class(offset))
             }
             (Target::Overlay, _) => {
-                let (stream, register) = ((offset >> 12) as u8, (offset >> 2 & 0x3FF) as u16);
+                let (stream, register) = overlay_register(offset);
                 steady(self.overlay.read(stream, register)?)
             }
             (Target::Pic, _) => classed(self.pic.read(offset)?, devices::Pic::read_class(offset)),

@@ -207,7 +207,7 @@ impl<O: Observer + ?Sized> Tile<O> {
     }
 
     fn overlay_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
-        let (stream, register) = ((offset >> 12) as u8, (offset >> 2 & 0x3FF) as u16);
+        let (stream, register) = overlay_register(offset);
         let changes = self.overlay.write(stream, register, value)?;
         self.tensix.wake();
         // The counters that follow a buffer size, up to 32 for each page of a circular buffer, say what the
@@ -406,6 +406,11 @@ impl<O: Observer + ?Sized> Tile<O> {
         }
         Ok(DONE)
     }
+}
+
+/// The stream, and its register, at a byte offset.
+pub(crate) const fn overlay_register(offset: u32) -> (u8, u16) {
+    ((offset >> 12) as u8, (offset >> 2 & 0x3FF) as u16)
 }
 
 pub(crate) fn ttsync_reason(offset: u32, thread: ThreadId) -> WaitReason {

@@ -4,14 +4,33 @@
 //! its loop for every epoch in which something may change what it reads, and its values are looked
 //! up once more where the last change may have come between two of them.
 
-use devices::ReadClass;
-use memory_map::{Target, lookup};
+use devices::niu::{NocPacket, Stage};
+use devices::{Niu, ReadClass};
+use memory_map::{Hit, Target, lookup};
 use riscv::WatchedLoad;
-use sim_core::{CoreId, Cycle, Observer, Request, RequestKind, Shortcut};
+use sim_core::l1::L1_BYTES;
+use sim_core::{CoreId, Cycle, Observer, Request, RequestKind, Shortcut, Store, ThreadId};
+use tensix::Coprocessor;
 
 use crate::asker::view;
+use crate::route::overlay_register;
 use crate::tile::Tile;
 use crate::waiting::Served;
+
+/// A set of devices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Devices(u64);
+
+impl Devices {
+    pub(crate) const NONE: Self = Self(0);
+}
+
+/// A target as one of 64 bits.
+const fn bit(target: Target) -> u64 {
+    1 << target as u32
+}
+
+const _: () = assert!(Target::ALL.len() <= 64, "a set has 64 bits");
 
 /// Whether a request only looks at a device, which shows the same to the next who asks.
 pub(crate) fn is_pure_load(id: CoreId, request: &Request) -> bool {
@@ -25,7 +44,7 @@ pub(crate) fn is_pure_load(id: CoreId, request: &Request) -> bool {
         | Target::TensixCfg
         | Target::GprOwn
         | Target::GprAll => true,
-        Target::Noc0 | Target::Noc1 => devices::Niu::read_class(hit.offset) == ReadClass::Pure,
+        Target::Noc0 | Target::Noc1 => Niu::read_class(hit.offset) == ReadClass::Pure,
         _ => false,
     }
 }
@@ -59,6 +78,131 @@ impl<O: Observer + ?Sized> Tile<O> {
             }
             self.cores[id].renew_spin(start);
         }
+        true
+    }
+
+    /// Of which devices cores parked on registers look at some.
+    pub(crate) fn watched_devices(&self) -> Devices {
+        Devices(self.watched_registers().fold(0, |all, (_, hit)| all | bit(hit.target)))
+    }
+
+    /// Whether a store to a device concerns the coprocessor, or cores parked on registers of `watched`.
+    pub(crate) fn store_shows(&self, id: CoreId, store: &Store, watched: Devices) -> bool {
+        let Some(hit) = lookup(view(id), store.addr) else { return true };
+        let looks_at = |targets: u64| watched.0 & targets != 0;
+        match hit.target {
+            Target::Noc0 if self.nius[0].takes_setting(hit.offset) => looks_at(bit(Target::Noc0)),
+            Target::Noc1 if self.nius[1].takes_setting(hit.offset) => looks_at(bit(Target::Noc1)),
+            _ if !self.takes(Shortcut::DeviceWatchers) || !self.tensix.sleeps_on() => true,
+            Target::Overlay => looks_at(bit(Target::Overlay)),
+            Target::GprOwn | Target::GprAll => looks_at(bit(Target::GprOwn) | bit(Target::GprAll)),
+            Target::MopCfgOwn => false,
+            _ => true,
+        }
+    }
+
+    /// Whether anything that cores have done since `start` concerns those parked on registers.
+    pub(crate) fn cores_show(&self, start: Cycle) -> bool {
+        let watched = self.watched_devices();
+        self.cores.iter().any(|(id, core)| {
+            let batch = &core.batch;
+            let request = batch.request.filter(|request| request.cycle >= start);
+            let mut stores = batch.stores.iter().filter(|store| store.addr >= L1_BYTES);
+            batch.fault.is_some()
+                || request.is_some_and(|request| !is_pure_load(id, &request))
+                || stores.any(|store| self.store_shows(id, store, watched))
+        })
+    }
+
+    /// Whether a device is certain to take a store that concerns nobody.
+    pub(crate) fn is_certain(&self, id: CoreId, store: &Store) -> bool {
+        let Some(hit) = lookup(view(id), store.addr) else { return false };
+        let index = hit.offset / 4;
+        match hit.target {
+            Target::Noc0 | Target::Noc1 => true,
+            Target::Overlay => {
+                let (stream, register) = overlay_register(hit.offset);
+                self.overlay.takes(stream, register, store.value)
+            }
+            Target::GprOwn => id.thread().is_some(),
+            Target::GprAll => ThreadId::from_index((index / 64) as usize).is_some(),
+            Target::MopCfgOwn => id.thread().is_some() && Coprocessor::has_mop_word(index),
+            _ => false,
+        }
+    }
+
+    /// What cores are parked on, but for L1.
+    fn watched_registers(&self) -> impl Iterator<Item = (&WatchedLoad, Hit)> {
+        let spins = self.cores.iter().filter_map(|(id, core)| Some((id, core.spin()?)));
+        spins.flat_map(|(id, spin)| {
+            let loads = spin.loads.iter().filter(|load| load.device);
+            loads.filter_map(move |load| Some((load, lookup(view(id), load.addr)?)))
+        })
+    }
+
+    /// Whether somebody may notice before `end` what packets do to registers: they change what a core is
+    /// parked on, or access others than their own counters.
+    pub(crate) fn packets_show(&self, end: Cycle) -> bool {
+        let goes_beyond = |(packet, stage): (&NocPacket, Option<Stage>)| {
+            let asks = || packet.asks_beyond(L1_BYTES.into());
+            match stage {
+                Some(_) => {
+                    packet.goes_beyond(L1_BYTES.into()) || packet.target().includes_own() && asks()
+                }
+                None => asks(),
+            }
+        };
+        if !self.takes(Shortcut::DeviceWatchers) || self.fabric.reached_before(end).any(goes_beyond)
+        {
+            return true;
+        }
+        if self.watched_registers().next().is_none() {
+            return false;
+        }
+        // What the registers would show then. What is none of an NIU's changes by writes only.
+        let mut nius = self.nius.clone();
+        let changes = |nius: &mut [Niu; 2], load: &WatchedLoad, hit: Hit| {
+            let niu = match hit.target {
+                Target::Noc0 => &mut nius[0],
+                Target::Noc1 => &mut nius[1],
+                _ => return false,
+            };
+            let shift = (load.addr & 3) * 8;
+            let shown = |word: u32| word >> shift & load.width.mask();
+            Niu::read_class(hit.offset & !3) != ReadClass::Pure
+                || niu.read(hit.offset & !3).map(shown) != Ok(load.value)
+        };
+        self.fabric.reached_before(end).any(|(packet, stage)| {
+            let niu = &mut nius[usize::from(packet.noc & 1)];
+            match stage {
+                Some(stage) => niu.advance(packet, stage),
+                None => niu.receive(packet),
+            }
+            self.watched_registers().any(|(load, hit)| changes(&mut nius, load, hit))
+        })
+    }
+
+    /// An epoch in which nobody runs, and packets do what nobody notices before its end. `false`: it is to
+    /// be committed.
+    pub(crate) fn pass_packets(&mut self) -> bool {
+        let end = self.now + self.config.epoch.cycles();
+        if !self.takes(Shortcut::QuietPackets)
+            || self.anybody_waits()
+            || self.tensix.watched_l1().is_some()
+            || self.packets_show(end)
+        {
+            return false;
+        }
+        self.refresh_watches();
+        while let Some(due) = self.fabric.next_due()
+            && due < end
+        {
+            self.deliver_noc(due, end);
+        }
+        self.device_change = false;
+        self.devices_steady_since = end;
+        self.wake_by_stores(end);
+        self.now = end;
         true
     }
 

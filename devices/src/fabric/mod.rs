@@ -35,7 +35,7 @@ use sim_core::{Cycle, StateHasher};
 
 pub use effect::{ForeignAccess, HostSink, MemoryPort, SunkWrite, carry_out, perform};
 
-use crate::niu::{NocPacket, PacketKind, Stage};
+use crate::niu::{NocPacket, Stage};
 
 /// What moving a packet costs, in cycles.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -90,29 +90,6 @@ pub struct InFlight {
     pub payload: Vec<u8>,
 }
 
-impl InFlight {
-    /// The stage after this one, if there is one.
-    #[must_use]
-    pub fn next_stage(&self) -> Option<Stage> {
-        match self.stage {
-            Stage::Accepted => Some(Stage::Sent),
-            Stage::Sent => Some(Stage::Performed),
-            Stage::Performed if self.packet.nonposted => Some(Stage::Responded),
-            Stage::Performed | Stage::Responded => None,
-        }
-    }
-
-    /// Flits of request and response.
-    #[must_use]
-    pub fn flits(&self) -> (u32, u32) {
-        let data = self.packet.data_flits();
-        match self.packet.kind {
-            PacketKind::Read { .. } => (1, 1 + data),
-            _ => (1 + data, 1),
-        }
-    }
-}
-
 /// All packets of a tile that are on their way.
 #[derive(Clone, Debug)]
 pub struct Fabric {
@@ -163,7 +140,7 @@ impl Fabric {
             self.launched += 1;
             let link = &mut self.link_free[usize::from(packet.noc & 1)];
             let accepted = (*link).max(now + 1);
-            *link = accepted + self.timing.occupancy(entry.flits().0);
+            *link = accepted + self.timing.occupancy(packet.flits().0);
             self.queue.insert((accepted, entry.sequence), entry);
         }
     }
@@ -185,9 +162,17 @@ impl Fabric {
     /// Sends a popped packet, whose stage was reached at `at`, on to its next stage. Gives `false`
     /// if that was its last, and the packet is gone.
     pub fn push_back(&mut self, mut entry: InFlight, at: Cycle) -> bool {
-        let Some(next) = entry.next_stage() else { return false };
-        let (request, response) = entry.flits();
-        let (there, back) = entry.packet.hops;
+        let Some((next, due)) = self.after(&entry.packet, entry.stage, at) else { return false };
+        entry.stage = next;
+        self.queue.insert((due, entry.sequence), entry);
+        true
+    }
+
+    /// The stage that a packet reaches after the one it has reached at `at`, and when.
+    fn after(&self, packet: &NocPacket, stage: Stage, at: Cycle) -> Option<(Stage, Cycle)> {
+        let next = stage.next(packet)?;
+        let (request, response) = packet.flits();
+        let (there, back) = packet.hops;
         let cycles = match next {
             Stage::Accepted => 1,
             Stage::Sent => self.timing.occupancy(request),
@@ -198,9 +183,24 @@ impl Fabric {
                 flits + self.timing.travel(back)
             }
         };
-        entry.stage = next;
-        self.queue.insert((at + cycles, entry.sequence), entry);
-        true
+        Some((next, at + cycles))
+    }
+
+    /// What happens before `end` to packets that are under way now: in which stage of their life they
+    /// arrive. Where another tile has to answer that may be less.
+    pub fn reached_before(&self, end: Cycle) -> impl Iterator<Item = (&NocPacket, Stage)> {
+        let due = self.queue.range(..(end, 0));
+        due.flat_map(move |(&(at, _), InFlight { packet, stage, .. })| {
+            let first = Some((*stage, at));
+            let stages = std::iter::successors(first, |&(stage, at)| self.after(packet, stage, at));
+            stages.take_while(move |&(_, at)| at < end).map(move |(stage, _)| (packet, stage))
+        })
+    }
+
+    /// The request with that sequence number, which another tile has to answer.
+    #[must_use]
+    pub fn asked(&self, sequence: u64) -> Option<&InFlight> {
+        self.unanswered.get(&sequence)
     }
 
     /// Keeps a packet until [`Fabric::answer`]: only another tile knows when and what.

@@ -56,6 +56,19 @@ pub enum Stage {
     Responded,
 }
 
+impl Stage {
+    /// The stage after this one in the life of a packet, if there is one.
+    #[must_use]
+    pub const fn next(self, packet: &NocPacket) -> Option<Self> {
+        match self {
+            Self::Accepted => Some(Self::Sent),
+            Self::Sent => Some(Self::Performed),
+            Self::Performed if packet.nonposted => Some(Self::Responded),
+            Self::Performed | Self::Responded => None,
+        }
+    }
+}
+
 fn not_simulated(what: &str, offset: u32) -> DeviceFault {
     let text = format!("NIU register +{offset:#x} ({what}) is not simulated");
     DeviceFault::new(Category::Unsupported, "noc-register-unsupported", text)
@@ -129,6 +142,16 @@ impl Niu {
         match place(offset) {
             Ok(Place::Initiator(initiator, _) | Place::Command(initiator)) => Some(initiator as u8),
             _ => None,
+        }
+    }
+
+    /// Whether a write to that register is certain to be taken and begins nothing.
+    #[must_use]
+    pub fn takes_setting(&self, offset: u32) -> bool {
+        match place(offset) {
+            Ok(Place::Initiator(initiator, _)) => !self.busy[initiator],
+            Ok(Place::Config(_)) => true,
+            _ => false,
         }
     }
 

@@ -243,6 +243,37 @@ impl NocPacket {
         }
     }
 
+    /// Flits of request and response.
+    #[must_use]
+    pub const fn flits(&self) -> (u32, u32) {
+        match self.kind {
+            PacketKind::Read { .. } => (1, 1 + self.data_flits()),
+            _ => (1 + self.data_flits(), 1),
+        }
+    }
+
+    /// Whether the initiating tile reads or writes anything beyond `end` of its own address space for a
+    /// request that it sent, or for the answer.
+    #[must_use]
+    pub fn goes_beyond(&self, end: u64) -> bool {
+        match self.kind {
+            PacketKind::Read { destination: own, .. }
+            | PacketKind::Write { source: own, .. }
+            | PacketKind::Atomic { result: own, .. } => own >= end,
+            PacketKind::InlineWrite { .. } => false,
+        }
+    }
+
+    /// Whether a recipient reads or writes anything beyond `end` of its own address space.
+    #[must_use]
+    pub fn asks_beyond(&self, end: u64) -> bool {
+        let copied = match self.kind {
+            PacketKind::Write { header_copy, .. } => header_copy,
+            _ => None,
+        };
+        self.address() >= end || copied.is_some_and(|copy| copy >= end)
+    }
+
     /// Whether another tile would have to answer with data, which nobody can invent.
     #[must_use]
     pub const fn needs_foreign_data(&self) -> bool {

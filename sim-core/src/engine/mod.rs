@@ -61,6 +61,20 @@ impl<A> Slots<A> {
         Self(CoreId::ALL.map(|core| Some(Box::new(make(core)))))
     }
 
+    /// Runs a phase of a single core, which is not home meanwhile: `run` gets it and what it is a part of.
+    pub fn lend<T: ?Sized, R>(
+        owner: &mut T,
+        slots: impl Fn(&mut T) -> &mut Self,
+        core: CoreId,
+        run: impl FnOnce(&mut A, &mut T) -> R,
+    ) -> R {
+        let mut lent = slots(owner).0[core.index()].take();
+        let agent = lent.as_deref_mut().expect("cores are home outside run phases");
+        let result = run(agent, owner);
+        slots(owner).0[core.index()] = lent;
+        result
+    }
+
     /// Cores with their ids, in effect order.
     pub fn iter(&self) -> impl Iterator<Item = (CoreId, &A)> {
         CoreId::ALL.into_iter().map(|core| (core, &self[core]))
