@@ -53,21 +53,23 @@ impl Field {
         name
     }
 
-    fn place(&self, mut distance: u32) -> Option<Place> {
-        let mut indices = Vec::with_capacity(self.dims.len());
+    /// Byte of the field at that distance from its first element; each index on the way is told.
+    fn byte(&self, mut distance: u32, mut index_is: impl FnMut(u32)) -> Option<u32> {
         for dim in self.dims {
             let index = distance / dim.stride;
             if index >= dim.count {
                 return None;
             }
-            indices.push(index);
+            index_is(index);
             distance -= index * dim.stride;
         }
-        (distance < self.bytes).then(|| Place {
-            name: self.with_indices(&indices),
-            byte: distance,
-            bytes: self.bytes,
-        })
+        (distance < self.bytes).then_some(distance)
+    }
+
+    fn place(&self, distance: u32) -> Option<Place> {
+        let mut indices = Vec::with_capacity(self.dims.len());
+        let byte = self.byte(distance, |index| indices.push(index))?;
+        Some(Place { name: self.with_indices(&indices), byte, bytes: self.bytes })
     }
 
     fn address(&self, indices: &[u32]) -> Option<u32> {
@@ -85,11 +87,25 @@ impl Field {
     }
 }
 
+/// The fields that begin at byte `addr` of L1 or before, and how far before.
+fn before(addr: u32) -> impl Iterator<Item = (&'static Field, u32)> {
+    let offset = addr.checked_sub(MAILBOX_BASE).filter(|offset| *offset < MAILBOX_BYTES);
+    offset.into_iter().flat_map(|offset| {
+        let fields = FIELDS.iter().filter(move |field| field.offset <= offset);
+        fields.map(move |field| (field, offset - field.offset))
+    })
+}
+
 /// The mailbox field that covers byte `addr` of L1.
 #[must_use]
 pub fn place(addr: u32) -> Option<Place> {
-    let offset = addr.checked_sub(MAILBOX_BASE).filter(|o| *o < MAILBOX_BYTES)?;
-    FIELDS.iter().filter(|f| f.offset <= offset).find_map(|f| f.place(offset - f.offset))
+    before(addr).find_map(|(field, distance)| field.place(distance))
+}
+
+/// Whether a mailbox field covers byte `addr` of L1.
+#[must_use]
+pub fn covers(addr: u32) -> bool {
+    before(addr).any(|(field, distance)| field.byte(distance, |_| ()).is_some())
 }
 
 /// Name of the mailbox field that covers byte `addr` of L1, with `+n` inside a longer field.

@@ -122,3 +122,11 @@ fn local_ram_sizes_differ_by_core() {
     assert_eq!(local_ram_bytes(View::T0), 4096);
     assert_eq!(local_ram_bytes(View::Noc), 0);
 }
+
+#[test]
+fn a_word_is_of_the_mailbox_where_a_field_has_a_name_for_it() {
+    let covered: Vec<u32> = (0..0x8000).filter(|&addr| mailbox::covers(addr)).collect();
+    let named: Vec<u32> = (0..0x8000).filter(|&addr| mailbox::place(addr).is_some()).collect();
+    assert!(!named.is_empty() && named.len() < 0x8000);
+    assert_eq!(covered, named);
+}

@@ -7,7 +7,8 @@ use super::{Ender, Mailbox, Role, Scene, Stance};
 /// The closure over all tiles.
 pub(super) struct Closure<'a> {
     scenes: &'a [Scene],
-    mailbox: Mailbox,
+    /// Who could end it, by scene, by wait.
+    enders: Vec<Vec<Vec<Ender>>>,
     stance: Stance,
     /// By scene, by wait.
     live: Vec<Vec<bool>>,
@@ -16,7 +17,10 @@ pub(super) struct Closure<'a> {
 impl<'a> Closure<'a> {
     pub(super) fn new(scenes: &'a [Scene], mailbox: Mailbox, stance: Stance) -> Self {
         let live = scenes.iter().map(|scene| vec![false; scene.waits.len()]).collect();
-        let mut closure = Self { scenes, mailbox, stance, live };
+        let enders =
+            |scene: &Scene| scene.waits.iter().map(|wait| scene.enders(wait, mailbox)).collect();
+        let enders = scenes.iter().map(enders).collect();
+        let mut closure = Self { scenes, enders, stance, live };
         while closure.round() {}
         closure
     }
@@ -30,8 +34,8 @@ impl<'a> Closure<'a> {
                 if self.live[at][index] {
                     continue;
                 }
-                let enders = self.scenes[at].enders(&self.scenes[at].waits[index], self.mailbox);
-                if enders.iter().any(|&ender| self.can_act(at, ender, &senders)) {
+                let mut enders = self.enders[at][index].iter();
+                if enders.any(|&ender| self.can_act(at, ender, &senders)) {
                     self.live[at][index] = true;
                     changed = true;
                 }

@@ -282,7 +282,7 @@ impl Scene {
         if self.semaphores.contains(&addr) {
             return enders;
         }
-        let is_mailbox = self.role != Role::Bare && mailbox::place(addr).is_some();
+        let is_mailbox = self.role != Role::Bare && mailbox::covers(addr);
         // Without that firmware the host commands BRISC by words of its own choice.
         let is_command = self.role == Role::Bare && agent == AgentId::Core(CoreId::Brisc);
         enders.push(if is_mailbox || is_command { Ender::Launch } else { Ender::Write });

@@ -2,17 +2,20 @@
 //!
 //!     cargo bench -p ffi --bench host
 //!     TILESCOPE_RIVAL=OTHER.so cargo bench -p ffi --bench host              # with ratios
-//!     TILESCOPE_RECORDING=FILE.rec ... cargo bench -p ffi --bench host -- replay
+//!     TILESCOPE_RECORDING=FILE ... cargo bench -p ffi --bench host -- replay   # a recorded session
+//!     TILESCOPE_RECORDING=DIR ... cargo bench -p ffi --bench host -- replay    # all of a directory
 //!
 //! Every figure is taken in a process of its own, the libraries by turns, the median of several
 //! rounds; `--rounds N` and `--seconds S` change how many and how long. A name selects figures.
 //! Steps are clocks times cores out of reset: both libraries execute an instruction per clock.
+//! Sessions are the least of the rounds instead, in CPU time of the thread that makes the calls, with one thread.
 //! Figures that begin with `tensix` are instructions that a kernel's replay buffer issues.
 //! Not a test: nothing depends on what it prints.
 
 mod device;
 mod guest;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -139,12 +142,18 @@ fn own_library() -> Result<PathBuf, String> {
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One figure of one library, in a process of its own.
-fn measure(library: &Path, name: &str, seconds: f64) -> Option<f64> {
+fn measure(
+    library: &Path,
+    name: &str,
+    seconds: f64,
+    environment: &[(&str, &OsStr)],
+) -> Option<f64> {
     let program = std::env::current_exe().ok()?;
     let seconds = seconds.to_string();
     let mut child = Command::new(program)
         .args(["--seconds", &seconds, name, "--library"])
         .arg(library)
+        .envs(environment.iter().copied())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -170,6 +179,66 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
+/// The recorded sessions that `TILESCOPE_RECORDING` names: a file, or all of a directory.
+fn recordings() -> Result<Vec<PathBuf>, String> {
+    let Some(path) = std::env::var_os("TILESCOPE_RECORDING").map(PathBuf::from) else {
+        return Ok(Vec::new());
+    };
+    if !path.is_dir() {
+        return Ok(vec![path]);
+    }
+    let entries = path.read_dir().map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.retain(|file| file.to_string_lossy().contains(".rec"));
+    files.sort();
+    Ok(files)
+}
+
+/// CPU time of whole sessions, the least of the rounds.
+fn sessions(own: &Path, rival: Option<&Path>, rounds: usize) -> Result<(), String> {
+    let mut ratios = Vec::new();
+    let mut sums = [0.0, 0.0];
+    for file in recordings()? {
+        let environment =
+            [("TILESCOPE_RECORDING", file.as_os_str()), ("TILESCOPE_THREADS", OsStr::new("1"))];
+        let (mut ours, mut theirs): (Option<f64>, Option<f64>) = (None, None);
+        let measure = |library: &Path| measure(library, "replay", 0.0, &environment);
+        let least = |known: Option<f64>, new: Option<f64>| match (known, new) {
+            (Some(known), Some(new)) => Some(known.min(new)),
+            (known, new) => known.or(new),
+        };
+        for _ in 0..rounds {
+            ours = least(ours, measure(own));
+            theirs = least(theirs, rival.and_then(measure));
+        }
+        let text = |value: Option<f64>| {
+            value.map_or("-".to_owned(), |value| Unit::Milliseconds.text(value))
+        };
+        let ratio = ours.zip(theirs).map(|(ours, theirs)| theirs / ours);
+        let times = ratio.map_or("-".to_owned(), |times| format!("{times:.2}"));
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.split('.').next().unwrap_or_default();
+        println!("{name:32} {:>16} {:>16} {times:>10}", text(ours), text(theirs));
+        if let Some((ours, theirs)) = ours.zip(theirs) {
+            ratios.extend(ratio);
+            sums = [sums[0] + ours, sums[1] + theirs];
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    if let (Some(least), Some(most)) = (ratios.first(), ratios.last()) {
+        let below = ratios.iter().filter(|&&ratio| ratio < 1.0).count();
+        println!(
+            "{} sessions: {:.0} ms to {:.0} ms, {:.2} times; least {least:.2}, median {:.2}, most {most:.2}, {below} below 1",
+            ratios.len(),
+            sums[0],
+            sums[1],
+            sums[1] / sums[0],
+            ratios[ratios.len() / 2],
+        );
+    }
+    Ok(())
+}
+
 fn run() -> Result<(), String> {
     // `cargo test --benches` only wants to know that it starts.
     let only_test = std::env::args().any(|argument| argument == "--test");
@@ -188,13 +257,18 @@ fn run() -> Result<(), String> {
     for figure in FIGURES {
         let wanted =
             options.selected.is_empty() || options.selected.iter().any(|n| n == figure.name);
-        if !wanted || figure.name == "replay" && std::env::var_os("TILESCOPE_RECORDING").is_none() {
+        if !wanted {
+            continue;
+        }
+        if figure.name == "replay" {
+            sessions(&own, rival.as_deref(), rounds)?;
             continue;
         }
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let measure = |library: &Path| measure(library, figure.name, seconds, &[]);
         for _ in 0..rounds {
-            ours.extend(measure(&own, figure.name, seconds));
-            theirs.extend(rival.as_deref().and_then(|rival| measure(rival, figure.name, seconds)));
+            ours.extend(measure(&own));
+            theirs.extend(rival.as_deref().and_then(measure));
         }
         let (ours, theirs) = (median(ours), median(theirs));
         let text =
