@@ -4,7 +4,6 @@
 //! its loop for every epoch in which something may change what it reads, and its values are looked
 //! up once more where the last change may have come between two of them.
 
-use devices::niu::{NocPacket, Stage};
 use devices::{Niu, ReadClass};
 use memory_map::{Hit, Target, lookup};
 use riscv::WatchedLoad;
@@ -143,43 +142,44 @@ impl<O: Observer + ?Sized> Tile<O> {
     /// Whether somebody may notice before `end` what packets do to registers: they change what a core is
     /// parked on, or access others than their own counters.
     pub(crate) fn packets_show(&self, end: Cycle) -> bool {
-        let goes_beyond = |(packet, stage): (&NocPacket, Option<Stage>)| {
-            let asks = || packet.asks_beyond(L1_BYTES.into());
-            match stage {
-                Some(_) => {
-                    packet.goes_beyond(L1_BYTES.into()) || packet.target().includes_own() && asks()
-                }
-                None => asks(),
-            }
-        };
-        if !self.takes(Shortcut::DeviceWatchers) || self.fabric.reached_before(end).any(goes_beyond)
-        {
+        if !self.takes(Shortcut::DeviceWatchers) {
             return true;
         }
-        if self.watched_registers().next().is_none() {
-            return false;
-        }
-        // What the registers would show then. What is none of an NIU's changes by writes only.
-        let mut nius = self.nius.clone();
-        let changes = |nius: &mut [Niu; 2], load: &WatchedLoad, hit: Hit| {
-            let niu = match hit.target {
-                Target::Noc0 => &mut nius[0],
-                Target::Noc1 => &mut nius[1],
-                _ => return false,
-            };
-            let shift = (load.addr & 3) * 8;
-            let shown = |word: u32| word >> shift & load.width.mask();
-            Niu::read_class(hit.offset & !3) != ReadClass::Pure
-                || niu.read(hit.offset & !3).map(shown) != Ok(load.value)
-        };
-        self.fabric.reached_before(end).any(|(packet, stage)| {
-            let niu = &mut nius[usize::from(packet.noc & 1)];
-            match stage {
-                Some(stage) => niu.advance(packet, stage),
-                None => niu.receive(packet),
+        let watched = self.watched_devices();
+        let looks_at = [Target::Noc0, Target::Noc1].map(|noc| watched.0 & bit(noc) != 0);
+        // What the registers would show then.
+        let mut nius: [Option<Niu>; 2] = [None, None];
+        for (packet, stage) in self.fabric.reached_before(end) {
+            let is_carried_out = stage.is_none() || packet.target().includes_own();
+            if packet.goes_beyond(L1_BYTES.into())
+                || is_carried_out && packet.asks_beyond(L1_BYTES.into())
+            {
+                return true;
             }
-            self.watched_registers().any(|(load, hit)| changes(&mut nius, load, hit))
-        })
+            let noc = usize::from(packet.noc & 1);
+            if looks_at[noc] {
+                let niu = nius[noc].get_or_insert_with(|| self.nius[noc].clone());
+                match stage {
+                    Some(stage) => niu.advance(packet, stage),
+                    None => niu.receive(packet),
+                }
+            }
+        }
+        // Stages only add to a register or only take from it: what differs on the way differs at the end.
+        // What is no register of an NIU changes by writes only.
+        nius.iter().any(Option::is_some)
+            && self.watched_registers().any(|(load, hit)| {
+                let niu = match hit.target {
+                    Target::Noc0 => &mut nius[0],
+                    Target::Noc1 => &mut nius[1],
+                    _ => return false,
+                };
+                let Some(niu) = niu else { return false };
+                let shift = (load.addr & 3) * 8;
+                let shown = |word: u32| word >> shift & load.width.mask();
+                Niu::read_class(hit.offset & !3) != ReadClass::Pure
+                    || niu.read(hit.offset & !3).map(shown) != Ok(load.value)
+            })
     }
 
     /// An epoch in which nobody runs, and packets do what nobody notices before its end. `false`: it is to

@@ -3,9 +3,10 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use hostlib::{DynamicLibrary, Op};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::guest::{self, Program};
 
@@ -300,10 +301,8 @@ pub(crate) fn replay(bench: &Bench) -> Result<f64, String> {
     Ok((own_time() - begun) * 1e3)
 }
 
-/// Seconds for which this thread has had a CPU; without the kernel's account of it, seconds.
+/// Seconds for which this thread has had a CPU.
 fn own_time() -> f64 {
-    let account = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = account.as_deref().and_then(|text| text.split(' ').next()?.parse().ok());
-    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-    nanoseconds.map_or_else(now, |nanoseconds: f64| nanoseconds / 1e9)
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
