@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::ops::ControlFlow;
-use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -28,6 +27,8 @@ pub(super) struct Hang {
     pub(super) verdict: String,
     pub(super) cycle: u64,
     tape: Option<PathBuf>,
+    /// The explanation that the library has printed.
+    text: String,
 }
 
 /// What became of the program, as far as the library has seen it.
@@ -87,20 +88,35 @@ fn hangs(dir: &Path) -> Vec<Hang> {
     lines(dir, "hang-").iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// Says so if a tape gave no answer.
-fn told(ended: io::Result<ExitStatus>) {
+/// An explanation without the cycle in which it was found, which depends on when somebody looked.
+fn essence(text: &str) -> String {
+    let mut parts = text.trim_end().split("found at cycle ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| {
+        all + part.trim_start_matches(|digit: char| digit.is_ascii_digit())
+    })
+}
+
+/// Says what a tape, played again, has said: nothing twice.
+fn told(ended: io::Result<ExitStatus>, answer: &Path, known: &str) {
     let answers =
         [Exit::Deadlock, Exit::NoProgress, Exit::Guest].map(|exit| i32::from(exit.status()));
     let status = ended.ok().and_then(|ended| ended.code());
+    let text = fs::read_to_string(answer).unwrap_or_default();
     if !status.is_some_and(|status| answers.contains(&status)) {
-        say("it says nothing yet; ask it when the program has ended");
+        say("its tape says nothing yet; ask it when the program has ended");
+    } else if essence(&text) == essence(known) {
+        say("its tape, played again, says the same");
+    } else {
+        say("from its tape:");
+        print_plainly(text.trim_end());
     }
 }
 
-/// Starts `tilescope why` on a tape, with standard error for its answer. Keys of the terminal are not for it, and
-/// what it would say of a tape from elsewhere is of no interest here.
-fn ask(tape: &Path) -> io::Result<Child> {
-    let said = io::stderr().as_fd().try_clone_to_owned()?;
+/// Starts `tilescope why` on a tape, with a file for its answer. Keys of the terminal are not for it, and what it
+/// would say of a tape from elsewhere is of no interest here.
+fn ask(tape: &Path, answer: &Path) -> io::Result<Child> {
+    let said = fs::File::create(answer)?;
     let mut command = Command::new(std::env::current_exe()?);
     command
         .arg("why")
@@ -125,6 +141,8 @@ pub(super) struct Watcher {
     ended_by: Option<Signal>,
     /// Who plays the tape of the first hang, which knows more than the library could: who did what before.
     player: Option<Child>,
+    /// What the library has said of it.
+    known: String,
     /// A tape was asked.
     played: bool,
 }
@@ -140,6 +158,7 @@ impl Watcher {
             shown: BTreeSet::new(),
             ended_by: None,
             player: None,
+            known: String::new(),
             played: false,
         }
     }
@@ -154,7 +173,7 @@ impl Watcher {
                 let _ = player.kill();
                 let _ = player.wait();
             } else {
-                told(player.wait());
+                told(player.wait(), &self.answer(), &self.known);
             }
         }
         News { ended_by: self.ended_by, ..News::read(&self.dir) }
@@ -171,16 +190,22 @@ impl Watcher {
         }
     }
 
+    /// Where the player writes.
+    fn answer(&self) -> PathBuf {
+        self.dir.join("played.txt")
+    }
+
     /// Has the tape of the first hang explained, by a process of its own: the program and its signals do not
     /// wait for that.
     fn play(&mut self) {
         if self.played {
             return;
         }
-        let Some(tape) = hangs(&self.dir).into_iter().find_map(|hang| hang.tape) else { return };
+        let first = hangs(&self.dir).into_iter().find_map(|hang| Some((hang.tape?, hang.text)));
+        let Some((tape, known)) = first else { return };
         self.played = true;
-        say("from its tape:");
-        match ask(&tape) {
+        self.known = known;
+        match ask(&tape, &self.answer()) {
             Ok(player) => self.player = Some(player),
             Err(error) => say(&format!("{}: {error}", tape.display())),
         }
@@ -191,7 +216,7 @@ impl Watcher {
         let Some(player) = &mut self.player else { return false };
         let Some(ended) = player.try_wait().transpose() else { return true };
         self.player = None;
-        told(ended);
+        told(ended, &self.answer(), &self.known);
         false
     }
 
@@ -239,5 +264,20 @@ impl Watch for Watcher {
         }
         self.ended_by.get_or_insert(signal);
         Answer::End
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn explanations_differ_by_more_than_when_they_were_found() {
+        let at = |cycle: u64| {
+            format!("cb-starved\n  --> closed at cycle 5, found at cycle {cycle}\n  = why\n\n")
+        };
+        assert_eq!(essence(&at(100)), essence(&at(452_816)));
+        assert_ne!(essence(&at(100)), essence(&at(100).replace("cycle 5", "cycle 6")));
+        assert_ne!(essence(&at(100)), essence("cb-starved, found at cycle 100"));
     }
 }
