@@ -165,7 +165,11 @@ impl Standby {
         let turn = self.turn.load(Ordering::Relaxed);
         self.turn.store(turn + 1, Ordering::Relaxed);
         fence(Ordering::Release);
-        let granted = self.granted.swap(0, Ordering::Relaxed);
+        // Only who holds the lock writes it: an exchange would cost as much as the lock.
+        let granted = self.granted.load(Ordering::Relaxed);
+        if granted != 0 {
+            self.granted.store(0, Ordering::Relaxed);
+        }
         let read = granted.saturating_sub(self.reads.load(Ordering::Relaxed));
         if self.passed.load(Ordering::Relaxed) == BUSY {
             return Absence { passed: 0, used_up: read > granted / 2 };
