@@ -54,6 +54,7 @@ def pytest_collection_modifyitems(session, config, items):
     items[:] = sorted((item for item in items if item.nodeid in order), key=lambda item: order[item.nodeid])
 
 def pytest_runtest_logstart(nodeid, location):
+    open(os.environ["RUN_LIST_REPORT"], "w").close()
     say(begins=nodeid, at=time.time())
 
 def pytest_runtest_logreport(report):
@@ -98,7 +99,12 @@ class Group:
         self.log = work / "log"
         self.log.write_text("")
         self.output = work / "output"
+        # What the library has to say of a test: pytest keeps it, and takes it along when it is ended.
+        self.report = work / "report.txt"
+        self.report.write_text("")
         environment = {**environment, "RUN_LIST_LOG": str(self.log), "PYTHONUNBUFFERED": "1"}
+        environment["RUN_LIST_REPORT"] = str(self.report)
+        environment.setdefault("TILESCOPE_REPORT", str(self.report))
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(work), environment.get("PYTHONPATH"))))
         command = [sys.executable, "-m", "pytest", "-p", "run_list_plugin", "-q", "--tb=short", *arguments]
         with self.output.open("wb") as output:
@@ -127,8 +133,9 @@ class Group:
         return self.process.wait()
 
     def tail(self, lines=12):
-        """The last lines of what it printed."""
-        return "\n".join(self.output.read_text(errors="replace").splitlines()[-lines:])
+        """What the library has said, and the last lines of what was printed."""
+        printed = self.output.read_text(errors="replace").splitlines()[-lines:]
+        return "\n".join(self.report.read_text(errors="replace").splitlines() + printed)
 
 
 class Runner:
@@ -262,9 +269,10 @@ def table(runner, tests, libraries):
 
 
 def gist(text):
-    """The line of pytest's text, or of a process's output, that says the most."""
+    """The line of pytest's text, of the library's or of a process's output that says the most."""
     lines = text.strip().splitlines() or [""]
-    return next((line[2:].strip() for line in lines if line.startswith("E ")), lines[-1])
+    said = (line[len(start):].strip() for start in ("E ", "tilescope: ") for line in lines if line.startswith(start))
+    return next(said, lines[-1])
 
 
 def junit(path, runner, tests, library):

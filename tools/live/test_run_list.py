@@ -21,6 +21,7 @@ def test_crash(): os.abort()
 def test_hang():
     child = subprocess.Popen(["sleep", "1000"])
     open(os.environ["CHILD"], "w").write(str(child.pid))
+    open(os.environ["TILESCOPE_REPORT"], "a").write("tilescope: DEADLOCK on 1 tile\\n")
     time.sleep(1000)
 def test_after(): pass
 '''
@@ -55,6 +56,7 @@ def test_each_test_has_its_outcome_and_the_next_one_runs(tmp_path):
         "test_good[1]": "passed", "test_good[2]": "passed", "test_good_too": "passed", "test_bad": "failed",
         "test_left_out": "skipped", "test_crash": "crashed", "test_hang": "timed out", "test_after": "passed"}
     assert "one is not two" in text
+    assert "timed out: test_all.py::test_hang: DEADLOCK on 1 tile" in text
     suite = xml.parse(tmp_path / "out.xml").getroot()
     counted = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
     assert counted == {"tests": "8", "failures": "1", "errors": "2", "skipped": "1"}
