@@ -428,7 +428,7 @@ impl<O: Observer + ?Sized> Tile<O> {
     #[must_use]
     pub fn strays(&self, core: CoreId, pc: u32) -> bool {
         let control = &self.control;
-        core == CoreId::Ncrisc && control.starts_anywhere(core) && pc == control.entry_pc(core)
+        core == CoreId::Ncrisc && control.chosen_pc(core).is_none() && pc == control.entry_pc(core)
     }
 
     /// Whether a core stays where it made a mistake.

@@ -22,6 +22,21 @@ pub(crate) struct Devices(u64);
 
 impl Devices {
     pub(crate) const NONE: Self = Self(0);
+
+    /// Devices whose registers show nothing but themselves. The debug registers of the control block, say, show
+    /// other units.
+    const PLAIN: u64 = bit(Target::Noc0)
+        | bit(Target::Noc1)
+        | bit(Target::Overlay)
+        | bit(Target::GprOwn)
+        | bit(Target::GprAll)
+        | bit(Target::TensixCfg)
+        | bit(Target::Semaphores);
+
+    /// Whether one of them may show what changes in `targets`.
+    const fn show(self, targets: u64) -> bool {
+        self.0 & (targets | !Self::PLAIN) != 0
+    }
 }
 
 /// A target as one of 64 bits.
@@ -88,20 +103,28 @@ impl<O: Observer + ?Sized> Tile<O> {
     /// Whether a store to a device concerns the coprocessor, or cores parked on registers of `watched`.
     pub(crate) fn store_shows(&self, id: CoreId, store: &Store, watched: Devices) -> bool {
         let Some(hit) = lookup(view(id), store.addr) else { return true };
-        let looks_at = |targets: u64| watched.0 & targets != 0;
         match hit.target {
-            Target::Noc0 if self.nius[0].takes_setting(hit.offset) => looks_at(bit(Target::Noc0)),
-            Target::Noc1 if self.nius[1].takes_setting(hit.offset) => looks_at(bit(Target::Noc1)),
-            _ if !self.takes(Shortcut::DeviceWatchers) || !self.tensix.sleeps_on() => true,
-            Target::Overlay => looks_at(bit(Target::Overlay)),
-            Target::GprOwn | Target::GprAll => looks_at(bit(Target::GprOwn) | bit(Target::GprAll)),
-            Target::MopCfgOwn => false,
+            Target::Noc0 if self.nius[0].takes_setting(hit.offset) => {
+                watched.show(bit(Target::Noc0))
+            }
+            Target::Noc1 if self.nius[1].takes_setting(hit.offset) => {
+                watched.show(bit(Target::Noc1))
+            }
+            _ if !self.tensix.sleeps_on() => true,
+            Target::Overlay => watched.show(bit(Target::Overlay)),
+            Target::GprOwn | Target::GprAll => {
+                watched.show(bit(Target::GprOwn) | bit(Target::GprAll))
+            }
+            Target::MopCfgOwn => watched.show(0),
             _ => true,
         }
     }
 
     /// Whether anything that cores have done since `start` concerns those parked on registers.
     pub(crate) fn cores_show(&self, start: Cycle) -> bool {
+        if !self.takes(Shortcut::DeviceWatchers) {
+            return true;
+        }
         let watched = self.watched_devices();
         self.cores.iter().any(|(id, core)| {
             let batch = &core.batch;
@@ -146,7 +169,10 @@ impl<O: Observer + ?Sized> Tile<O> {
             return true;
         }
         let watched = self.watched_devices();
-        let looks_at = [Target::Noc0, Target::Noc1].map(|noc| watched.0 & bit(noc) != 0);
+        if watched.show(0) {
+            return true;
+        }
+        let looks_at = [Target::Noc0, Target::Noc1].map(|noc| watched.show(bit(noc)));
         // What the registers would show then.
         let mut nius: [Option<Niu>; 2] = [None, None];
         for (packet, stage) in self.fabric.reached_before(end) {

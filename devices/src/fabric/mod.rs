@@ -186,8 +186,8 @@ impl Fabric {
         Some((next, at + cycles))
     }
 
-    /// What happens before `end` to packets that are under way now: in which stage of their life they
-    /// arrive. Where another tile has to answer that may be less.
+    /// The stages that packets under way now reach before the cycle `end`, packet by packet. Of a request that
+    /// another tile has to answer, also those that depend on the answer.
     pub fn reached_before(&self, end: Cycle) -> impl Iterator<Item = (&NocPacket, Stage)> {
         let due = self.queue.range(..(end, 0));
         due.flat_map(move |(&(at, _), InFlight { packet, stage, .. })| {

@@ -145,7 +145,7 @@ impl Niu {
         }
     }
 
-    /// Whether a write to that register is certain to be taken and begins nothing.
+    /// Whether a write to the register at that byte offset is certain to be taken and begins nothing.
     #[must_use]
     pub fn takes_setting(&self, offset: u32) -> bool {
         match place(offset) {

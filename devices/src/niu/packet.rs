@@ -243,7 +243,7 @@ impl NocPacket {
         }
     }
 
-    /// Flits of request and response.
+    /// Flits of request and response: a header each, and data `[isa-bh: NoC/README.md]`.
     #[must_use]
     pub const fn flits(&self) -> (u32, u32) {
         match self.kind {
@@ -252,7 +252,7 @@ impl NocPacket {
         }
     }
 
-    /// Whether the initiating tile reads or writes anything beyond `end` of its own address space for a
+    /// Whether the initiating tile reads or writes anything at byte address `end` of its own or above for a
     /// request that it sent, or for the answer.
     #[must_use]
     pub fn goes_beyond(&self, end: u64) -> bool {
@@ -264,7 +264,7 @@ impl NocPacket {
         }
     }
 
-    /// Whether a recipient reads or writes anything beyond `end` of its own address space.
+    /// Whether a recipient reads or writes anything that begins at byte address `end` of its own or above.
     #[must_use]
     pub fn asks_beyond(&self, end: u64) -> bool {
         let copied = match self.kind {

@@ -156,33 +156,29 @@ impl TileControl {
     /// Where the core starts when it leaves reset.
     #[must_use]
     pub fn entry_pc(&self, core: CoreId) -> u32 {
-        let overridden = self.get(reg::TRISC_RESET_PC_OVERRIDE);
-        let trisc = |i: u32, fixed: u32| match overridden >> i & 1 {
-            0 => fixed,
-            _ => self.get(reg::TRISC0_RESET_PC + 4 * i),
-        };
-        match core {
+        self.chosen_pc(core).unwrap_or(match core {
             CoreId::Brisc => 0,
-            CoreId::Trisc0 => trisc(0, 0x6000),
-            CoreId::Trisc1 => trisc(1, 0xA000),
-            CoreId::Trisc2 => trisc(2, 0xE000),
-            CoreId::Ncrisc if self.get(reg::NCRISC_RESET_PC_OVERRIDE) & 1 != 0 => {
-                self.get(reg::NCRISC_RESET_PC)
-            }
+            CoreId::Trisc0 => 0x6000,
+            CoreId::Trisc1 => 0xA000,
+            CoreId::Trisc2 => 0xE000,
             CoreId::Ncrisc => 0x12000,
-        }
+        })
     }
 
-    /// Whether nobody has said where the core starts.
+    /// Where software has said that the core starts; `None` if it has not, and of BRISC, which starts at 0
+    /// `[spec: boot-and-sync 1.3]`.
     #[must_use]
-    pub fn starts_anywhere(&self, core: CoreId) -> bool {
-        match core {
-            CoreId::Brisc => false,
-            CoreId::Trisc0 => self.get(reg::TRISC_RESET_PC_OVERRIDE) & 1 == 0,
-            CoreId::Trisc1 => self.get(reg::TRISC_RESET_PC_OVERRIDE) & 2 == 0,
-            CoreId::Trisc2 => self.get(reg::TRISC_RESET_PC_OVERRIDE) & 4 == 0,
-            CoreId::Ncrisc => self.get(reg::NCRISC_RESET_PC_OVERRIDE) & 1 == 0,
-        }
+    pub fn chosen_pc(&self, core: CoreId) -> Option<u32> {
+        let ncrisc = self.get(reg::NCRISC_RESET_PC_OVERRIDE);
+        let (is_chosen, pc) = match core.thread() {
+            Some(thread) => {
+                let number = thread as u32;
+                let chosen = self.get(reg::TRISC_RESET_PC_OVERRIDE) >> number;
+                (chosen & 1 != 0, reg::TRISC0_RESET_PC + 4 * number)
+            }
+            None => (core == CoreId::Ncrisc && ncrisc & 1 != 0, reg::NCRISC_RESET_PC),
+        };
+        is_chosen.then(|| self.get(pc))
     }
 
     /// Whether a soft reset of the core zeroes its local RAM.
