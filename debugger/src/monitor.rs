@@ -51,7 +51,7 @@ const STEPS: usize = 8;
 const MOST_STEPS: usize = 64;
 
 /// Explains how a session ends.
-type Explainer = Box<dyn FnMut() -> String>;
+type Explainer = Box<dyn FnMut() -> String + Send>;
 
 /// What the commands need to know besides the machine.
 pub struct Monitor {
@@ -73,7 +73,7 @@ impl Monitor {
     pub fn new(
         naming: Naming,
         launches: Vec<Launch>,
-        explain: impl FnMut() -> String + 'static,
+        explain: impl FnMut() -> String + Send + 'static,
     ) -> Self {
         Self { naming, launches, explain: Box::new(explain), explained: None }
     }

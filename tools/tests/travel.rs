@@ -169,3 +169,30 @@ fn gdb_sees_both_tiles_and_goes_back_from_one_to_the_other() {
     assert_in_order(&text, &["-- back", " instructions ", "0x30000: "]);
     assert!(server.wait().expect("it ends with its client").success());
 }
+
+#[test]
+fn gdb_started_here_is_connected_and_its_end_is_the_end() {
+    let Some(gdb) = gdb() else { return };
+    let chosen = format!("--gdb={gdb}");
+    let commands = "break kernel_main\ncontinue\nreverse-stepi\nmonitor tiles\nquit 7\n";
+    let mut session = tilescope("debug", &plan("demos/two-tiles"), &[&chosen]);
+    let mut session = session
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut typed = session.stdin.take().expect("piped");
+    typed.write_all(commands.as_bytes()).expect("gdb reads it");
+    drop(typed);
+    let answer = session.wait_with_output().expect("it ends with gdb");
+    let text = said(&answer);
+    assert_in_order(&text, &["session: ", "hit Breakpoint 1", "1,0"]);
+    assert_eq!(answer.status.code(), Some(7), "{text}");
+    // No gdb: one line that says what to do.
+    let missing = tilescope("debug", &plan("demos/two-tiles"), &["--gdb=/no/gdb"]).output();
+    let missing = missing.expect("it runs");
+    assert_eq!(missing.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&missing.stderr);
+    assert!(told.contains("no /no/gdb: apt-get install gdb-multiarch"), "{told}");
+}

@@ -1,11 +1,13 @@
 //! `tilescope debug`: a gdb server over a session, forwards and backwards.
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use debugger::Party;
 use debugger::monitor::Monitor;
@@ -19,9 +21,11 @@ use super::views::Select;
 use crate::exit::Exit;
 use crate::interrupt::end_at_interrupt;
 use crate::output::note;
+use crate::supervise::{self, Unwatched};
 
 const EXAMPLES: &str = "\
 Examples:
+  tilescope debug KERNELS.toml --gdb             starts gdb, connected
   tilescope debug KERNELS.toml                   prints the gdb command that connects
   tilescope debug my.tstape --tiles 0,0          a tile of a host program, from its tape
   tilescope debug -- python3 my_program.py       runs it to its end or its hang, then the same
@@ -58,6 +62,10 @@ pub struct DebugArgs {
     /// End when the first client has left
     #[arg(long)]
     pub once: bool,
+    /// Start gdb here, connected, and end with it; without PROGRAM the first there is that knows RISC-V
+    #[arg(long, value_name = "PROGRAM", num_args = 0..=1, require_equals = true)]
+    #[arg(conflicts_with_all = ["stdio", "once"])]
+    pub gdb: Option<Option<PathBuf>>,
     /// Begin at that cycle instead of at the first launch
     #[arg(long, value_name = "CYCLE")]
     pub at: Option<u64>,
@@ -72,8 +80,30 @@ pub struct DebugArgs {
     pub machine: MachineArgs,
 }
 
-/// Writes what gdb needs to know into a directory, and says how to begin.
-fn tell(dir: &Path, programs: Vec<Program>, address: &str, out: &mut dyn Write) -> Result<()> {
+/// Names under which a gdb that knows RISC-V is installed, the likeliest first.
+const GDBS: [&str; 3] = ["gdb-multiarch", "riscv64-unknown-elf-gdb", "riscv32-unknown-elf-gdb"];
+
+/// Runs gdb until it ends. Its signals and the terminal are its own.
+fn with_gdb(chosen: Option<&Path>, script: &Path) -> Result<Exit> {
+    let names = match chosen {
+        Some(path) => vec![path.to_owned()],
+        None => GDBS.map(PathBuf::from).into(),
+    };
+    for name in &names {
+        match supervise::run(Command::new(name).arg("-q").arg("-x").arg(script), &mut Unwatched) {
+            Ok(ended) => return Ok(Exit::Program(ended.shell_status())),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot run {}", name.display()));
+            }
+        }
+    }
+    let names: Vec<_> = names.iter().map(|name| name.display().to_string()).collect();
+    bail!("there is no {}: apt-get install gdb-multiarch, or --gdb=PROGRAM", names.join(" or "))
+}
+
+/// Writes what gdb needs to know into a directory, and returns the script to begin with.
+fn tell(dir: &Path, programs: Vec<Program>, address: &str, out: &mut dyn Write) -> Result<PathBuf> {
     let (now, rest) = script::beside_each_other(programs);
     let script = script::write(dir, &now, address);
     let others = script::others(dir, rest);
@@ -84,8 +114,7 @@ fn tell(dir: &Path, programs: Vec<Program>, address: &str, out: &mut dyn Write) 
         let (path, names) = (path.display(), names.join(", "));
         writeln!(out, "other code at the same place: in gdb `source {path}` for {names}")?;
     }
-    writeln!(out, "connect: gdb-multiarch -x {}", script.display())?;
-    Ok(out.flush()?)
+    Ok(script)
 }
 
 /// Serves clients.
@@ -121,7 +150,15 @@ pub fn run(args: &DebugArgs, out: &mut dyn Write) -> Result<Exit> {
     let dir = dir.context("there is a directory in either case")?.to_owned();
     std::fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
     writeln!(out, "session: {summary}")?;
-    tell(&dir, programs, &address.to_string(), out)?;
+    let script = tell(&dir, programs, &address.to_string(), out)?;
+    if args.gdb.is_none() {
+        writeln!(out, "connect: gdb-multiarch -x {}", script.display())?;
+    }
+    out.flush()?;
+    if let Some(chosen) = &args.gdb {
+        thread::spawn(move || server::listen(&listener, party, monitor, |_| true));
+        return with_gdb(chosen.as_deref(), &script);
+    }
     let is_temporary = temporary.is_some();
     end_at_interrupt(move || {
         if is_temporary {

@@ -29,7 +29,7 @@ use crate::interrupt::{heed_interrupts, interrupted};
 use crate::output::note;
 
 /// Says why a session ends as it does.
-type Explainer = Box<dyn FnMut() -> String>;
+type Explainer = Box<dyn FnMut() -> String + Send>;
 
 /// A session that has been carried out.
 pub(super) struct Recorded {
