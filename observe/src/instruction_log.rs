@@ -17,6 +17,8 @@ pub struct InstructionLog<W: Write, N = BuiltInNames> {
     writer: W,
     names: N,
     cores: CoreSet,
+    /// What each line begins with.
+    prefix: String,
     lines: u64,
     error: Option<io::Error>,
 }
@@ -25,7 +27,13 @@ impl<W: Write, N: Names> InstructionLog<W, N> {
     /// A log of `cores`. The writer is best buffered.
     #[must_use]
     pub const fn new(writer: W, cores: CoreSet, names: N) -> Self {
-        Self { writer, names, cores, lines: 0, error: None }
+        Self { writer, names, cores, prefix: String::new(), lines: 0, error: None }
+    }
+
+    /// The same, with every line beginning with those words: whose log it is.
+    #[must_use]
+    pub fn with_prefix(self, prefix: String) -> Self {
+        Self { prefix, ..self }
     }
 
     /// How many lines were written.
@@ -59,6 +67,7 @@ impl<W: Write, N: Names> InstructionLog<W, N> {
         let Retire { cycle, pc, word, rd, value } = *retire;
         let text = isa::disasm::rv32(word, pc);
         let writer = &mut self.writer;
+        writer.write_all(self.prefix.as_bytes())?;
         write!(writer, "{cycle:>9} {core:<6} {pc:#07x} {word:08x}  {text:<36}")?;
         if rd != 0 {
             write!(writer, " {}={value:#x}", isa::disasm::xreg(rd.into()))?;

@@ -12,7 +12,7 @@ use chip::{Chip, TensixTile};
 use replay::What;
 use sim_core::observer::ParkedSpan;
 use sim_core::sync::Mutex;
-use sim_core::{CoreId, Cycle, Event, Jump, Observer, Stamp};
+use sim_core::{CoreId, CoreSet, Cycle, Event, Jump, Observer, Retire, Stamp};
 use symbols::catalog::Catalog;
 use symbols::tile_names::TileNames;
 
@@ -137,6 +137,8 @@ pub enum Call {
     Event(Stamp, Event),
     /// An executed jump.
     Jump(CoreId, Jump),
+    /// An executed instruction.
+    Retire(CoreId, Retire),
     /// A core was parked.
     Parked(CoreId, ParkedSpan),
     /// What runs from now on has those names; whether it was launched.
@@ -166,6 +168,8 @@ pub struct Wanted {
     pub to: Option<Cycle>,
     /// Executed jumps, which tell functions.
     pub jumps: bool,
+    /// Executed instructions of these cores.
+    pub retires: CoreSet,
 }
 
 /// What one tile has done since last asked; by cycle, of which a call that comes late has that of the call
@@ -207,6 +211,17 @@ impl Observer for Recorder {
         let wanted = jumps.iter().filter(|jump| self.is_wanted(jump.cycle, jump.cycle));
         let calls: Vec<_> = wanted.map(|&jump| (jump.cycle, Call::Jump(core, jump))).collect();
         calls.into_iter().for_each(|(cycle, call)| self.put(cycle, call));
+    }
+
+    fn wants_retires(&self, core: CoreId) -> bool {
+        self.wanted.retires.contains(core)
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        // Core by core, a slice each: by their own cycles those of all cores and tiles come in one order.
+        if self.is_wanted(retire.cycle, retire.cycle) {
+            self.tray.lock().push((retire.cycle.0, Call::Retire(core, *retire)));
+        }
     }
 
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {

@@ -458,6 +458,23 @@ fn plan_has_the_same_views_in_every_command() {
     }
 }
 
+/// Each of the three tiles begins at address 0; what two of them have there is `j 0`, encoded above.
+#[test]
+fn instructions_of_a_tape_are_listed_with_their_tile() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (tape, list) = (good(dir.path()), dir.path().join("i.log").display().to_string());
+    ends(&["why", &tape, "--instructions", &list, "--cores", "brisc"], 0);
+    let text = fs::read_to_string(&list).expect("written");
+    let jumps = |tile: &str| {
+        let of = |line: &&str| line.starts_with(tile) && line.contains(" 0000006f  j 0x0");
+        text.lines().filter(of).count()
+    };
+    assert!(jumps("1,0 ") > 0 && jumps("2,0 ") > 0 && jumps("0,0 ") == 0, "{text}");
+    assert!(text.lines().all(|line| line.split_whitespace().nth(2) == Some("BRISC")), "{text}");
+    let error = refusal(&["why", &tape, "--instructions", &dir.path().display().to_string()]);
+    assert!(error.contains("cannot write"), "{error}");
+}
+
 #[test]
 fn what_makes_no_sense_is_one_line() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -466,7 +483,6 @@ fn what_makes_no_sense_is_one_line() {
         (&["why", &tape, "--epoch", "4"][..], "--epoch is for plans"),
         (&["report", &tape, "--embedded"], "--embedded is for plans"),
         (&["launch", &tape, "--check"], "--check and --only are for plans"),
-        (&["launch", &tape, "--instructions", "i.log"], "--instructions is for plans"),
         (&["state", &tape, "--after-launch", "1"], "--after-launch is for plans"),
         (&["why", &tape, "--tiles", "9,9"], "--tiles 9,9: the session has done nothing there"),
         (&["why", &tape, "--from", "9", "--to", "3"], "that is no time at all"),

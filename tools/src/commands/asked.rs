@@ -16,7 +16,7 @@ use session::second::Question;
 use session::stalls::{TileCycles, stalls, sum};
 use session::survey::{Looked, TileSeen};
 use session::watch::{Course, Wanted, Watched, play, record};
-use sim_core::{Cycle, Observer};
+use sim_core::{CoreSet, Cycle, Observer};
 use symbols::catalog::Catalog;
 use symbols::tile_names::TileNames;
 
@@ -121,6 +121,7 @@ impl<H: Host> Asked<H> {
             from: records.from.map(Cycle),
             to: records.to.map(Cycle),
             jumps: records.perfetto.is_some() && !records.no_functions,
+            retires: records.instructions()?.map_or(CoreSet::EMPTY, |(_, cores)| cores),
         };
         let mut chip = record(&self.host, &self.course(), wanted, &mut sinks)?;
         sinks.settle();

@@ -167,14 +167,6 @@ pub struct OutputArgs {
     #[command(flatten)]
     pub views: ViewArgs,
 
-    /// Write every executed instruction with disassembly to a file; `-` is standard error
-    #[arg(long, value_name = "FILE")]
-    pub instructions: Option<PathBuf>,
-
-    /// Cores for --instructions, such as brisc,trisc1 [default: all]
-    #[arg(long, value_name = "CORES", value_delimiter = ',', requires = "instructions")]
-    pub cores: Vec<String>,
-
     /// Print L1 afterwards; may be repeated
     #[arg(long, value_name = "ADDRESS:BYTES", value_parser = parse_range)]
     pub dump: Vec<(u32, u32)>,
@@ -193,20 +185,12 @@ impl OutputArgs {
         self.views.takes_stdout()
     }
 
-    /// What is asked for that only a lone tile has.
-    #[must_use]
-    pub const fn for_one_tile(&self) -> Option<&'static str> {
-        match &self.instructions {
-            Some(_) => Some("--instructions"),
-            None => None,
-        }
-    }
-
     /// Whether something is written to the terminal or a pipe while the run goes on.
     #[must_use]
     pub fn streams(&self) -> bool {
-        let Records { jsonl, perfetto, waves, log, trace_handshakes, .. } = &self.views.records;
-        let files = [&self.instructions, jsonl, perfetto, waves];
+        let Records { instructions, jsonl, perfetto, waves, log, trace_handshakes, .. } =
+            &self.views.records;
+        let files = [instructions, jsonl, perfetto, waves];
         let dash = |path: &&PathBuf| path.as_os_str() == "-";
         log.is_some() || *trace_handshakes || files.into_iter().flatten().any(|path| dash(&path))
     }

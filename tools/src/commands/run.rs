@@ -1,18 +1,17 @@
 //! One run of a tile: firmware chosen, observers attached, stages carried out, outcome reported.
 
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use loader::firmware::{BootOptions, FirmwareInfo, FirmwareSet, identify};
 use loader::names::LoadedNames;
 use loader::plan::Launch;
 use loader::session::{Mismatch, Outcome, Session};
-use observe::{EventHash, InstructionLog, Summary};
-use sim_core::{CoreId, CoreSet, GuestError};
+use observe::{EventHash, Summary};
+use sim_core::{CoreId, GuestError};
 use tile::{Quiescence, Stop, Tile, Verdict};
 
 use super::machine::{MachineArgs, OutputArgs};
@@ -24,11 +23,8 @@ use crate::fetch::{Cache, DEFAULT_VERSION, FetchOptions, Interrupt};
 use crate::interrupt::{heed_interrupts, interrupted};
 use crate::output::{Output, STDERR, note};
 
-/// The instruction log, to wherever it goes.
-type Instructions = InstructionLog<Box<dyn Write>, Rc<LoadedNames>>;
-
 /// Everything that listens to a run.
-pub type Listeners = (EventHash, (Summary<Rc<LoadedNames>>, (Option<Instructions>, Sinks)));
+pub type Listeners = (EventHash, (Summary<Rc<LoadedNames>>, Sinks));
 
 /// How a stage (the boot, or one launch) ended.
 #[derive(Debug)]
@@ -180,28 +176,6 @@ fn offer_fetch(cache: &Cache, out: &mut dyn Write) -> Result<bool> {
     }
 }
 
-fn instruction_log(output: &OutputArgs, names: &Rc<LoadedNames>) -> Result<Option<Instructions>> {
-    let Some(path) = &output.instructions else { return Ok(None) };
-    let mut cores = CoreSet::EMPTY;
-    for name in &output.cores {
-        match CoreId::from_name(name) {
-            Some(core) => cores.insert(core),
-            None => bail!("--cores {name}: not one of brisc, ncrisc, trisc0, trisc1, trisc2"),
-        }
-    }
-    if cores.is_empty() {
-        cores = CoreSet::ALL;
-    }
-    let writer: Box<dyn Write> = if path.as_os_str() == "-" {
-        Box::new(BufWriter::new(Output::new(STDERR, io::stderr())))
-    } else {
-        let file =
-            File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-        Box::new(BufWriter::new(Output::new(path.display().to_string(), file)))
-    };
-    Ok(Some(InstructionLog::new(writer, cores, Rc::clone(names))))
-}
-
 impl Run {
     /// Chooses and stages firmware; nothing has run yet.
     ///
@@ -211,8 +185,8 @@ impl Run {
         let set = choose_firmware(machine, out)?;
         let info = identify(&set)?;
         let names = Rc::new(LoadedNames::new(&set));
-        let others = (instruction_log(output, &names)?, Sinks::open(output, &names)?);
-        let listeners = (EventHash::new(), (Summary::new(Rc::clone(&names)), others));
+        let sinks = Sinks::open(output, &names)?;
+        let listeners = (EventHash::new(), (Summary::new(Rc::clone(&names)), sinks));
         let options = BootOptions { logical: machine.logical, ..BootOptions::default() };
         let mut session = Session::stage(machine.tile_config(), &set, &options, listeners)?;
         session.stop_at(heed_interrupts());
@@ -327,21 +301,13 @@ impl Run {
         let exit = self.stages.last().map_or(Exit::Ok, |stage| stage.end.exit());
         // Each is brought to its end, whatever became of the others.
         let recorded = self.finish_sinks();
-        let logged = self.finish_instructions();
         let mut stderr = Output::new(STDERR, io::stderr());
         let out = if output.takes_stdout() { &mut stderr } else { out };
         let mut reported = report(&mut self, out);
         for &(address, bytes) in &output.dump {
             reported = reported.and_then(|()| report::dump(self.tile(), address, bytes, out));
         }
-        exit.whatever_became_of(recorded.and(logged).and(reported))
-    }
-
-    /// Completes the instruction log.
-    fn finish_instructions(&mut self) -> Result<()> {
-        let Some(log) = self.session.tile.observer_mut().1.1.0.take() else { return Ok(()) };
-        log.finish()?;
-        Ok(())
+        exit.whatever_became_of(recorded.and(reported))
     }
 
     /// Completes what was recorded.
@@ -353,6 +319,6 @@ impl Run {
             .iter()
             .map(|wait| (wait.agent, wait.since, report::wait_text(&*self.names, wait)))
             .collect();
-        self.session.tile.observer_mut().1.1.1.finish(now, &open, end)
+        self.session.tile.observer_mut().1.1.finish(now, &open, end)
     }
 }

@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 use anyhow::{Context as _, Result};
 use loader::names::LoadedNames;
-use observe::{JsonLines, Perfetto, TextLog, Waves};
+use observe::{InstructionLog, JsonLines, Perfetto, TextLog, Waves};
 use sim_core::observer::ParkedSpan;
-use sim_core::{AgentId, CoreId, Cycle, Event, Jump, Observer, Stamp};
+use sim_core::{AgentId, CoreId, Cycle, Event, Jump, Observer, Retire, Stamp};
 
 use super::log;
 use super::machine::OutputArgs;
@@ -24,6 +24,7 @@ pub(super) type Out = Box<dyn Write>;
 enum Call {
     Event(Stamp, Event),
     Jump(CoreId, Jump),
+    Retire(CoreId, Retire),
     Parked(CoreId, ParkedSpan),
 }
 
@@ -91,6 +92,7 @@ pub struct Sinks {
     jsonl: Option<JsonLines<Out, Rc<LoadedNames>>>,
     perfetto: Option<Perfetto<Out, Rc<LoadedNames>>>,
     waves: Option<WaveFile>,
+    instructions: Option<InstructionLog<Out, Rc<LoadedNames>>>,
     ring: Option<Ring>,
     /// The cycles that are recorded.
     window: Records,
@@ -115,6 +117,11 @@ pub(super) fn create(path: &Path) -> Result<Out> {
     }
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(buffered(path.display().to_string(), file))
+}
+
+/// Where executed instructions go: there are too many of them for standard output.
+pub(super) fn listing(path: &Path) -> Result<Out> {
+    if path.as_os_str() == "-" { Ok(buffered(STDERR, io::stderr())) } else { create(path) }
 }
 
 /// Where the log goes: a person sees each line at once.
@@ -148,13 +155,17 @@ impl Sinks {
         if let Some(path) = &records.waves {
             sinks.waves = Some(WaveFile::create(path, &["tile".to_owned()])?);
         }
+        if let Some((path, cores)) = records.instructions()? {
+            let log = InstructionLog::new(listing(path)?, cores, Rc::clone(names));
+            sinks.instructions = Some(log);
+        }
         if let Some(room) = records.last {
             sinks.ring = Some(Ring { calls: VecDeque::new(), room: room.max(1) });
         }
         Ok(sinks)
     }
 
-    /// Whether anything is recorded.
+    /// Whether any event is recorded.
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.log.is_some()
@@ -190,6 +201,9 @@ impl Sinks {
         if let Some(waves) = self.waves.take() {
             waves.finish(now)?;
         }
+        if let Some(log) = self.instructions.take() {
+            log.finish()?;
+        }
         Ok(())
     }
 
@@ -214,6 +228,11 @@ impl Sinks {
                     sink.jumps(core, &[jump]);
                 }
             }
+            Call::Retire(core, ref retire) => {
+                if let Some(sink) = &mut self.instructions {
+                    sink.retire(core, retire);
+                }
+            }
             Call::Parked(core, span) => {
                 if let Some(sink) = &mut self.perfetto {
                     sink.parked(core, span);
@@ -234,6 +253,16 @@ impl Observer for Sinks {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         if self.is_active() && self.window.has(stamp.cycle, stamp.cycle) {
             self.take(Call::Event(stamp, *event));
+        }
+    }
+
+    fn wants_retires(&self, core: CoreId) -> bool {
+        self.instructions.as_ref().is_some_and(|log| log.wants_retires(core))
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        if self.window.has(retire.cycle, retire.cycle) {
+            self.take(Call::Retire(core, *retire));
         }
     }
 

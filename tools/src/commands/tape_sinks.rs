@@ -8,13 +8,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use anyhow::Result;
-use observe::{ChipMap, JsonLines, Perfetto, Place, TextLog};
+use observe::{ChipMap, InstructionLog, JsonLines, Perfetto, Place, TextLog};
 use session::names::{LiveNames, title};
 use session::survey::{Survey, TileSeen};
 use session::watch::{Call, Listener, Map};
 use sim_core::{AgentId, Cycle, Observer as _};
 
-use super::sinks::{Out, WaveFile, create, screen};
+use super::sinks::{Out, WaveFile, create, listing, screen};
 use super::views::Records;
 use super::{log, views::ViewArgs};
 use crate::interrupt::interrupted;
@@ -52,6 +52,7 @@ struct TileSinks {
     log: Option<TextLog<Shared, LiveNames>>,
     jsonl: Option<JsonLines<Shared, LiveNames>>,
     perfetto: Option<Perfetto<Shared, LiveNames>>,
+    instructions: Option<InstructionLog<Shared, LiveNames>>,
 }
 
 /// The recorders of all tiles.
@@ -69,22 +70,28 @@ impl TapeSinks {
     /// # Errors
     /// A file cannot be created; the log is to show what does not exist.
     pub(super) fn open(views: &ViewArgs, survey: &Survey, chosen: &[TileSeen]) -> Result<Self> {
-        let Records { perfetto, jsonl, waves, last, no_functions, .. } = &views.records;
+        let records = &views.records;
+        let Records { perfetto, jsonl, waves, last, no_functions, .. } = records;
         let names = || LiveNames::new(Arc::clone(&survey.workers));
-        let text = log::wanted(&views.records)?
-            .map(|wanted| (Shared::new(screen(views.forms.json)), wanted));
+        let text =
+            log::wanted(records)?.map(|wanted| (Shared::new(screen(views.forms.json)), wanted));
         let trace = perfetto.as_deref().map(create).transpose()?.map(Shared::new);
         let lines = jsonl.as_deref().map(create).transpose()?.map(Shared::new);
+        let listed = records.instructions()?;
+        let listed = listed
+            .map(|(path, cores)| listing(path).map(|out| (Shared::new(out), cores)))
+            .transpose()?;
         let head = lines.as_ref().map(|out| JsonLines::new(out.clone(), names()));
         let map: Rc<dyn ChipMap> = Rc::new(Map::new(survey, chosen));
         let sinks = |tile: &TileSeen| {
             let names = names();
             let place = || Place { number: tile.number, name: tile.name(), chip: Rc::clone(&map) };
             let (x, y) = tile.worker;
+            let prefix = || format!("{:<6}", format!("{x},{y}"));
             TileSinks {
                 log: text.as_ref().map(|(out, wanted)| {
                     let log = TextLog::new(out.clone(), names.clone(), *wanted);
-                    log.with_prefix(format!("{:<6}", format!("{x},{y}")))
+                    log.with_prefix(prefix())
                 }),
                 jsonl: head
                     .as_ref()
@@ -92,6 +99,10 @@ impl TapeSinks {
                     .map(|(head, out)| head.of_tile(out.clone(), names.clone(), tile.worker)),
                 perfetto: trace.as_ref().map(|out| {
                     Perfetto::of_tile(out.clone(), names.clone(), !no_functions, place())
+                }),
+                instructions: listed.as_ref().map(|(out, cores)| {
+                    let log = InstructionLog::new(out.clone(), *cores, names.clone());
+                    log.with_prefix(prefix())
                 }),
                 names,
             }
@@ -127,6 +138,11 @@ impl TapeSinks {
             Call::Jump(core, jump) => {
                 if let Some(sink) = &mut tile.perfetto {
                     sink.jumps(*core, &[*jump]);
+                }
+            }
+            Call::Retire(core, retire) => {
+                if let Some(sink) = &mut tile.instructions {
+                    sink.retire(*core, retire);
                 }
             }
             Call::Parked(core, span) => {
@@ -167,6 +183,9 @@ impl TapeSinks {
             }
             if let Some(perfetto) = tile.perfetto {
                 perfetto.finish(now, open, end)?;
+            }
+            if let Some(log) = tile.instructions {
+                log.finish()?;
             }
             // The lines of a tile end with the stream.
             drop(tile.jsonl);

@@ -220,7 +220,6 @@ fn ending(tape: &Tape) -> &'static str {
 /// # Errors
 /// The tape cannot be read or something cannot be written.
 pub(super) fn launch(path: &Path, output: &OutputArgs, out: &mut dyn Write) -> Result<Exit> {
-    for_plans(output)?;
     let views = &output.views;
     let session = Taped::open(path, views)?;
     session.files(views, out)?;
@@ -302,13 +301,6 @@ fn alike(chosen: &[TileSeen]) -> Vec<(String, &[String], u64)> {
         .collect()
 }
 
-fn for_plans(output: &OutputArgs) -> Result<()> {
-    match output.for_one_tile() {
-        Some(option) => bail!("{option} is for plans"),
-        None => Ok(()),
-    }
-}
-
 /// Says where the cycles of a session went.
 ///
 /// # Errors
@@ -329,7 +321,6 @@ pub(super) fn report(
 /// # Errors
 /// The tape cannot be read, a pattern matches nothing, or something cannot be written.
 pub(super) fn state(path: &Path, args: &StateArgs, out: &mut dyn Write) -> Result<Exit> {
-    for_plans(&args.output)?;
     if args.after_launch.is_some() {
         bail!("--after-launch is for plans; of a tape: --at-cycle");
     }

@@ -13,7 +13,7 @@ use session::watch::play;
 
 use super::asked::{Asked, Nothing, write_files};
 use super::launch::LaunchArgs;
-use super::machine::{MachineArgs, OutputArgs};
+use super::machine::MachineArgs;
 use super::run::choose_firmware;
 use super::stalls::StallArgs;
 use super::state::StateArgs;
@@ -164,7 +164,6 @@ fn forms(answer: &Answer, views: &ViewArgs, out: &mut dyn Write) -> Result<()> {
 /// Host mistakes, each in one line.
 pub fn launch(plan: ChipPlan, args: &LaunchArgs, out: &mut dyn Write) -> Result<Exit> {
     let views = &args.output.views;
-    for_several(&args.output)?;
     let tiles = Tiles::open(plan, &args.machine, views, out)?;
     tiles.asked.records(views)?;
     let answer = tiles.short_answer(views)?;
@@ -216,7 +215,6 @@ pub fn report(plan: ChipPlan, args: &StallArgs, out: &mut dyn Write) -> Result<E
 /// # Errors
 /// Host mistakes, each in one line.
 pub fn state(plan: ChipPlan, args: &StateArgs, out: &mut dyn Write) -> Result<Exit> {
-    for_several(&args.output)?;
     let rounds = plan.launches.iter().map(|launch| launch.repeat as usize).sum::<usize>();
     if let Some(stop) = args.after_launch.filter(|stop| *stop > rounds) {
         let count = counted(rounds as u64, "launch", "launches");
@@ -231,13 +229,6 @@ pub fn state(plan: ChipPlan, args: &StateArgs, out: &mut dyn Write) -> Result<Ex
     let chip = play(host, &tiles.asked.course(), |_| Nothing, |_| Ok(goes_on()))?;
     let is_stopped = !goes_on();
     tiles.asked.registers(chip, is_stopped, args, out)
-}
-
-fn for_several(output: &OutputArgs) -> Result<()> {
-    match output.for_one_tile() {
-        Some(option) => bail!("{option} is for plans of one tile"),
-        None => Ok(()),
-    }
 }
 
 fn explain(answer: &Answer, tiles: usize, views: &ViewArgs, out: &mut dyn Write) -> Result<()> {

@@ -13,7 +13,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use loader::plan::{ChipPlan, LaunchPlan, Plan};
 use session::selection::Selection;
-use sim_core::Cycle;
+use sim_core::{CoreId, CoreSet, Cycle};
 
 use super::machine::{MachineArgs, OutputArgs};
 use super::run::Run;
@@ -70,7 +70,24 @@ pub struct Records {
     #[arg(long, conflicts_with = "log", help_heading = "Views")]
     pub trace_handshakes: bool,
 
-    /// Record only the last N events (and executed jumps) of the session
+    /// Write every executed instruction with disassembly to a file; `-` is standard error
+    ///
+    /// A core that goes round a polling loop is parked, and the rounds that it is spared are missing. Of several
+    /// tiles each line begins with the tile.
+    #[arg(long, value_name = "FILE", help_heading = "Views")]
+    pub instructions: Option<PathBuf>,
+
+    /// Cores for --instructions, such as brisc,trisc1 [default: all]
+    #[arg(
+        long,
+        value_name = "CORES",
+        value_delimiter = ',',
+        requires = "instructions",
+        help_heading = "Views"
+    )]
+    pub cores: Vec<String>,
+
+    /// Record only the last N events (and executed jumps and instructions) of the session
     #[arg(long, value_name = "N", help_heading = "Views")]
     pub last: Option<usize>,
 
@@ -111,6 +128,22 @@ impl Records {
             || self.waves.is_some()
             || self.log.is_some()
             || self.trace_handshakes
+            || self.instructions.is_some()
+    }
+
+    /// Where executed instructions go, and of which cores.
+    ///
+    /// # Errors
+    /// There is no core of a name.
+    pub fn instructions(&self) -> Result<Option<(&Path, CoreSet)>> {
+        let mut cores = if self.cores.is_empty() { CoreSet::ALL } else { CoreSet::EMPTY };
+        for name in &self.cores {
+            match CoreId::from_name(name) {
+                Some(core) => cores.insert(core),
+                None => bail!("--cores {name}: not one of brisc, ncrisc, trisc0, trisc1, trisc2"),
+            }
+        }
+        Ok(self.instructions.as_deref().map(|path| (path, cores)))
     }
 
     /// Whether standard output takes a file that text behind it would spoil.
@@ -126,8 +159,9 @@ impl Records {
     }
 
     /// # Errors
-    /// The window is empty.
+    /// The window is empty, or there is no such core.
     pub(super) fn check(&self) -> Result<()> {
+        self.instructions()?;
         match (self.from, self.to) {
             (Some(from), Some(to)) if from > to => {
                 bail!("--from {from} --to {to}: that is no time at all")
