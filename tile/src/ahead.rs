@@ -12,12 +12,11 @@
 //! A tile of a chip may in this way be ahead of the others ([`Tile::venture`]) and has to come back
 //! if a message reaches it meanwhile ([`Tile::settle`]).
 
-use sim_core::engine::Engine;
 use sim_core::{CoreId, CoreSet, Cycle, Observer, Shortcut};
 
+use crate::bus::Bus;
 use crate::plan;
-use crate::schedule::Schedule;
-use crate::tile::Tile;
+use crate::trials::Trials;
 
 /// Fewer epochs than this are not worth the trouble.
 const LEAST_EPOCHS: u64 = 4;
@@ -25,72 +24,43 @@ const LEAST_EPOCHS: u64 = 4;
 const MOST_BY_EPOCHS: u64 = 512;
 /// Trials by epochs after one in which the cores were in each other's way.
 const ENTANGLED: u32 = 64;
-impl<O: Observer + ?Sized> Tile<O> {
-    /// [`Tile::venture`]
-    pub(crate) fn venture_here(&mut self, limit: Cycle) {
-        if self.is_undisturbed() && !self.awaits_answers() && !self.fabric.has_departures() {
-            let Schedule { running, alarm } = self.schedule();
-            let limit = self.calm_until(alarm.map_or(limit, |alarm| alarm.min(limit)));
-            if !running.is_empty() && limit > self.now {
-                self.run_ahead(running, limit, true);
-            }
-        }
-    }
 
-    /// [`Tile::settle`]
-    pub(crate) fn settle_here(&mut self, now: Cycle) {
-        if self.now <= now {
-            return;
-        }
-        debug_assert!(self.trials.from <= now, "{} < {now}", self.trials.from);
-        self.take_back();
-        self.trials.failed(now);
-        self.trials.recalls += 1;
-        // It went this way before: no mistake, no message.
-        while self.now < now {
-            if !self.advance(now) {
-                self.now = now;
-            }
-        }
-    }
+/// Cores that go ahead of what is certain.
+pub(crate) struct Ahead<'a, O: Observer + ?Sized> {
+    pub(crate) bus: &'a mut Bus<O>,
+    pub(crate) trials: &'a mut Trials,
+    /// Whether the calling thread runs the cores itself.
+    pub(crate) is_inline: bool,
+}
 
-    /// How often the tile was ahead of the others and had to come back.
-    #[must_use]
-    pub fn recalls(&self) -> u64 {
-        self.trials.recalls
-    }
-
-    /// Whether nothing but cores can do anything at present.
-    fn is_undisturbed(&self) -> bool {
-        self.tensix.is_asleep() && !self.retry_requests && self.faults.is_empty()
-    }
-
-    /// Advances the cores `running`, which are all that run, towards `limit`, up to which nobody
-    /// else does anything. `false`: that is for single epochs. To go epoch by epoch on trial gains
+impl<O: Observer + ?Sized> Ahead<'_, O> {
+    /// Advances the cores `running`, which are all that run, towards `limit`, up to which nothing
+    /// else happens. `false`: that is for single epochs. To go epoch by epoch on trial gains
     /// nothing for the tile itself, but it does for a `chip`, which need not come by so often.
-    pub(crate) fn run_ahead(&mut self, running: CoreSet, limit: Cycle, chip: bool) -> bool {
+    pub(crate) fn run(&mut self, running: CoreSet, limit: Cycle, chip: bool) -> bool {
         let shortcut = if chip { Shortcut::Ventures } else { Shortcut::Trials };
-        if !plan::may_try::<O>(self.config.shortcuts, shortcut) || self.now < self.trials.rest_until
+        if !plan::may_try::<O>(self.bus.config.shortcuts, shortcut)
+            || self.bus.now < self.trials.rest_until
         {
             return false;
         }
-        let epoch = self.config.epoch;
-        let mut until = limit.min(self.now + self.trials.length);
-        let mut is_stale = !matches!(self.engine, Engine::Inline);
-        for (id, core) in self.cores.iter() {
+        let epoch = self.bus.config.epoch;
+        let mut until = limit.min(self.bus.now + self.trials.length);
+        let mut is_stale = !self.is_inline;
+        for (id, core) in self.bus.cores.iter() {
             if running.contains(id) {
-                until = until.min(core.free_until(self.now));
+                until = until.min(core.free_until(self.bus.now));
             } else if let Some(spin) = core.spin() {
-                is_stale |= spin.watches_devices() && spin.seen() < self.devices_steady_since;
+                is_stale |= spin.watches_devices() && spin.seen() < self.bus.changes.steady_since;
             }
         }
         let until = epoch.round_down(until);
-        if is_stale || until < self.now + LEAST_EPOCHS * epoch.cycles() {
+        if is_stale || until < self.bus.now + LEAST_EPOCHS * epoch.cycles() {
             return false;
         }
-        self.refresh_watches();
+        self.bus.refresh_watches();
         self.trials.overwritten.clear();
-        self.trials.from = self.now;
+        self.trials.from = self.bus.now;
         self.trials.cores = running;
         if chip && self.trials.entangled > 0 {
             return self.go_by_epochs(until);
@@ -106,9 +76,9 @@ impl<O: Observer + ?Sized> Tile<O> {
             self.trials.entangled = ENTANGLED;
             return self.go_by_epochs(until);
         }
-        self.trials.failed(self.now);
+        self.trials.failed(self.bus.now);
         // As far as all of them came they can go.
-        let again = reached < until && reached >= self.now + LEAST_EPOCHS * epoch.cycles();
+        let again = reached < until && reached >= self.bus.now + LEAST_EPOCHS * epoch.cycles();
         if !again {
             return false;
         }
@@ -122,14 +92,14 @@ impl<O: Observer + ?Sized> Tile<O> {
     /// A trial for cores that are in each other's way.
     fn go_by_epochs(&mut self, until: Cycle) -> bool {
         self.trials.entangled -= 1;
-        let until = until.min(self.now + MOST_BY_EPOCHS);
+        let until = until.min(self.bus.now + MOST_BY_EPOCHS);
         for id in CoreId::ALL {
-            self.cores[id].begin_trial();
+            self.bus.cores[id].begin_trial();
         }
-        while self.now < until {
-            if !self.try_epoch(self.now + self.config.epoch.cycles()) {
+        while self.bus.now < until {
+            if !self.try_epoch(self.bus.now + self.bus.config.epoch.cycles()) {
                 self.take_back();
-                self.trials.failed(self.now);
+                self.trials.failed(self.bus.now);
                 return false;
             }
         }
@@ -137,18 +107,17 @@ impl<O: Observer + ?Sized> Tile<O> {
         true
     }
 
-    /// One epoch on trial. `false`: there is more to it than stores nobody else notices.
+    /// One epoch on trial. `false`: there is more to it than stores that nothing else notices.
     fn try_epoch(&mut self, end: Cycle) -> bool {
         for id in CoreId::ALL {
             let takes_part = self.trials.cores.contains(id);
-            if takes_part && !self.cores[id].run_epoch_ahead(&self.shared, end) {
+            if takes_part && !self.bus.cores.run_epoch_ahead(id, end) {
                 return false;
             }
         }
-        let mut overwritten = std::mem::take(&mut self.trials.overwritten);
-        let done = self.commit_kept(&mut overwritten);
-        self.trials.overwritten = overwritten;
-        self.now = end;
+        let overwritten = &mut self.trials.overwritten;
+        let done = self.bus.cores.apply_on_trial(self.bus.now, end, overwritten);
+        self.bus.now = end;
         done
     }
 
@@ -157,12 +126,12 @@ impl<O: Observer + ?Sized> Tile<O> {
         let mut reached = until;
         for id in CoreId::ALL {
             if self.trials.cores.contains(id) {
-                self.cores[id].begin_trial();
-                let at = self.cores[id].run_ahead(&self.shared, reached);
-                reached = reached.min(self.config.epoch.round_down(at));
+                self.bus.cores[id].begin_trial();
+                let at = self.bus.cores.run_ahead(id, reached);
+                reached = reached.min(self.bus.config.epoch.round_down(at));
             }
         }
-        self.now = reached;
+        self.bus.now = reached;
         reached
     }
 
@@ -170,20 +139,22 @@ impl<O: Observer + ?Sized> Tile<O> {
     fn is_entangled(&self) -> bool {
         let took_part = || CoreId::ALL.into_iter().filter(|&id| self.trials.cores.contains(id));
         took_part().any(|id| {
-            took_part()
-                .any(|other| other != id && self.cores[id].was_disturbed_by(&self.cores[other]))
+            took_part().any(|other| {
+                other != id && self.bus.cores[id].was_disturbed_by(&self.bus.cores[other])
+            })
         })
     }
 
-    fn take_back(&mut self) {
+    /// Goes back to where the last trial began.
+    pub(crate) fn take_back(&mut self) {
         for (addr, old) in self.trials.overwritten.drain(..).rev() {
-            self.shared.l1.set_word(addr, old);
+            self.bus.cores.l1().set_word(addr, old);
         }
         for id in CoreId::ALL.into_iter().rev() {
             if self.trials.cores.contains(id) {
-                self.cores[id].rewind(&self.shared.l1);
+                self.bus.cores.rewind(id);
             }
         }
-        self.now = self.trials.from;
+        self.bus.now = self.trials.from;
     }
 }

@@ -12,7 +12,7 @@ use sim_core::{AgentId, Category, Context, CoreId, Event, Observer, RequestKind,
 use riscv::{Status, Watchpoint};
 
 use crate::asker::{Asker, fault, view};
-use crate::tile::Tile;
+use crate::bus::Bus;
 use crate::waiting::Served;
 
 /// The register whose top bit starts an access to a debug register.
@@ -21,118 +21,101 @@ pub const DEBUG_CONTROL: u32 = memory_map::reg::tile_control::RISC_DBG_CNTL_0;
 /// Number of the pc among the registers.
 const PC: u32 = 32;
 
-impl<O: Observer + ?Sized> Tile<O> {
+/// A debugger at the cores of a tile.
+pub(crate) struct Debugger<'a, O: Observer + ?Sized> {
+    pub(crate) bus: &'a mut Bus<O>,
+}
+
+impl<O: Observer + ?Sized> Debugger<'_, O> {
     /// Somebody accesses a debug register of a core.
-    pub(crate) fn debug_access(
-        &mut self,
-        asker: Asker,
-        access: DebugAccess,
-    ) -> Result<(), DeviceFault> {
-        if asker.end == self.now {
-            self.perform_debug(asker, access)
+    pub(crate) fn access(&mut self, asker: Asker, access: DebugAccess) -> Result<(), DeviceFault> {
+        if asker.end == self.bus.now {
+            self.perform(asker, access)
         } else {
-            self.debug_queue.push((asker, access));
+            self.bus.debug_queue.push((asker, access));
             Ok(())
         }
     }
 
     /// Carries out what was asked for in the epoch that has just ended.
     #[cold]
-    pub(crate) fn run_debug_queue(&mut self) {
-        self.refresh_watches();
-        for (asker, access) in std::mem::take(&mut self.debug_queue) {
-            let asker = Asker { cycle: self.now, end: self.now, ..asker };
-            if let Err(fault) = self.perform_debug(asker, access) {
-                let at =
-                    Context { cycle: self.now, agent: asker.agent, pc: Some(asker.pc), word: None };
-                self.report(Box::new(fault.at(at)));
+    pub(crate) fn run_queue(&mut self) {
+        self.bus.refresh_watches();
+        for (asker, access) in std::mem::take(&mut self.bus.debug_queue) {
+            let asker = Asker { cycle: self.bus.now, end: self.bus.now, ..asker };
+            if let Err(fault) = self.perform(asker, access) {
+                let at = Context {
+                    cycle: self.bus.now,
+                    agent: asker.agent,
+                    pc: Some(asker.pc),
+                    word: None,
+                };
+                self.bus.report(Box::new(fault.at(at)));
             }
         }
-        self.settle_between_epochs();
+        self.bus.settle_between_epochs();
     }
 
-    /// Registers or words may have changed between two epochs, under parked pollers and blocked
-    /// requests.
-    pub(crate) fn settle_between_epochs(&mut self) {
-        self.credits_stale = true;
-        self.retry_requests = true;
-        self.devices_steady_since = self.now;
-        self.watch_hit = false;
-        for id in CoreId::ALL {
-            let core = &self.cores[id];
-            if core.spin().is_some_and(riscv::Spin::watches_devices)
-                || !core.spin_holds(&self.shared.l1)
-            {
-                self.wake_core(id, self.now);
-            }
-        }
-    }
-
-    fn perform_debug(&mut self, asker: Asker, access: DebugAccess) -> Result<(), DeviceFault> {
-        let status = self.debug_status(access.core);
-        for effect in self.control.debug.perform(access, status) {
-            self.act_for_debugger(asker, access.core, effect)?;
+    fn perform(&mut self, asker: Asker, access: DebugAccess) -> Result<(), DeviceFault> {
+        let status = self.status(access.core);
+        for effect in self.bus.devices.control.debug.perform(access, status) {
+            self.act(asker, access.core, effect)?;
         }
         Ok(())
     }
 
     /// `DR(0)`.
-    fn debug_status(&self, id: CoreId) -> u32 {
-        let core = &self.cores[id];
+    fn status(&self, id: CoreId) -> u32 {
+        let core = &self.bus.cores[id];
         match core.status() {
             Status::Halted => risc_debug::facts::status::HALTED | core.pause_reasons(),
             _ => 0,
         }
     }
 
-    fn act_for_debugger(
-        &mut self,
-        asker: Asker,
-        id: CoreId,
-        effect: DebugEffect,
-    ) -> Result<(), DeviceFault> {
-        let now = self.now;
-        let paused = matches!(self.cores[id].status(), Status::Halted);
+    fn act(&mut self, asker: Asker, id: CoreId, effect: DebugEffect) -> Result<(), DeviceFault> {
+        let now = self.bus.now;
+        let paused = matches!(self.bus.cores[id].status(), Status::Halted);
         match effect {
             DebugEffect::Halt => {
-                self.wake_core(id, now);
-                self.cores[id].halt(&self.shared, now);
+                self.bus.cores.wake(id, now);
+                self.bus.cores.halt(id, now);
                 self.note_pause(id);
             }
             DebugEffect::Continue => self.resume(id),
             DebugEffect::Step => self.step_core(id),
             DebugEffect::Watch => {
-                let points = self.control.debug.watchpoints(id).map(watchpoint);
-                self.wake_core(id, now);
-                self.cores[id].set_watchpoints(&self.shared, points, now);
+                let points = self.bus.devices.control.debug.watchpoints(id).map(watchpoint);
+                self.bus.cores.wake(id, now);
+                self.bus.cores.set_watchpoints(id, points, now);
             }
             // Everything else needs a core that stands still.
             _ if !paused => return Err(not_paused(id, effect)),
             DebugEffect::ReadRegister { index } => {
-                let core = &self.cores[id];
+                let core = &self.bus.cores[id];
                 let value = match index {
                     0..PC => core.register(index as u8),
                     PC => core.pc(),
                     _ => return Err(no_register(index)),
                 };
-                self.control.debug.set_result(id, value);
+                self.bus.devices.control.debug.set_result(id, value);
             }
             DebugEffect::WriteRegister { index, value } => match index {
-                0..PC => self.cores[id].set_register(index as u8, value),
+                0..PC => self.bus.cores[id].set_register(index as u8, value),
                 _ => return Err(no_register(index)),
             },
             DebugEffect::ClearRegisters => {
                 for index in 1..32 {
-                    self.cores[id].set_register(index, 0);
+                    self.bus.cores[id].set_register(index, 0);
                 }
             }
             DebugEffect::Flush { pc } => {
-                let pc = pc.unwrap_or_else(|| self.control.entry_pc(id));
-                self.cores[id].set_pc(pc);
+                let pc = pc.unwrap_or_else(|| self.bus.devices.control.entry_pc(id));
+                self.bus.cores[id].set_pc(pc);
             }
-            DebugEffect::ReadMemory { addr } => self.access_for_debugger(asker, id, addr, None)?,
+            DebugEffect::ReadMemory { addr } => self.access_memory(asker, id, addr, None)?,
             DebugEffect::WriteMemory { addr, value } => {
-                self.access_for_debugger(asker, id, addr, Some(value))?;
+                self.access_memory(asker, id, addr, Some(value))?;
             }
         }
         Ok(())
@@ -140,57 +123,53 @@ impl<O: Observer + ?Sized> Tile<O> {
 
     /// A core is paused because a debugger wanted it: that is no news for whoever drives the tile.
     fn note_pause(&mut self, id: CoreId) {
-        if matches!(self.cores[id].status(), Status::Halted) {
-            let known = self.known_halts.contains(id);
-            self.known_halts.insert(id);
-            if !known {
-                let pc = self.cores[id].pc();
-                self.emit(self.now, AgentId::Core(id), pc, || Event::Halt { core: id });
-            }
+        let halted = matches!(self.bus.cores[id].status(), Status::Halted);
+        if halted && self.bus.stops.has_halted(id) {
+            let pc = self.bus.cores[id].pc();
+            self.bus.emit(self.bus.now, AgentId::Core(id), pc, || Event::Halt { core: id });
         }
+    }
+
+    /// Lets a core that has halted go on.
+    pub(crate) fn resume(&mut self, id: CoreId) {
+        self.bus.stops.goes_on(id);
+        self.bus.cores[id].resume(self.bus.now);
     }
 
     /// A step command for a core: at the right one, an instruction with all it does.
     fn step_core(&mut self, id: CoreId) {
-        self.grant_pushes();
+        self.bus.grant_pushes();
         let needed = risc_debug::STEPS_PER_INSTRUCTION;
-        if !self.cores[id].step_once(&self.shared, needed, self.now) {
+        if !self.bus.cores.step_once(id, needed, self.bus.now) {
             return;
         }
-        let now = self.now;
-        let stores = std::mem::take(&mut self.cores[id].batch.stores);
+        let now = self.bus.now;
+        let stores = std::mem::take(&mut self.bus.cores[id].batch.stores);
         for store in &stores {
-            self.apply_store(id, store, now);
+            self.bus.apply_store(id, store, now);
         }
-        if let Some(fault) = self.cores[id].batch.fault.take() {
-            self.report(fault);
+        if let Some(fault) = self.bus.cores[id].batch.fault.take() {
+            self.bus.report(fault);
         }
-        self.try_request(id, now, now);
+        self.bus.try_request(id, now, now);
         self.finish_access(id);
-        self.hand_over_logs(id);
-        self.cores[id].clear_posted();
+        self.bus.cores.hand_over_logs(id);
+        self.bus.cores[id].clear_posted();
         // It may do the same instruction again when there is room.
-        self.credits_stale = true;
+        self.bus.tensix.credits_stale = true;
         self.note_pause(id);
     }
 
     /// Gives a core the answer that was found between two epochs.
     fn finish_access(&mut self, id: CoreId) {
-        if let Some(answer) = self.answers[id.index()].take() {
-            self.cores[id].complete(&self.shared, answer.value, answer.steady, self.now);
+        if let Some(answer) = self.bus.waits.answers[id.index()].take() {
+            self.bus.cores.complete(id, answer, self.bus.now);
         }
-        self.collect_debug_result(id);
-    }
-
-    /// The answer to a memory read of the debugger goes into the debug registers.
-    pub(crate) fn collect_debug_result(&mut self, id: CoreId) {
-        if let Some(value) = self.cores[id].take_debug_result() {
-            self.control.debug.set_result(id, value);
-        }
+        self.bus.collect_debug_result(id);
     }
 
     /// A memory access as the core would do it.
-    fn access_for_debugger(
+    fn access_memory(
         &mut self,
         asker: Asker,
         id: CoreId,
@@ -203,52 +182,57 @@ impl<O: Observer + ?Sized> Tile<O> {
         }
         if addr < L1_BYTES {
             match value {
-                None => self.control.debug.set_result(id, self.shared.l1.word(addr)),
+                None => {
+                    self.bus.devices.control.debug.set_result(id, self.bus.cores.l1().word(addr));
+                }
                 Some(value) => {
-                    if self.write_l1(addr, value, Width::Word, self.now) {
+                    if self.bus.cores.write_l1(addr, value, Width::Word, self.bus.now) {
                         let width = Width::Word;
                         let (agent, pc) = (AgentId::Core(id), asker.pc);
                         let event = || Event::L1Store { addr, value, width };
-                        self.emit(self.now, agent, pc, event);
+                        self.bus.emit(self.bus.now, agent, pc, event);
                     }
                 }
             }
             return Ok(());
         }
-        match self.cores[id].debug_access(addr, value, self.now) {
+        match self.bus.cores[id].debug_access(addr, value, self.bus.now) {
             riscv::DebugAccess::Done(word) => {
                 if value.is_none() {
-                    self.control.debug.set_result(id, word);
+                    self.bus.devices.control.debug.set_result(id, word);
                 }
                 Ok(())
             }
-            riscv::DebugAccess::Requested => self.request_for_debugger(id),
+            riscv::DebugAccess::Requested => self.request(id),
         }
     }
 
     /// Tries the access a paused core was asked to do. If it has to wait, it is tried again with
     /// every epoch, and the core is not paused meanwhile.
-    fn request_for_debugger(&mut self, id: CoreId) -> Result<(), DeviceFault> {
-        let Some(request) = self.cores[id].batch.request else { return Ok(()) };
+    fn request(&mut self, id: CoreId) -> Result<(), DeviceFault> {
+        let Some(request) = self.bus.cores[id].batch.request else { return Ok(()) };
         let pushes = matches!(request.kind, RequestKind::Store { .. })
-            && crate::route::pushes_into(view(id), id, request.addr)
-                .is_some_and(|(thread, behind)| self.tensix.push_credit(thread, behind) == 0);
+            && crate::route::pushes_into(view(id), id, request.addr).is_some_and(
+                |(thread, behind)| self.bus.tensix.unit.push_credit(thread, behind) == 0,
+            );
         if pushes {
-            self.cores[id].refuse_request();
+            self.bus.cores[id].refuse_request();
             let message = format!("debugger pushes into a full FIFO at {:#010x}", request.addr);
             return Err(fault(Category::NonContractual, "debug-push", message));
         }
-        match self.serve(id, &request, self.now, self.now) {
+        match self.bus.serve(id, &request, self.bus.now, self.bus.now) {
             Ok(served) => {
                 match served {
-                    Served::Done(answer) => self.answers[id.index()] = Some(answer),
-                    Served::Wait(reason) => self.note_wait(id, request.pc, reason, self.now),
+                    Served::Done(answer) => self.bus.waits.answers[id.index()] = Some(answer),
+                    Served::Wait(reason) => {
+                        self.bus.note_wait(id, request.pc, reason, self.bus.now);
+                    }
                 }
                 self.finish_access(id);
                 Ok(())
             }
             Err(fault) => {
-                self.cores[id].refuse_request();
+                self.bus.cores[id].refuse_request();
                 Err(fault)
             }
         }

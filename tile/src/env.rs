@@ -12,22 +12,28 @@ pub(crate) struct TensixEnv<'a, O: ?Sized> {
     pub(crate) overlay: &'a Overlay,
     pub(crate) shared: &'a Shared,
     /// Collected; the tile acts on it after the step.
-    pub(crate) icache_invalidations: &'a mut u8,
     pub(crate) deferred: &'a mut Deferred,
 }
 
 /// What the coprocessor did in a step that concerns others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Deferred {
-    /// L1 words written that somebody holds decoded or watches.
+    /// L1 words written that a core holds decoded or watches.
     pub(crate) touched: Vec<u32>,
     pub(crate) stores: Vec<(u32, u32, Stamp)>,
     pub(crate) loads: Vec<(ThreadId, u8, u32, Stamp)>,
+    /// Cores whose instruction caches are to be invalidated, as RISCV_IC_INVALIDATE has them.
+    pub(crate) icache: u8,
 }
 
 impl Deferred {
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether nothing is to be done but perhaps with instruction caches.
+    pub(crate) fn has_no_access(&self) -> bool {
         self.touched.is_empty() && self.stores.is_empty() && self.loads.is_empty()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.icache == 0 && self.has_no_access()
     }
 }
 
@@ -44,11 +50,11 @@ impl<O: Observer + ?Sized> Env for TensixEnv<'_, O> {
     }
 
     fn invalidate_icache(&mut self, mask: u8, _at: Stamp) {
-        *self.icache_invalidations |= mask;
+        self.deferred.icache |= mask;
     }
 
     fn wants_control(&self) -> bool {
-        *self.icache_invalidations != 0 || !self.deferred.is_empty()
+        !self.deferred.is_empty()
     }
 
     #[inline]

@@ -13,10 +13,88 @@
 //! Of each core and each thread only the first mistake is reported, in `(cycle, agent)` order,
 //! one by one.
 
-use sim_core::GuestError;
+use sim_core::{CoreId, CoreSet, Cycle, GuestError};
 
-/// Where a mistake belongs among those that have not been returned yet, in `(cycle, agent)` order.
-pub(crate) fn place(faults: &[GuestError], fault: &GuestError) -> usize {
-    let key = |fault: &GuestError| (fault.at.cycle, fault.at.agent.code());
-    faults.partition_point(|other| key(other) <= key(fault))
+use crate::waiting::Ebreak;
+
+/// What has stopped, and what of it the host has yet to hear. Not hashed: that a core or a thread stands still is its
+/// own state.
+#[derive(Clone, Debug)]
+pub(crate) struct Stops {
+    /// Cores that have made a mistake since their last reset.
+    failed: CoreSet,
+    /// Mistakes that have not been returned to the host yet, in `(cycle, agent)` order.
+    faults: Vec<GuestError>,
+    /// The first core that has halted since this was asked last.
+    pub(crate) halted: Option<CoreId>,
+    /// Cores whose halt has been told.
+    known_halts: CoreSet,
+    /// Cores that have come to an `ebreak` or `ecall`, for what drives the chip.
+    pub(crate) ebreaks: Vec<Ebreak>,
+}
+
+impl Stops {
+    pub(crate) fn new() -> Self {
+        Self {
+            failed: CoreSet::EMPTY,
+            faults: Vec::new(),
+            halted: None,
+            known_halts: CoreSet::EMPTY,
+            ebreaks: Vec::new(),
+        }
+    }
+
+    /// A core has made a mistake. Gives whether that is its first one since its reset.
+    pub(crate) fn has_failed(&mut self, id: CoreId) -> bool {
+        let again = self.failed.contains(id);
+        self.failed.insert(id);
+        !again
+    }
+
+    /// Keeps a mistake for the host, in its place among the others.
+    pub(crate) fn keep(&mut self, fault: Box<GuestError>) {
+        let key = |fault: &GuestError| (fault.at.cycle, fault.at.agent.code());
+        let place = self.faults.partition_point(|other| key(other) <= key(&fault));
+        self.faults.insert(place, *fault);
+    }
+
+    /// Whether the host has heard of all mistakes.
+    #[inline]
+    pub(crate) fn no_faults(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    /// The next mistake to be returned.
+    #[inline]
+    pub(crate) fn next_fault(&mut self) -> Option<Box<GuestError>> {
+        if self.faults.is_empty() { None } else { self.take_fault() }
+    }
+
+    #[cold]
+    fn take_fault(&mut self) -> Option<Box<GuestError>> {
+        Some(Box::new(self.faults.remove(0)))
+    }
+
+    /// A core stands. Gives whether that is news.
+    pub(crate) fn has_halted(&mut self, id: CoreId) -> bool {
+        let known = self.known_halts.contains(id);
+        self.known_halts.insert(id);
+        !known
+    }
+
+    /// A halted core goes on.
+    pub(crate) fn goes_on(&mut self, id: CoreId) {
+        self.known_halts.remove(id);
+    }
+
+    /// A core has been reset: its next mistake is its first one.
+    pub(crate) fn forget(&mut self, id: CoreId) {
+        self.known_halts.remove(id);
+        self.failed.remove(id);
+    }
+
+    /// A core came to an `ebreak` or `ecall` before `pc`, in an epoch that ends with `cycle`.
+    pub(crate) fn note_ebreak(&mut self, core: CoreId, pc: u32, cycle: Cycle) {
+        self.ebreaks.push(Ebreak { core, pc: pc.wrapping_sub(4), cycle });
+    }
 }

@@ -7,8 +7,9 @@ use sim_core::{AgentId, Context, CoreId, Event, GuestError, Observer, Width};
 use devices::fabric::SunkWrite;
 
 use crate::asker::Asker;
+use crate::debug::Debugger;
 use crate::inputs::Inputs;
-use crate::message::{Input, InputKind};
+use crate::message::{Arrival, Departure, Input, InputKind};
 use crate::tile::Tile;
 
 impl<O: Observer> Tile<O> {
@@ -38,13 +39,13 @@ impl<O: Observer + ?Sized> Tile<O> {
             agent: AgentId::Host,
             core: None,
             pc: 0,
-            cycle: self.now,
-            end: self.now,
+            cycle: self.bus.now,
+            end: self.bus.now,
         }
     }
 
     fn host_error(&self, fault: devices::DeviceFault) -> Box<GuestError> {
-        let at = Context { cycle: self.now, agent: AgentId::Host, pc: None, word: None };
+        let at = Context { cycle: self.bus.now, agent: AgentId::Host, pc: None, word: None };
         Box::new(fault.at(at))
     }
 
@@ -56,12 +57,12 @@ impl<O: Observer + ?Sized> Tile<O> {
     ) -> Result<(), Box<GuestError>> {
         let host = self.host();
         self.note_host_read(addr, bytes.len());
-        self.read_block(host, addr, bytes).map_err(|fault| self.host_error(fault))
+        self.bus.read_block(host, addr, bytes).map_err(|fault| self.host_error(fault))
     }
 
     /// Reads L1, which is nothing to the tile. Bytes beyond the end read as zero.
     pub fn read_l1(&mut self, addr: u32, bytes: &mut [u8]) {
-        self.read_l1_block(addr, bytes);
+        self.bus.cores.read_l1_block(addr, bytes);
     }
 
     /// [`Tile::host_write`]
@@ -72,7 +73,7 @@ impl<O: Observer + ?Sized> Tile<O> {
     ) -> Result<(), Box<GuestError>> {
         let host = self.host();
         self.note_input(|| InputKind::Write { addr, bytes: bytes.into() });
-        self.observer.tell(host.stamp(), || {
+        self.bus.cores.observer.tell(host.stamp(), || {
             let mut first = [0; 4];
             let count = bytes.len().min(4);
             first[..count].copy_from_slice(&bytes[..count]);
@@ -82,16 +83,12 @@ impl<O: Observer + ?Sized> Tile<O> {
                 bytes: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
             }
         });
-        self.refresh_watches();
-        let done = self.write_block(host, addr, bytes);
+        self.bus.refresh_watches();
+        let done = self.bus.write_block(host, addr, bytes);
         if addr >= L1_BYTES {
-            self.settle_between_epochs();
-        } else if std::mem::take(&mut self.watch_hit) {
-            for id in CoreId::ALL {
-                if !self.cores[id].spin_holds(&self.shared.l1) {
-                    self.wake_core(id, self.now);
-                }
-            }
+            self.bus.settle_between_epochs();
+        } else {
+            self.bus.cores.wake_by_stores(self.bus.now);
         }
         done.map_err(|fault| self.host_error(fault))
     }
@@ -99,24 +96,23 @@ impl<O: Observer + ?Sized> Tile<O> {
     /// A byte, half or word of L1.
     #[must_use]
     pub fn l1_value(&self, addr: u32, width: Width) -> u32 {
-        self.shared.l1.read(addr, width)
+        self.bus.cores.l1().read(addr, width)
     }
 
     /// Writes that left the tile for others, oldest first.
     #[must_use]
     pub fn sunk_writes(&self) -> &[SunkWrite] {
-        self.fabric.sink.writes()
+        self.bus.fabric.sink.writes()
     }
 
     /// Lets a core that halted for the debugger go on.
     pub fn resume(&mut self, core: CoreId) {
-        self.known_halts.remove(core);
-        self.cores[core].resume(self.now);
+        Debugger { bus: &mut self.bus }.resume(core);
     }
 
     /// [`Tile::keep_inputs`]
     pub(crate) fn keep_inputs_here(&mut self) {
-        let (config, first) = (self.config, self.snapshot_here(None));
+        let (config, first) = (self.bus.config, self.snapshot_here(None));
         self.kept = Some(Box::new(Inputs { config, first, inputs: Vec::new() }));
     }
 
@@ -137,16 +133,39 @@ impl<O: Observer + ?Sized> Tile<O> {
     }
 
     pub(crate) fn note_input(&mut self, kind: impl FnOnce() -> InputKind) {
-        let cycle = self.now;
+        let cycle = self.bus.now;
         if let Some(kept) = &mut self.kept {
             kept.inputs.push(Input { cycle, kind: kind() });
         }
     }
 
-    /// L1 is not changed by who reads it.
+    /// Notes a read of the host, unless it is of L1, which no read changes.
     pub(crate) fn note_host_read(&mut self, addr: u32, bytes: usize) {
         if u64::from(addr) + bytes as u64 > u64::from(L1_BYTES) {
             self.note_input(|| InputKind::Read { addr, bytes });
         }
+    }
+
+    /// [`Tile::receive`]
+    pub(crate) fn receive_here(&mut self, arrival: Arrival) {
+        self.note_input(|| InputKind::Arrival(arrival.clone()));
+        self.bus.fabric.receive(arrival, self.bus.now);
+    }
+
+    /// Whether there are messages to others.
+    #[must_use]
+    pub fn has_departures(&self) -> bool {
+        self.bus.fabric.has_departures()
+    }
+
+    /// The core that has a NoC initiator's last command from that instruction.
+    #[must_use]
+    pub fn issuer(&self, pc: u32) -> Option<CoreId> {
+        self.bus.fabric.issuer(pc)
+    }
+
+    /// Takes the messages to others, oldest first.
+    pub fn take_departures(&mut self) -> std::vec::Drain<'_, Departure> {
+        self.bus.fabric.take_departures()
     }
 }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use devices::DeviceFault;
 use sim_core::agent::PAGE_OBSERVED;
 use sim_core::l1::PAGE_BYTES;
-use sim_core::{AgentId, CoreId, Cycle, Event, L1, Observer, Width};
+use sim_core::{AgentId, Category, CoreId, Cycle, Event, L1, Observer, Width};
 
-use crate::asker::Asker;
-use crate::tile::Tile;
+use crate::asker::{Asker, fault};
+use crate::cores::Cores;
 
-impl<O: Observer + ?Sized> Tile<O> {
+impl<O: Observer + ?Sized> Cores<O> {
     /// The one way into L1 outside a lone runner: keeps decoded code and watches right. Returns
     /// whether the page is observed.
     #[inline]
@@ -27,10 +28,10 @@ impl<O: Observer + ?Sized> Tile<O> {
     #[cold]
     fn code_changes(&mut self, addr: u32, bytes: u32, flags: u8, end: Cycle) {
         for id in CoreId::ALL {
-            if flags >> id as u8 & 1 == 1 && self.cores[id].holds_code(addr, bytes) {
+            if flags >> id as u8 & 1 == 1 && self.slots[id].holds_code(addr, bytes) {
                 // What it did until now it did with the old code.
-                self.wake_core(id, end);
-                self.cores[id].invalidate_code(addr, bytes);
+                self.wake(id, end);
+                self.slots[id].invalidate_code(addr, bytes);
             }
         }
     }
@@ -77,7 +78,7 @@ impl<O: Observer + ?Sized> Tile<O> {
         }
     }
 
-    /// The same word by word, in an observed page.
+    /// Writes word by word, in an observed page.
     fn write_l1_words(&mut self, asker: Asker, addr: u32, bytes: &[u8]) {
         let (mut at, mut rest) = (addr, bytes);
         while !rest.is_empty() {
@@ -92,4 +93,13 @@ impl<O: Observer + ?Sized> Tile<O> {
             (at, rest) = (at + width.bytes(), &rest[width.bytes() as usize..]);
         }
     }
+}
+
+/// Whether so many bytes from `addr` on lie in L1.
+pub(crate) fn check_l1(addr: u32, bytes: usize) -> Result<(), DeviceFault> {
+    if u32::try_from(bytes).is_ok_and(|bytes| L1::contains(addr, bytes)) {
+        return Ok(());
+    }
+    let message = format!("{bytes} bytes at {addr:#x} reach beyond the end of L1");
+    Err(fault(Category::UndefinedBehavior, "beyond-l1", message))
 }

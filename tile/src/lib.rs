@@ -12,11 +12,15 @@
 //! * [`Quiescence`] says who waits for what once nothing moves any more.
 
 mod ahead;
+mod alone;
 mod asker;
+mod bus;
 mod commit;
 mod config;
+mod cores;
 mod debug;
 mod debug_bus;
+mod devices;
 mod doors;
 mod env;
 mod epoch;
@@ -29,6 +33,7 @@ mod l1_access;
 mod loads;
 mod message;
 mod plan;
+mod posted;
 mod quiesce;
 mod registers;
 mod route;

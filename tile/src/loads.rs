@@ -2,20 +2,22 @@
 
 use devices::{DeviceFault, ExternalRead, PcBufRead, ReadClass};
 use memory_map::{Hit, Target, lookup};
+use sim_core::l1::L1_BYTES;
 use sim_core::{
     Category, CoreId, Cycle, Event, Observer, RequestKind, ThreadId, WaitReason, Width,
 };
 
 use crate::asker::{Asker, fault, view};
+use crate::bus::Bus;
+use crate::l1_access::check_l1;
 use crate::route::{
     local_ram, mailbox_peer, overlay_register, pcbuf_thread, push_target, ttsync_reason, unmapped,
     unseen,
 };
-use crate::tile::Tile;
 use crate::waiting::{Answer, Served};
 use crate::{debug_bus, tdma};
 
-impl<O: Observer + ?Sized> Tile<O> {
+impl<O: Observer + ?Sized> Bus<O> {
     /// A load by a core; some block.
     pub(crate) fn load_for_core(
         &mut self,
@@ -28,31 +30,14 @@ impl<O: Observer + ?Sized> Tile<O> {
             lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "load from", addr))?;
         let (cycle, agent, pc) = (asker.cycle, asker.agent, asker.pc);
         let popped = |value| Ok(Served::Done(Answer { value, steady: false }));
-        let held = tdma::waits_for_instructions(&self.tensix, self.tracked, (id, hit, false));
-        if let Some(reason) = held.or_else(|| tdma::waits_for_tile(&self.tensix, hit)) {
+        let held =
+            tdma::waits_for_instructions(&self.tensix.unit, self.tensix.tracked, (id, hit, false));
+        if let Some(reason) = held.or_else(|| tdma::waits_for_tile(&self.tensix.unit, hit)) {
             return Ok(Served::Wait(reason));
         }
         match (hit.target, id.thread()) {
-            (Target::Mailbox, _) => {
-                let from = mailbox_peer(addr);
-                if addr & 4 != 0 {
-                    let value = self.mailboxes.status(from, id);
-                    return Ok(Served::Done(Answer { value, steady: true }));
-                }
-                match self.mailboxes.pop(from, id)? {
-                    Some((value, depth)) => {
-                        self.emit(cycle, agent, pc, || Event::MailboxPop {
-                            from,
-                            to: id,
-                            value,
-                            depth,
-                        });
-                        popped(value)
-                    }
-                    None => Ok(Served::Wait(WaitReason::MailboxEmpty { from, to: id })),
-                }
-            }
-            (Target::PcBufOwn, Some(thread)) => match self.pcbufs.pop(thread) {
+            (Target::Mailbox, _) => self.load_mailbox(asker, id, addr),
+            (Target::PcBufOwn, Some(thread)) => match self.devices.pcbufs.pop(thread) {
                 PcBufRead::Value { value, depth } => {
                     self.emit(cycle, agent, pc, || Event::PcBufPop { thread, value, depth });
                     popped(value)
@@ -61,11 +46,11 @@ impl<O: Observer + ?Sized> Tile<O> {
                 PcBufRead::Wait => Ok(Served::Wait(WaitReason::PcBufEmpty { thread })),
             },
             (Target::TtSync, Some(thread)) => {
-                let done = self.pcbufs.releases_ttsync(thread)
+                let done = self.devices.pcbufs.releases_ttsync(thread)
                     || if hit.offset == 0 {
-                        self.tensix.thread_idle(thread)
+                        self.tensix.unit.thread_idle(thread)
                     } else {
-                        !self.tensix.mop_busy(thread)
+                        !self.tensix.unit.mop_busy(thread)
                     };
                 let reason = ttsync_reason(hit.offset, thread);
                 if !done {
@@ -78,9 +63,9 @@ impl<O: Observer + ?Sized> Tile<O> {
             (Target::PcBufT0 | Target::PcBufT1 | Target::PcBufT2, _) => {
                 let thread = pcbuf_thread(hit.target);
                 let reader_blocked = self.reads_pcbuf(thread);
-                let idle = self.tensix.thread_idle(thread);
+                let idle = self.tensix.unit.thread_idle(thread);
                 let reason = WaitReason::PcBufDrain { thread };
-                if !self.pcbufs.drained(thread, reader_blocked, idle) {
+                if !self.devices.pcbufs.drained(thread, reader_blocked, idle) {
                     return Ok(Served::Wait(reason));
                 }
                 self.emit(cycle, agent, pc, || Event::SyncDone { thread, reason });
@@ -90,10 +75,25 @@ impl<O: Observer + ?Sized> Tile<O> {
         }
     }
 
+    /// A load from a mailbox, or of how much is in it.
+    fn load_mailbox(&mut self, asker: Asker, to: CoreId, addr: u32) -> Result<Served, DeviceFault> {
+        let from = mailbox_peer(addr);
+        if addr & 4 != 0 {
+            let value = self.devices.mailboxes.status(from, to);
+            return Ok(Served::Done(Answer { value, steady: true }));
+        }
+        let Some((value, depth)) = self.devices.mailboxes.pop(from, to)? else {
+            return Ok(Served::Wait(WaitReason::MailboxEmpty { from, to }));
+        };
+        let Asker { cycle, agent, pc, .. } = asker;
+        self.emit(cycle, agent, pc, || Event::MailboxPop { from, to, value, depth });
+        Ok(Served::Done(Answer { value, steady: false }))
+    }
+
     /// Whether the TRISC of `thread` is blocked in a read of its PCBuf.
     fn reads_pcbuf(&self, thread: ThreadId) -> bool {
         let core = thread.core();
-        self.answers[core.index()].is_none()
+        self.waits.answers[core.index()].is_none()
             && self.cores[core].batch.request.is_some_and(|request| {
                 request.kind == RequestKind::Load
                     && lookup(view(core), request.addr)
@@ -118,7 +118,7 @@ impl<O: Observer + ?Sized> Tile<O> {
             };
         }
         if let (Target::Dst, Some(thread)) = (hit.target, asker.core.and_then(CoreId::thread)) {
-            let loaded = self.tensix.read_dst_window(thread, hit.offset, width);
+            let loaded = self.tensix.unit.read_dst_window(thread, hit.offset, width);
             let value = self.through_door(asker, loaded)?;
             return Ok(Answer { value, steady: false });
         }
@@ -135,38 +135,40 @@ impl<O: Observer + ?Sized> Tile<O> {
         let classed = |value, class| Ok(Answer { value, steady: class == ReadClass::Pure });
         match (hit.target, own) {
             (Target::TileControl, _) => {
-                let value = match self.control.external_read(offset) {
+                let value = match self.devices.control.external_read(offset) {
                     Some(external) => self.debug_read(external, addr, asker.end)?,
-                    None => self.control.read(offset, asker.cycle)?,
+                    None => self.devices.control.read(offset, asker.cycle)?,
                 };
                 classed(value, devices::TileControl::read_class(offset))
             }
             (Target::TdmaRisc, _) => classed(
-                tdma::load(&mut self.tensix, &self.tdma, &asker, offset)?,
+                tdma::load(&mut self.tensix.unit, &self.devices.tdma, &asker, offset)?,
                 devices::Tdma::read_class(offset),
             ),
             (Target::Noc0, _) => {
-                classed(self.nius[0].read(offset)?, devices::Niu::read_class(offset))
+                classed(self.devices.nius[0].read(offset)?, devices::Niu::read_class(offset))
             }
             (Target::Noc1, _) => {
-                classed(self.nius[1].read(offset)?, devices::Niu::read_class(offset))
+                classed(self.devices.nius[1].read(offset)?, devices::Niu::read_class(offset))
             }
             (Target::Overlay, _) => {
                 let (stream, register) = overlay_register(offset);
-                steady(self.overlay.read(stream, register)?)
+                steady(self.devices.overlay.read(stream, register)?)
             }
-            (Target::Pic, _) => classed(self.pic.read(offset)?, devices::Pic::read_class(offset)),
+            (Target::Pic, _) => {
+                classed(self.devices.pic.read(offset)?, devices::Pic::read_class(offset))
+            }
             (Target::PcSnapshot, _) => self.pc_snapshot(asker, offset, addr),
-            (Target::GprOwn, Some(thread)) => steady(self.tensix.read_gpr(thread, offset / 4)),
+            (Target::GprOwn, Some(thread)) => steady(self.tensix.unit.read_gpr(thread, offset / 4)),
             (Target::GprAll, _) => match ThreadId::from_index((offset / 4 / 64) as usize) {
-                Some(thread) => steady(self.tensix.read_gpr(thread, offset / 4 % 64)),
+                Some(thread) => steady(self.tensix.unit.read_gpr(thread, offset / 4 % 64)),
                 None => Err(unmapped(asker.view, "load from", addr)),
             },
-            (Target::TensixCfg, _) => match self.tensix.read_config(offset / 4) {
+            (Target::TensixCfg, _) => match self.tensix.unit.read_config(offset / 4) {
                 Some(value) => steady(value),
                 None => Err(unmapped(asker.view, "load from", addr)),
             },
-            (Target::Semaphores, _) => steady(self.tensix.read_semaphore(offset / 4)),
+            (Target::Semaphores, _) => steady(self.tensix.unit.read_semaphore(offset / 4)),
             _ if push_target(hit.target, asker.core).is_some()
                 || hit.target == Target::MopCfgOwn =>
             {
@@ -182,7 +184,7 @@ impl<O: Observer + ?Sized> Tile<O> {
             return Err(unmapped(asker.view, "load from", addr));
         };
         // Of a parked core the loop head would be shown; put it where it is.
-        self.wake_core(core, asker.end);
+        self.cores.wake(core, asker.end);
         Ok(Answer { value: self.cores[core].pc(), steady: false })
     }
 
@@ -193,10 +195,12 @@ impl<O: Observer + ?Sized> Tile<O> {
         end: Cycle,
     ) -> Result<u32, DeviceFault> {
         match what {
-            ExternalRead::InstructionFifoStatus => Ok(self.tensix.instrn_buf_status()),
-            ExternalRead::ConfigWord { index } => Ok(self.tensix.read_config(index).unwrap_or(0)),
+            ExternalRead::InstructionFifoStatus => Ok(self.tensix.unit.instrn_buf_status()),
+            ExternalRead::ConfigWord { index } => {
+                Ok(self.tensix.unit.read_config(index).unwrap_or(0))
+            }
             ExternalRead::Array { command, enabled } => {
-                let value = if enabled { self.tensix.debug_array(command) } else { None };
+                let value = if enabled { self.tensix.unit.debug_array(command) } else { None };
                 value.ok_or_else(|| unseen("debug array", command, addr))
             }
             ExternalRead::DebugBus { select } => {
@@ -211,15 +215,43 @@ impl<O: Observer + ?Sized> Tile<O> {
         let (enabled, word) = (select >> 29 & 1 == 1, select >> 25 & 3);
         let (stop, signals) = (select >> 16 & 0xFF, select & 0xFFFF);
         if !enabled || stop != debug_bus::CORES {
-            return self.tensix.debug_bus(select);
+            return self.tensix.unit.debug_bus(select);
         }
         let (core, group) = debug_bus::group(signals)?;
         // Of a parked core the loop head would be shown; put it where it is.
-        self.wake_core(core, now);
-        Some(
-            (debug_bus::Signals { cores: &self.cores, tensix: &self.tensix, pcbufs: &self.pcbufs }
-                .of(core, group)
-                >> (32 * word)) as u32,
-        )
+        self.cores.wake(core, now);
+        let Self { cores, tensix, devices, .. } = self;
+        let signals = debug_bus::Signals {
+            cores: &cores.slots,
+            tensix: &tensix.unit,
+            pcbufs: &devices.pcbufs,
+        };
+        Some((signals.of(core, group) >> (32 * word)) as u32)
+    }
+
+    /// Reads a block through the NoC's view: L1, or aligned words of registers.
+    pub(crate) fn read_block(
+        &mut self,
+        asker: Asker,
+        addr: u32,
+        bytes: &mut [u8],
+    ) -> Result<(), DeviceFault> {
+        if addr < L1_BYTES {
+            check_l1(addr, bytes.len())?;
+            self.cores.read_l1_block(addr, bytes);
+            return Ok(());
+        }
+        let (mut at, mut rest) = (addr, bytes);
+        while !rest.is_empty() {
+            // One device read per word, however many of its bytes are wanted.
+            let word = self.load_as(asker, at & !3, Width::Word)?.value.to_le_bytes();
+            let skip = (at & 3) as usize;
+            let count = rest.len().min(4 - skip);
+            let (head, tail) = rest.split_at_mut(count);
+            head.copy_from_slice(&word[skip..skip + count]);
+            at = (at & !3).wrapping_add(4);
+            rest = tail;
+        }
+        Ok(())
     }
 }

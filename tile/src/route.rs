@@ -3,17 +3,19 @@
 use devices::overlay::index;
 use devices::{DeviceFault, TileControlEffect};
 use memory_map::{Hit, Target, View, lookup};
-use riscv::Status;
+use sim_core::l1::L1_BYTES;
 use sim_core::{
-    AgentId, AmoOp, Category, CoreId, Cycle, Event, GuestError, Observer, Request, RequestKind,
-    Store, ThreadId, WaitReason, Width,
+    AgentId, AmoOp, Category, Context, CoreId, Cycle, Event, Observer, Request, RequestKind, Store,
+    ThreadId, WaitReason, Width,
 };
-use tensix::{DoorError, Origin};
+use tensix::Origin;
 
 use crate::asker::{Asker, fault, view};
-use crate::tile::Tile;
+use crate::bus::Bus;
+use crate::debug::Debugger;
+use crate::l1_access::check_l1;
+use crate::tdma;
 use crate::waiting::{Answer, Served};
-use crate::{faults, tdma};
 
 /// CSR numbers the commit phase answers `[isa-bh: TensixTile/BabyRISCV/CSRs.md]`.
 const TT_CFG_QSTATUS: u32 = 0xBC0;
@@ -49,52 +51,55 @@ fn narrow(what: &str, addr: u32, width: Width) -> DeviceFault {
     fault(Category::UndefinedBehavior, "narrow-device-access", message)
 }
 
-impl<O: Observer + ?Sized> Tile<O> {
-    /// Notes a mistake and stops who made it.
-    #[cold]
-    pub(crate) fn report(&mut self, fault: Box<GuestError>) {
-        let first = match fault.at.agent {
-            AgentId::Core(id) => {
-                let again = self.failed.contains(id);
-                self.failed.insert(id);
-                if !matches!(self.cores[id].status(), Status::Reset) {
-                    // It went on to the end of the epoch, perhaps into a loop it was parked in.
-                    self.wake_core(id, self.config.epoch.end_of_epoch(fault.at.cycle));
-                    self.cores[id].stop_faulted();
-                }
-                !again
-            }
-            AgentId::Thread(thread) => self.tensix.stop_thread(thread),
-            AgentId::Unit(_) | AgentId::Noc(_) | AgentId::Host => true,
-        };
-        if first {
-            let place = faults::place(&self.faults, &fault);
-            self.faults.insert(place, *fault);
+impl<O: Observer + ?Sized> Bus<O> {
+    /// A posted store of a core takes effect.
+    pub(crate) fn apply_store(&mut self, id: CoreId, store: &Store, end: Cycle) {
+        if store.addr < L1_BYTES {
+            self.cores.apply_l1_store(id, store, end);
+            return;
+        }
+        self.changes.this_cycle = true;
+        if let Err(fault) = self.device_store(id, store, end) {
+            let at = Context {
+                cycle: store.cycle,
+                agent: AgentId::Core(id),
+                pc: Some(store.pc),
+                word: None,
+            };
+            self.report(Box::new(fault.at(at)));
         }
     }
 
-    /// What the coprocessor's front door gave; if it refused and that check is lowered, nothing.
-    pub(crate) fn through_door<T: Default>(
+    /// Writes a block through the NoC's view: L1, or aligned words of registers.
+    pub(crate) fn write_block(
         &mut self,
         asker: Asker,
-        passed: Result<T, DoorError>,
-    ) -> Result<T, DeviceFault> {
-        passed.or_else(|error| match self.tensix.door_refused(error, asker.stamp()) {
-            Ok(()) => Ok(T::default()),
-            Err(error) => {
-                let row = error.check().row();
-                Err(DeviceFault::new(row.category, row.id, error.to_string()))
+        addr: u32,
+        bytes: &[u8],
+    ) -> Result<(), DeviceFault> {
+        if addr < L1_BYTES {
+            check_l1(addr, bytes.len())?;
+            self.cores.write_l1_block(asker, addr, bytes);
+            return Ok(());
+        }
+        let mut at = addr;
+        for chunk in bytes.chunks(4) {
+            if at & 3 != 0 || chunk.len() != 4 {
+                let message = format!(
+                    "write of {} bytes to {addr:#010x}: registers take aligned words only",
+                    bytes.len()
+                );
+                return Err(fault(Category::UndefinedBehavior, "narrow-device-access", message));
             }
-        })
+            let word = u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]);
+            self.store_as(asker, at, word, Width::Word)?;
+            at += 4;
+        }
+        Ok(())
     }
 
     /// A posted store of a core to anything but L1.
-    pub(crate) fn device_store(
-        &mut self,
-        id: CoreId,
-        store: &Store,
-        end: Cycle,
-    ) -> Result<(), DeviceFault> {
+    fn device_store(&mut self, id: CoreId, store: &Store, end: Cycle) -> Result<(), DeviceFault> {
         let asker = Asker {
             view: view(id),
             agent: AgentId::Core(id),
@@ -121,14 +126,14 @@ impl<O: Observer + ?Sized> Tile<O> {
             }
             let core = asker.core.unwrap_or(CoreId::Brisc);
             let origin = Origin { core, pc: asker.pc };
-            if let Err(error) = self.push(thread, after_mop, value, origin, asker.cycle) {
+            if let Err(error) = self.push((thread, after_mop), value, origin, asker.cycle) {
                 self.report(error);
             }
             return Ok(());
         }
-        self.observer.tell(asker.stamp(), || Event::DeviceStore { addr, value, width });
+        self.cores.observer.tell(asker.stamp(), || Event::DeviceStore { addr, value, width });
         if let Some((core, offset)) = local_ram(hit) {
-            self.wake_core(core, asker.end);
+            self.cores.wake(core, asker.end);
             return if self.cores[core].write_local(offset, value, width) {
                 Ok(())
             } else {
@@ -136,7 +141,7 @@ impl<O: Observer + ?Sized> Tile<O> {
             };
         }
         if let (Target::Dst, Some(thread)) = (hit.target, asker.core.and_then(CoreId::thread)) {
-            let stored = self.tensix.write_dst_window(thread, hit.offset, value, width);
+            let stored = self.tensix.unit.write_dst_window(thread, hit.offset, value, width);
             self.show_cells(asker.stamp());
             return self.through_door(asker, stored);
         }
@@ -162,8 +167,10 @@ impl<O: Observer + ?Sized> Tile<O> {
         match (hit.target, own) {
             (Target::TileControl, _) => self.control_store(asker, offset, value),
             (Target::TdmaRisc, _) => {
-                let Self { tensix, tdma, .. } = self;
-                if let Err(error) = tdma::store(tensix, tdma, &asker, (offset, value))? {
+                let Self { tensix, devices, .. } = self;
+                let stored =
+                    tdma::store(&mut tensix.unit, &mut devices.tdma, &asker, (offset, value))?;
+                if let Err(error) = stored {
                     self.report(Box::new(error));
                 }
                 Ok(())
@@ -171,18 +178,18 @@ impl<O: Observer + ?Sized> Tile<O> {
             (Target::Noc0, _) => self.noc_store(asker, 0, offset, value),
             (Target::Noc1, _) => self.noc_store(asker, 1, offset, value),
             (Target::Overlay, _) => self.overlay_store(asker, offset, value),
-            (Target::Pic, _) => self.pic.write(offset, value),
+            (Target::Pic, _) => self.devices.pic.write(offset, value),
             (Target::MopCfgOwn, Some(thread)) => {
-                let stored = self.tensix.write_mop_config(thread, offset / 4, value);
+                let stored = self.tensix.unit.write_mop_config(thread, offset / 4, value);
                 self.through_door(asker, stored)
             }
             (Target::GprOwn, Some(thread)) => {
-                self.tensix.write_gpr(thread, offset / 4, value);
+                self.tensix.unit.write_gpr(thread, offset / 4, value);
                 Ok(())
             }
             (Target::GprAll, _) => match ThreadId::from_index((offset / 4 / 64) as usize) {
                 Some(thread) => {
-                    self.tensix.write_gpr(thread, offset / 4 % 64, value);
+                    self.tensix.unit.write_gpr(thread, offset / 4 % 64, value);
                     Ok(())
                 }
                 None => Err(unmapped(asker.view, "store to", addr)),
@@ -206,10 +213,34 @@ impl<O: Observer + ?Sized> Tile<O> {
         }
     }
 
+    /// A store to an NIU register; may start a request.
+    fn noc_store(
+        &mut self,
+        asker: Asker,
+        noc: u8,
+        offset: u32,
+        value: u32,
+    ) -> Result<(), DeviceFault> {
+        let niu = &mut self.devices.nius[usize::from(noc & 1)];
+        let Some(packet) = niu.write(offset, value, asker.cycle)? else { return Ok(()) };
+        let ticket = self.fabric.launch(&packet, asker)? as u32;
+        self.emit(asker.cycle, asker.agent, asker.pc, || Event::NocIssue {
+            noc,
+            initiator: packet.initiator,
+            control: packet.control,
+            addr: packet.address(),
+            coordinate: packet.coordinate(),
+            bytes: packet.bytes(),
+            ticket,
+            packets: packet.parts(),
+        });
+        Ok(())
+    }
+
     fn overlay_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
         let (stream, register) = overlay_register(offset);
-        let changes = self.overlay.write(stream, register, value)?;
-        self.tensix.wake();
+        let changes = self.devices.overlay.write(stream, register, value)?;
+        self.tensix.unit.wake();
         // The counters that follow a buffer size, up to 32 for each page of a circular buffer, say what the
         // size says.
         let follows = |other: u16| {
@@ -217,7 +248,7 @@ impl<O: Observer + ?Sized> Tile<O> {
                 && other >= index::REMOTE_DEST_BUF_SPACE_AVAILABLE
         };
         for change in changes.iter().filter(|change| !follows(change.register)) {
-            self.observer.tell(asker.stamp(), || Event::Stream {
+            self.cores.observer.tell(asker.stamp(), || Event::Stream {
                 stream,
                 register: change.register,
                 before: change.before,
@@ -228,54 +259,55 @@ impl<O: Observer + ?Sized> Tile<O> {
     }
 
     fn control_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
-        let before = self.control.soft_reset();
-        let effect = self.control.write(offset, value, asker.cycle)?;
+        let before = self.devices.control.soft_reset();
+        let effect = self.devices.control.write(offset, value, asker.cycle)?;
         match effect {
             None => {}
             Some(TileControlEffect::Reset { entered, left, .. }) => {
                 for core in entered.iter() {
                     self.enter_reset(core, asker);
                 }
-                self.tensix.apply_soft_reset(before, self.control.soft_reset());
+                self.tensix.unit.apply_soft_reset(before, self.devices.control.soft_reset());
                 for core in left.iter() {
                     self.leave_reset(core, asker);
                 }
             }
-            Some(TileControlEffect::PcBufOverride(value)) => self.pcbufs.set_override(value),
+            Some(TileControlEffect::PcBufOverride(value)) => {
+                self.devices.pcbufs.set_override(value);
+            }
             Some(TileControlEffect::DebugPush { threads, word }) => {
                 let core = asker.core.unwrap_or(CoreId::Brisc);
                 let origin = Origin { core, pc: asker.pc };
                 for thread in ThreadId::ALL {
                     if threads >> thread as u8 & 1 == 1
-                        && let Err(error) = self.push(thread, true, word, origin, asker.cycle)
+                        && let Err(error) = self.push((thread, true), word, origin, asker.cycle)
                     {
                         self.report(error);
                     }
                 }
             }
             Some(TileControlEffect::DebugBusControl { .. }) => {}
-            Some(TileControlEffect::CoreDebug(access)) => self.debug_access(asker, access)?,
+            Some(TileControlEffect::CoreDebug(access)) => {
+                Debugger { bus: self }.access(asker, access)?;
+            }
         }
         Ok(())
     }
 
     fn enter_reset(&mut self, core: CoreId, asker: Asker) {
-        self.wake_core(core, asker.end);
+        self.cores.wake(core, asker.end);
         self.cores[core].hold();
-        if self.control.clears_debug_registers(core) {
-            self.control.debug.reset_core(core);
-            self.cores[core].set_watchpoints(&self.shared, Default::default(), asker.end);
+        if self.devices.control.clears_debug_registers(core) {
+            self.devices.control.debug.reset_core(core);
+            self.cores.set_watchpoints(core, Default::default(), asker.end);
         }
-        self.answers[core.index()] = None;
-        self.core_waits[core.index()] = None;
-        self.push_waits[core.index()] = None;
-        self.known_halts.remove(core);
-        self.failed.remove(core);
+        self.waits.forget(core);
+        self.stops.forget(core);
         if core != CoreId::Ncrisc {
-            self.mailboxes.clear_writer(core);
+            self.devices.mailboxes.clear_writer(core);
         }
         if let Some(thread) = core.thread() {
-            self.tensix.reset_thread_frontend(thread);
+            self.tensix.unit.reset_thread_frontend(thread);
         }
         self.emit(asker.cycle, asker.agent, asker.pc, || Event::Reset {
             core,
@@ -285,11 +317,11 @@ impl<O: Observer + ?Sized> Tile<O> {
     }
 
     fn leave_reset(&mut self, core: CoreId, asker: Asker) {
-        let pc = self.control.entry_pc(core);
+        let pc = self.devices.control.entry_pc(core);
         if let Some(thread) = core.thread() {
-            self.pcbufs.clear(thread);
+            self.devices.pcbufs.clear(thread);
         }
-        let keep = !self.control.clears_local_ram(core);
+        let keep = !self.devices.control.clears_local_ram(core);
         self.cores[core].release(pc, asker.end, keep);
         self.emit(asker.cycle, asker.agent, asker.pc, || Event::Reset {
             core,
@@ -328,8 +360,8 @@ impl<O: Observer + ?Sized> Tile<O> {
 
     fn status_csr(&self, id: CoreId, number: u32) -> Result<Answer, DeviceFault> {
         let value = match number {
-            TT_CFG_QSTATUS => self.tensix.queue_status(id.thread()),
-            TT_CFG_BSTATUS => self.tensix.busy_status(id.thread()),
+            TT_CFG_QSTATUS => self.tensix.unit.queue_status(id.thread()),
+            TT_CFG_BSTATUS => self.tensix.unit.busy_status(id.thread()),
             _ => {
                 let message = format!(
                     "CSR {number:#x} shows an overlay stream; which one is not publicly documented"
@@ -347,13 +379,13 @@ impl<O: Observer + ?Sized> Tile<O> {
         op: AmoOp,
         operand: u32,
     ) -> Result<Answer, DeviceFault> {
-        if addr >= sim_core::l1::L1_BYTES {
+        if addr >= L1_BYTES {
             let message = format!("atomic at {addr:#010x}: atomics work on L1 only");
             return Err(fault(Category::UndefinedBehavior, "atomic-outside-l1", message));
         }
-        let before = self.shared.l1.word(addr);
+        let before = self.cores.l1().word(addr);
         let after = op.apply(before, operand);
-        self.write_l1(addr, after, Width::Word, asker.end);
+        self.cores.write_l1(addr, after, Width::Word, asker.end);
         self.emit(asker.cycle, asker.agent, asker.pc, || Event::L1Atomic { addr, before, after });
         Ok(Answer { value: before, steady: false })
     }
@@ -374,31 +406,32 @@ impl<O: Observer + ?Sized> Tile<O> {
             return Err(narrow("store to", addr, width));
         }
         if let Some(reason) =
-            tdma::waits_for_instructions(&self.tensix, self.tracked, (id, hit, true))
+            tdma::waits_for_instructions(&self.tensix.unit, self.tensix.tracked, (id, hit, true))
         {
             return Ok(Served::Wait(reason));
         }
         match hit.target {
             Target::Mailbox => {
                 let to = mailbox_peer(addr);
-                if !self.mailboxes.can_push(id, to)? {
+                if !self.devices.mailboxes.can_push(id, to)? {
                     // All mailboxes that a core writes share their room.
-                    let to = self.mailboxes.holder(id, to);
+                    let to = self.devices.mailboxes.holder(id, to);
                     return Ok(Served::Wait(WaitReason::MailboxFull { from: id, to }));
                 }
-                let depth = self.mailboxes.push(id, to, value)?;
+                let depth = self.devices.mailboxes.push(id, to, value)?;
                 self.emit(cycle, agent, pc, || Event::MailboxPush { from: id, to, value, depth });
             }
             Target::PcBufT0 | Target::PcBufT1 | Target::PcBufT2 => {
                 let thread = pcbuf_thread(hit.target);
-                if !self.pcbufs.can_push(thread) {
+                if !self.devices.pcbufs.can_push(thread) {
                     return Ok(Served::Wait(WaitReason::PcBufFull { thread }));
                 }
-                let depth = self.pcbufs.push(thread, value)?;
+                let depth = self.devices.pcbufs.push(thread, value)?;
                 self.emit(cycle, agent, pc, || Event::PcBufPush { thread, value, depth });
             }
             Target::TdmaRisc
-                if devices::Tdma::is_command(hit.offset) && self.tensix.tdma_queue_is_full() =>
+                if devices::Tdma::is_command(hit.offset)
+                    && self.tensix.unit.tdma_queue_is_full() =>
             {
                 return Ok(Served::Wait(WaitReason::TdmaQueueFull));
             }

@@ -117,14 +117,14 @@ mod tests {
         let (from, to) = (CoreId::Trisc0, CoreId::Trisc1);
         assert!(!tile.suppose(Supposition::Room { from, to }), "there was no word");
         assert!(tile.suppose(Supposition::Word { from, to, value: 7 }));
-        assert_eq!(tile.mailboxes.values(from, to).collect::<Vec<_>>(), [7]);
+        assert_eq!(tile.bus.devices.mailboxes.values(from, to).collect::<Vec<_>>(), [7]);
         assert!(tile.suppose(Supposition::Room { from, to }));
-        assert_eq!(tile.mailboxes.depth(from, to), 0);
+        assert_eq!(tile.bus.devices.mailboxes.depth(from, to), 0);
         assert!(tile.suppose(Supposition::L1 { addr: 0x3_0000, value: 9 }));
         assert_eq!(tile.l1_value(0x3_0000, Width::Word), 9);
         assert!(tile.suppose(Supposition::Stream { stream: 3, register: 10, more: 2 }));
-        assert_eq!(tile.overlay.read(3, 10), Ok(2));
+        assert_eq!(tile.bus.devices.overlay.read(3, 10), Ok(2));
         assert!(tile.suppose(Supposition::Semaphore { index: 4, raised: true }));
-        assert_eq!(tile.tensix.read_semaphore(4), 1);
+        assert_eq!(tile.bus.tensix.unit.read_semaphore(4), 1);
     }
 }

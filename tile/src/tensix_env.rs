@@ -1,152 +1,151 @@
-//! The coprocessor among the others: it is run, and what it did is acted upon.
+//! The coprocessor with its environment: what it may look at while it runs, what of it others have been told, and
+//! what it did that they have yet to act on.
 
-use devices::DeviceFault;
-use memory_map::View;
+use devices::Overlay;
 use sim_core::observer::{Doing, Glimpse};
-use sim_core::{Context, Cycle, GuestError, Observer, Stamp, ThreadId, Width};
-use tensix::Origin;
+use sim_core::{CoreId, Cycle, GuestError, Observer, Stamp, StateHasher, ThreadId};
+use tensix::{Coprocessor, Origin};
 
-use crate::asker::Asker;
+use crate::config::TileConfig;
+use crate::cores::Cores;
 use crate::env::{Deferred, TensixEnv};
-use crate::tile::Tile;
 
-impl<O: Observer + ?Sized> Tile<O> {
-    /// Runs `act` on the coprocessor with its view of the rest.
-    pub(crate) fn with_tensix<R>(
-        &mut self,
-        act: impl FnOnce(&mut tensix::Coprocessor, &mut TensixEnv<'_, O>) -> R,
-    ) -> R {
-        let mut env = TensixEnv {
-            observer: &mut self.observer,
-            overlay: &self.overlay,
-            shared: &self.shared,
-            deferred: &mut self.deferred,
-            icache_invalidations: &mut self.icache_invalidations,
-        };
-        act(&mut self.tensix, &mut env)
+/// The coprocessor among the others.
+#[derive(Clone, Debug)]
+pub(crate) struct Tensix {
+    pub(crate) unit: Coprocessor,
+    /// What it did that concerns others. Empty between epochs.
+    pub(crate) deferred: Deferred,
+    /// Threads whose TRISC's accesses Auto TTSync may hold back, bit *i* is thread *i*.
+    pub(crate) tracked: u8,
+    /// The configuration, by its generation, that says so.
+    tracked_config: u64,
+    /// FIFO occupancy may differ from what the cores were told.
+    pub(crate) credits_stale: bool,
+}
+
+impl Tensix {
+    pub(crate) fn new(config: &TileConfig) -> Self {
+        Self {
+            unit: config.coprocessor(),
+            deferred: Deferred::default(),
+            tracked: 0,
+            tracked_config: 0,
+            credits_stale: true,
+        }
     }
 
-    /// The coprocessor from `cycle` on until `until`, or until others have to act on what it did, or
-    /// to the end of the epoch in which it fell asleep. Returns the first cycle that still has to be
-    /// looked at, and whether others had to act.
-    pub(crate) fn run_tensix(&mut self, cycle: Cycle, until: Cycle) -> (Cycle, bool) {
-        let (next, fault) = match self.with_tensix(|tensix, env| tensix.run(cycle, until, env)) {
+    pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
+        // What others were told follows from the coprocessor.
+        let Self { unit, deferred: _, tracked: _, tracked_config: _, credits_stale: _ } = self;
+        unit.hash_state(hasher);
+    }
+
+    /// Runs `act` on the coprocessor with its view of the rest.
+    #[inline]
+    pub(crate) fn with<O: Observer + ?Sized, R>(
+        &mut self,
+        cores: &mut Cores<O>,
+        overlay: &Overlay,
+        act: impl FnOnce(&mut Coprocessor, &mut TensixEnv<'_, O>) -> R,
+    ) -> R {
+        let Cores { observer, shared, .. } = cores;
+        let mut env = TensixEnv { observer, overlay, shared, deferred: &mut self.deferred };
+        act(&mut self.unit, &mut env)
+    }
+
+    /// Lets the coprocessor go from `cycle` to `until`, or until others have to act on what it did. Gives the first
+    /// cycle that still has to be looked at, and a mistake.
+    #[inline]
+    pub(crate) fn run<O: Observer + ?Sized>(
+        &mut self,
+        cores: &mut Cores<O>,
+        overlay: &Overlay,
+        (cycle, until): (Cycle, Cycle),
+    ) -> (Cycle, Option<GuestError>) {
+        let ran = self.with(cores, overlay, |unit, env| unit.run(cycle, until, env));
+        if self.unit.config_generation() != self.tracked_config {
+            self.track_threads(cores);
+        }
+        match ran {
             Ok(next) => (next, None),
             Err((next, fault)) => (next, Some(fault)),
-        };
-        let noticed =
-            fault.is_some() || self.icache_invalidations != 0 || !self.deferred.is_empty();
-        if let Some(fault) = fault {
-            self.report(Box::new(fault));
         }
-        self.device_change = true;
-        if self.tensix.config_generation() != self.tracked_config {
-            self.track_threads();
-        }
-        if noticed {
-            let last = Cycle(next.0 - 1);
-            let end = self.config.epoch.end_of_epoch(last);
-            self.act_on_icache(end);
-            if !self.deferred.is_empty() {
-                self.act_on_deferred(last, end);
-            }
-        }
-        if next < until && self.tensix.is_asleep() {
-            // Nothing happens in the rest of the epoch, its last cycle included.
-            self.device_change = false;
-            let end = self.config.epoch.end_of_epoch(Cycle(next.0 - 1));
-            return (until.min(end), noticed);
-        }
-        (next, noticed)
     }
 
-    /// Auto TTSync may have been switched on or off for a thread.
+    /// Pushes an instruction into a thread's frontend.
+    pub(crate) fn push<O: Observer + ?Sized>(
+        &mut self,
+        cores: &mut Cores<O>,
+        overlay: &Overlay,
+        (thread, after_mop): (ThreadId, bool),
+        word: u32,
+        (origin, cycle): (Origin, Cycle),
+    ) -> Result<(), Box<GuestError>> {
+        let push = |unit: &mut Coprocessor, env: &mut TensixEnv<'_, O>| {
+            unit.push(thread, after_mop, word, origin, cycle, env)
+        };
+        self.with(cores, overlay, push).map_err(Box::new)
+    }
+
+    /// Tells cores whether their accesses are ordered: Auto TTSync may have been switched on or off for a thread.
     #[cold]
-    fn track_threads(&mut self) {
-        self.tracked_config = self.tensix.config_generation();
-        let tracked = self.tensix.tracked_threads();
+    fn track_threads<O: Observer + ?Sized>(&mut self, cores: &mut Cores<O>) {
+        self.tracked_config = self.unit.config_generation();
+        let tracked = self.unit.tracked_threads();
         if tracked == self.tracked {
             return;
         }
         self.tracked = tracked;
         for thread in ThreadId::ALL {
-            let ordered = self.tracked >> thread as u8 & 1 != 0;
-            self.cores[thread.core()].order_stores(ordered);
+            cores[thread.core()].order_stores(tracked >> thread as u8 & 1 != 0);
         }
-    }
-
-    /// Register accesses of the coprocessor, and what its L1 writes mean to others.
-    fn act_on_deferred(&mut self, cycle: Cycle, end: Cycle) {
-        let Deferred { touched, stores, loads } = std::mem::take(&mut self.deferred);
-        for addr in touched {
-            // The word is there already; this wakes whoever watches it or decoded it.
-            let value = self.shared.l1.word(addr);
-            self.write_l1(addr & !3, value, Width::Word, end);
-        }
-        let asker = |at: Stamp| Asker {
-            view: View::Noc,
-            agent: at.agent,
-            core: None,
-            pc: at.pc,
-            cycle,
-            end,
-        };
-        for (addr, value, at) in stores {
-            if let Err(fault) = self.store_as(asker(at), addr, value, Width::Word) {
-                self.report_access(fault, at);
-            }
-        }
-        for (thread, gpr, addr, at) in loads {
-            match self.load_as(asker(at), addr, Width::Word) {
-                Ok(answer) => {
-                    self.tensix.deliver_register(thread, gpr, answer.value);
-                    self.show_cells(at);
-                }
-                Err(fault) => self.report_access(fault, at),
-            }
-        }
-    }
-
-    /// Shows the coprocessor's cells behind an access to it, if somebody wants to see them.
-    #[inline]
-    pub(crate) fn show_cells(&mut self, at: Stamp) {
-        if self.observer.wants_cells() {
-            self.observer.cells(Glimpse { at, doing: Doing::Access }, &self.tensix);
-        }
-    }
-
-    fn report_access(&mut self, fault: DeviceFault, at: Stamp) {
-        let pc = Some(at.pc);
-        let context = Context { cycle: at.cycle, agent: at.agent, pc, word: None };
-        self.report(Box::new(fault.at(context)));
-    }
-
-    /// Pushes an instruction into a thread's frontend.
-    pub(crate) fn push(
-        &mut self,
-        thread: ThreadId,
-        after_mop: bool,
-        word: u32,
-        origin: Origin,
-        cycle: Cycle,
-    ) -> Result<(), Box<GuestError>> {
-        self.with_tensix(|tensix, env| tensix.push(thread, after_mop, word, origin, cycle, env))
-            .map_err(Box::new)
     }
 
     /// Carries out instruction cache invalidations that were asked for.
-    pub(crate) fn act_on_icache(&mut self, end: Cycle) {
-        let mask = std::mem::take(&mut self.icache_invalidations);
+    pub(crate) fn act_on_icache<O: Observer + ?Sized>(&mut self, cores: &mut Cores<O>, end: Cycle) {
+        let mask = std::mem::take(&mut self.deferred.icache);
         if mask == 0 {
             return;
         }
         // Bit order of RISCV_IC_INVALIDATE: B, T0, T1, T2, NC
         // [isa-bh: TensixCoprocessor/BackendConfiguration.md], which is CoreId::ALL.
-        for id in sim_core::CoreId::ALL {
+        for id in CoreId::ALL {
             if mask >> id as u8 & 1 == 1 {
-                self.wake_core(id, end);
-                self.cores[id].invalidate_icache();
+                cores.wake(id, end);
+                cores[id].invalidate_icache();
             }
+        }
+    }
+
+    /// Shows the coprocessor's cells behind an access to it, if the observer wants to see them.
+    #[inline]
+    pub(crate) fn show_cells<O: Observer + ?Sized>(&self, cores: &mut Cores<O>, at: Stamp) {
+        if cores.observer.wants_cells() {
+            cores.observer.cells(Glimpse { at, doing: Doing::Access }, &self.unit);
+        }
+    }
+
+    /// Tells a core how much room there is in the FIFOs that it can push into.
+    #[inline]
+    pub(crate) fn grant_push<O: ?Sized>(&self, cores: &mut Cores<O>, id: CoreId, now: Cycle) {
+        match id.thread() {
+            Some(thread) => cores[id].grant_push(0, self.unit.push_credit(thread, false), now),
+            None if id == CoreId::Brisc => {
+                for thread in ThreadId::ALL {
+                    let room = self.unit.push_credit(thread, true);
+                    cores[id].grant_push(thread as u8, room, now);
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// Tells the cores how much room the instruction FIFOs have, if that may have changed.
+    #[inline]
+    pub(crate) fn grant_pushes<O: ?Sized>(&mut self, cores: &mut Cores<O>, now: Cycle) {
+        if std::mem::take(&mut self.credits_stale) {
+            CoreId::ALL.into_iter().for_each(|id| self.grant_push(cores, id, now));
         }
     }
 }

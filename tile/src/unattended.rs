@@ -6,7 +6,7 @@
 //!
 //! * all other cores wait for room in an instruction FIFO, are parked on L1, or are in reset;
 //! * no core waits for an answer, nothing arrives over the NoC, and no debugger asks for anything;
-//! * so everything that [`Tile::advance`] and [`Tile::commit`] look at stays as it is, but for the
+//! * so everything that [`crate::Tile`] and [`Commit`] look at stays as it is, but for the
 //!   coprocessor, the pushing core, and how much room the FIFOs have.
 //!
 //! What an epoch does then is one call of the core and one or a few of the coprocessor. The epochs end
@@ -15,11 +15,12 @@
 //! (`tile/tests/unattended.rs`).
 
 use riscv::Status;
-use sim_core::{Agent as _, CoreId, CoreSet, Cycle, Observer, Store, ThreadId};
+use sim_core::{CoreId, CoreSet, Cycle, Observer, Store, ThreadId};
 use tensix::Origin;
 
+use crate::bus::Bus;
+use crate::commit::Commit;
 use crate::plan;
-use crate::tile::Tile;
 
 /// Pushes into full FIFOs that cores are waiting to do, as pairs of thread and side of the mux:
 /// bit *i* is thread *i* before its MOP expander, bit *4 + i* behind it.
@@ -37,7 +38,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    const NOBODY: Self = Self { pushing: None, blocked: 0, pushers: CoreSet::EMPTY };
+    const NONE: Self = Self { pushing: None, blocked: 0, pushers: CoreSet::EMPTY };
 
     /// Adds a core that executes or waits for room. `false`: it is one too many.
     #[inline]
@@ -55,13 +56,11 @@ impl Standing {
             _ => false,
         }
     }
-}
 
-impl<O: Observer + ?Sized> Tile<O> {
     /// Whether the next epoch may be one of these: what the cores do in it.
-    pub(crate) fn unattended(&self) -> Option<Standing> {
-        let mut standing = Standing::NOBODY;
-        for (id, core) in self.cores.iter() {
+    pub(crate) fn of<O: Observer + ?Sized>(bus: &Bus<O>) -> Option<Self> {
+        let mut standing = Self::NONE;
+        for (id, core) in bus.cores.iter() {
             if core.batch.request.is_some() || core.batch.fault.is_some() {
                 return None;
             }
@@ -72,35 +71,43 @@ impl<O: Observer + ?Sized> Tile<O> {
                 _ => return None,
             }
         }
-        let is_busy = self.tensix.watched_l1().is_some() || !self.debug_queue.is_empty();
+        let is_busy = bus.tensix.unit.watched_l1().is_some() || !bus.debug_queue.is_empty();
         (!is_busy && plan::may_leave_alone::<O>(standing.pushing.is_some())).then_some(standing)
     }
+}
 
-    /// The same after such an epoch, when those who push have been told how much room there is.
-    fn still_unattended(&mut self, before: Standing) -> Option<Standing> {
-        let mut standing = Standing::NOBODY;
+/// Epochs up to a limit in which nothing needs the tile's attention.
+pub(crate) struct Unattended<'a, O: Observer + ?Sized> {
+    pub(crate) bus: &'a mut Bus<O>,
+    pub(crate) limit: Cycle,
+}
+
+impl<O: Observer + ?Sized> Unattended<'_, O> {
+    /// Whether the epoch after such a one may be one, too: what the cores do in it, told how much room there is.
+    fn still(&mut self, before: Standing) -> Option<Standing> {
+        let mut standing = Standing::NONE;
         for id in before.pushers.iter() {
-            self.grant_push(id);
-            if !standing.add(id, self.cores[id].status()) {
+            self.bus.tensix.grant_push(&mut self.bus.cores, id, self.bus.now);
+            if !standing.add(id, self.bus.cores[id].status()) {
                 return None;
             }
         }
         plan::may_leave_alone::<O>(standing.pushing.is_some()).then_some(standing)
     }
 
-    /// Advances epoch by epoch, to `limit` or until others have to look at what happened. At least
-    /// one epoch, for which [`Tile::unattended`] has given `standing`.
-    pub(crate) fn run_unattended(&mut self, mut standing: Standing, limit: Cycle) {
-        self.refresh_watches();
+    /// Advances epoch by epoch, to the limit or until others have to look at what happened. At least
+    /// one epoch, for which [`Standing::of`] has given `standing`.
+    pub(crate) fn run(&mut self, mut standing: Standing) {
+        self.bus.refresh_watches();
         loop {
             let goes_on = match standing.pushing {
-                Some(core) => self.feed(core, standing.blocked, limit),
-                None => self.wait_for_room(standing.blocked, limit),
+                Some(core) => self.feed(core, standing.blocked),
+                None => self.wait_for_room(standing.blocked),
             };
-            if !goes_on || self.now >= limit {
+            if !goes_on || self.bus.now >= self.limit {
                 return;
             }
-            match self.still_unattended(standing) {
+            match self.still(standing) {
                 Some(next) => standing = next,
                 None => return,
             }
@@ -108,10 +115,10 @@ impl<O: Observer + ?Sized> Tile<O> {
     }
 
     /// Epochs in which no core executes, until one has room to push. `false`: others have to look.
-    fn wait_for_room(&mut self, blocked: Blocked, limit: Cycle) -> bool {
-        while self.now < limit && !self.has_room_for(blocked) {
-            let until = self.first_room(self.now, self.now).min(limit);
-            if !self.wait_until(self.now, until) {
+    fn wait_for_room(&mut self, blocked: Blocked) -> bool {
+        while self.bus.now < self.limit && !self.has_room_for(blocked) {
+            let until = self.first_room(self.bus.now, self.bus.now).min(self.limit);
+            if !self.wait_until(self.bus.now, until) {
                 return false;
             }
         }
@@ -121,23 +128,23 @@ impl<O: Observer + ?Sized> Tile<O> {
     /// The first end of an epoch, of which `end` is one, at which there may be more room in a FIFO
     /// than at `cycle`, to which the coprocessor has come. Epochs until then are as good as one.
     fn first_room(&self, cycle: Cycle, end: Cycle) -> Cycle {
-        let epoch = self.config.epoch.cycles();
-        let certain = cycle + self.tensix.cycles_without_room();
+        let epoch = self.bus.config.epoch.cycles();
+        let certain = cycle + self.bus.tensix.unit.cycles_without_room();
         if certain < end { end } else { end + ((certain.0 - end.0) / epoch + 1) * epoch }
     }
 
     /// The coprocessor alone, from `cycle` to `until`. `false`: others have to look.
     fn wait_until(&mut self, cycle: Cycle, until: Cycle) -> bool {
-        let (next, noticed) = self.run_tensix(cycle, until);
+        let (next, noticed) = self.bus.run_tensix(cycle, until);
         self.note_reached(next);
-        if noticed || self.tensix.watched_l1().is_some() {
+        if noticed || self.bus.tensix.unit.watched_l1().is_some() {
             // The rest of the epoch, and what has to be done at its end.
-            self.commit(next, self.config.epoch.round_up(next));
+            Commit::new(self.bus, next, self.bus.config.epoch.round_up(next)).apply();
             return false;
         }
-        self.now = next;
-        if self.tensix.is_asleep() {
-            CoreId::ALL.into_iter().for_each(|id| self.cores[id].calm());
+        self.bus.now = next;
+        if self.bus.tensix.unit.is_asleep() {
+            CoreId::ALL.into_iter().for_each(|id| self.bus.cores[id].calm());
             return false;
         }
         true
@@ -145,27 +152,27 @@ impl<O: Observer + ?Sized> Tile<O> {
 
     /// An epoch in which `id` executes, and those after it in which it only waits for room with the
     /// others, who are `blocked`. `false`: others have to look.
-    fn feed(&mut self, id: CoreId, blocked: Blocked, limit: Cycle) -> bool {
-        let (start, end) = (self.now, self.now + self.config.epoch.cycles());
-        self.cores[id].run(&self.shared, end);
-        if !self.cores[id].only_pushed() {
-            self.commit(start, end);
+    fn feed(&mut self, id: CoreId, blocked: Blocked) -> bool {
+        let (start, end) = (self.bus.now, self.bus.now + self.bus.config.epoch.cycles());
+        self.bus.cores.run(id, end);
+        if !self.bus.cores[id].only_pushed() {
+            Commit::new(self.bus, start, end).apply();
             return false;
         }
-        let mut pushes = std::mem::take(&mut self.cores[id].batch.stores);
+        let mut pushes = std::mem::take(&mut self.bus.cores[id].batch.stores);
         let (mut cycle, mut pushed) = (start, 0);
         while let Some(push) = pushes.get(pushed) {
             if push.cycle > cycle {
                 let until = push.cycle;
-                let (next, noticed) = self.run_tensix(cycle, until);
+                let (next, noticed) = self.bus.run_tensix(cycle, until);
                 self.note_reached(next);
-                if noticed || next < until || self.tensix.watched_l1().is_some() {
+                if noticed || next < until || self.bus.tensix.unit.watched_l1().is_some() {
                     // The rest is more than pushes.
                     pushes.drain(..pushed);
-                    let batch = &mut self.cores[id].batch;
+                    let batch = &mut self.bus.cores[id].batch;
                     batch.device_stores = pushes.len() as u32;
                     batch.stores = pushes;
-                    self.commit(next, end);
+                    Commit::new(self.bus, next, end).apply();
                     return false;
                 }
                 cycle = next;
@@ -173,37 +180,38 @@ impl<O: Observer + ?Sized> Tile<O> {
             self.apply_push(id, push);
             pushed += 1;
         }
-        self.cores[id].batch.stores = pushes;
-        self.finish_pushes(id, end);
-        let mut waiting = Standing { blocked, ..Standing::NOBODY };
-        waiting.add(id, self.cores[id].status());
+        self.bus.cores[id].batch.stores = pushes;
+        self.bus.track_push_block(id, end);
+        self.bus.cores[id].clear_posted();
+        let mut waiting = Standing { blocked, ..Standing::NONE };
+        waiting.add(id, self.bus.cores[id].status());
         let waits = waiting.pushing.is_none()
-            && self.faults.is_empty()
+            && self.bus.stops.no_faults()
             && !self.has_room_for(waiting.blocked);
-        let until = if waits { self.first_room(cycle, end).min(limit) } else { end };
-        self.wait_until(cycle, until) && self.faults.is_empty()
+        let until = if waits { self.first_room(cycle, end).min(self.limit) } else { end };
+        self.wait_until(cycle, until) && self.bus.stops.no_faults()
     }
 
     /// A store of [`riscv::Core::only_pushed`]: what it does is known without looking up its address.
     fn apply_push(&mut self, id: CoreId, store: &Store) {
-        let window = self.cores[id].push_window(store.addr).unwrap_or(0);
+        let window = self.bus.cores[id].push_window(store.addr).unwrap_or(0);
         let (thread, after_mop) = match id.thread() {
             Some(thread) => (thread, false),
             None => (ThreadId::ALL[window as usize % ThreadId::ALL.len()], true),
         };
-        self.device_change = true;
+        self.bus.changes.this_cycle = true;
         let origin = Origin { core: id, pc: store.pc };
-        if let Err(error) = self.push(thread, after_mop, store.value, origin, store.cycle) {
-            self.report(error);
+        if let Err(error) = self.bus.push((thread, after_mop), store.value, origin, store.cycle) {
+            self.bus.report(error);
         }
     }
 
     /// Notes that the coprocessor has come to `next`.
     #[inline]
     fn note_reached(&mut self, next: Cycle) {
-        self.devices_steady_since = next;
-        self.retry_requests = self.device_change && self.anybody_waits();
-        self.credits_stale = true;
+        self.bus.changes.steady_since = next;
+        self.bus.changes.retry = self.bus.changes.this_cycle && self.bus.cores.anybody_waits();
+        self.bus.tensix.credits_stale = true;
     }
 
     /// Whether any of the FIFOs that cores wait for takes an instruction.
@@ -211,7 +219,7 @@ impl<O: Observer + ?Sized> Tile<O> {
         while blocked != 0 {
             let bit = blocked.trailing_zeros() as usize;
             let thread = ThreadId::ALL[(bit & 3) % ThreadId::ALL.len()];
-            if self.tensix.push_credit(thread, bit > 3) > 0 {
+            if self.bus.tensix.unit.push_credit(thread, bit > 3) > 0 {
                 return true;
             }
             blocked &= blocked - 1;

@@ -39,6 +39,52 @@ pub(crate) struct PushWait {
     pub(crate) pc: u32,
 }
 
+/// What of the cores' waits has been found, and told to observers. By core. None of it is hashed: answers are given
+/// within the epoch, and the waits follow from the cores' requests and the devices.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Waits {
+    /// Answers found in this commit.
+    pub(crate) answers: [Option<Answer>; CoreId::COUNT],
+    /// Unanswered requests that have been announced.
+    pub(crate) requests: [Option<CoreWait>; CoreId::COUNT],
+    /// Pushes into full FIFOs that have been announced.
+    pub(crate) pushes: [Option<PushWait>; CoreId::COUNT],
+}
+
+impl Waits {
+    /// The core has been reset.
+    pub(crate) fn forget(&mut self, core: CoreId) {
+        let Self { answers, requests, pushes } = self;
+        answers[core.index()] = None;
+        requests[core.index()] = None;
+        pushes[core.index()] = None;
+    }
+
+    /// Whether no core waits for room in an instruction FIFO.
+    #[inline]
+    pub(crate) fn no_push_waits(&self) -> bool {
+        self.pushes.iter().all(Option::is_none)
+    }
+}
+
+/// When devices have changed: what has to be asked again. Not hashed, because asking in vain changes nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Changes {
+    /// Something changed in the current cycle that could answer an unanswered request.
+    pub(crate) this_cycle: bool,
+    /// Behind the last cycle in which a device may have changed. Asking for a value that stays is no
+    /// change.
+    pub(crate) steady_since: Cycle,
+    /// `this_cycle` of the last cycle of the last epoch.
+    pub(crate) retry: bool,
+}
+
+impl Changes {
+    pub(crate) fn new() -> Self {
+        Self { this_cycle: false, steady_since: Cycle::ZERO, retry: false }
+    }
+}
+
 /// A core has executed `ebreak` or `ecall` and stands behind it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ebreak {

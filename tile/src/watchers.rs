@@ -6,24 +6,26 @@
 
 use devices::{Niu, ReadClass};
 use memory_map::{Hit, Target, lookup};
-use riscv::WatchedLoad;
+use riscv::{Core, WatchedLoad};
+use sim_core::engine::Slots;
 use sim_core::l1::L1_BYTES;
 use sim_core::{CoreId, Cycle, Observer, Request, RequestKind, Shortcut, Store, ThreadId};
 use tensix::Coprocessor;
 
 use crate::asker::view;
+use crate::bus::Bus;
+use crate::devices::Devices;
+use crate::fabric::Fabric;
 use crate::route::overlay_register;
-use crate::tile::Tile;
-use crate::waiting::Served;
 
 /// A set of devices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Devices(u64);
+pub(crate) struct DeviceSet(u64);
 
-impl Devices {
+impl DeviceSet {
     pub(crate) const NONE: Self = Self(0);
 
-    /// Devices whose registers show nothing but themselves. The debug registers of the control block, say, show
+    /// DeviceSet whose registers show nothing but themselves. The debug registers of the control block, say, show
     /// other units.
     const PLAIN: u64 = bit(Target::Noc0)
         | bit(Target::Noc1)
@@ -63,51 +65,36 @@ pub(crate) fn is_pure_load(id: CoreId, request: &Request) -> bool {
     }
 }
 
-impl<O: Observer + ?Sized> Tile<O> {
-    /// Cores parked on device registers run this epoch like everybody else: something that may
-    /// change those registers happens in it, or happened between their read and their parking.
-    pub(crate) fn rouse_device_watchers(&mut self, start: Cycle, end: Cycle) {
-        use sim_core::Agent as _;
-        for id in CoreId::ALL {
-            if self.cores[id].spin().is_some_and(riscv::Spin::watches_devices) {
-                self.wake_core(id, start);
-                self.cores[id].run(&self.shared, end);
-            }
-        }
-    }
+/// Cores parked on registers, and the devices that they may look at.
+pub(crate) struct Watchers<'a> {
+    cores: &'a Slots<Core>,
+    devices: &'a Devices,
+    tensix: &'a Coprocessor,
+    fabric: &'a Fabric,
+    /// Whether [`Shortcut::DeviceWatchers`] is taken; else everything shows.
+    is_on: bool,
+}
 
-    /// In an epoch in which no device changes: whether all cores parked on devices would read again
-    /// what they have read. If so, they are parked on values of this epoch from now on.
-    pub(crate) fn renew_device_watchers(&mut self, start: Cycle, end: Cycle) -> bool {
-        if !self.takes(Shortcut::DeviceWatchers) {
-            return false;
-        }
-        for id in CoreId::ALL {
-            let Some(spin) = self.cores[id].spin().filter(|spin| spin.watches_devices()) else {
-                continue;
-            };
-            let loads: Vec<_> = spin.loads.iter().filter(|load| load.device).copied().collect();
-            if !loads.iter().all(|load| self.still_shows(id, load, start, end)) {
-                return false;
-            }
-            self.cores[id].renew_spin(start);
-        }
-        true
+impl<'a> Watchers<'a> {
+    pub(crate) fn of<O: Observer + ?Sized>(bus: &'a Bus<O>) -> Self {
+        let Bus { cores, devices, tensix, fabric, .. } = bus;
+        let is_on = bus.takes(Shortcut::DeviceWatchers);
+        Self { cores: &cores.slots, devices, tensix: &tensix.unit, fabric, is_on }
     }
 
     /// Of which devices cores parked on registers look at some.
-    pub(crate) fn watched_devices(&self) -> Devices {
-        Devices(self.watched_registers().fold(0, |all, (_, hit)| all | bit(hit.target)))
+    pub(crate) fn watched_devices(&self) -> DeviceSet {
+        DeviceSet(self.watched_registers().fold(0, |all, (_, hit)| all | bit(hit.target)))
     }
 
     /// Whether a store to a device concerns the coprocessor, or cores parked on registers of `watched`.
-    pub(crate) fn store_shows(&self, id: CoreId, store: &Store, watched: Devices) -> bool {
+    pub(crate) fn store_shows(&self, id: CoreId, store: &Store, watched: DeviceSet) -> bool {
         let Some(hit) = lookup(view(id), store.addr) else { return true };
         match hit.target {
-            Target::Noc0 if self.nius[0].takes_setting(hit.offset) => {
+            Target::Noc0 if self.devices.nius[0].takes_setting(hit.offset) => {
                 watched.show(bit(Target::Noc0))
             }
-            Target::Noc1 if self.nius[1].takes_setting(hit.offset) => {
+            Target::Noc1 if self.devices.nius[1].takes_setting(hit.offset) => {
                 watched.show(bit(Target::Noc1))
             }
             _ if !self.tensix.sleeps_on() => true,
@@ -122,7 +109,7 @@ impl<O: Observer + ?Sized> Tile<O> {
 
     /// Whether anything that cores have done since `start` concerns those parked on registers.
     pub(crate) fn cores_show(&self, start: Cycle) -> bool {
-        if !self.takes(Shortcut::DeviceWatchers) {
+        if !self.is_on {
             return true;
         }
         let watched = self.watched_devices();
@@ -144,7 +131,7 @@ impl<O: Observer + ?Sized> Tile<O> {
             Target::Noc0 | Target::Noc1 => true,
             Target::Overlay => {
                 let (stream, register) = overlay_register(hit.offset);
-                self.overlay.takes(stream, register, store.value)
+                self.devices.overlay.takes(stream, register, store.value)
             }
             Target::GprOwn => id.thread().is_some(),
             Target::GprAll => ThreadId::from_index((index / 64) as usize).is_some(),
@@ -165,7 +152,7 @@ impl<O: Observer + ?Sized> Tile<O> {
     /// Whether somebody may notice before `end` what packets do to registers: they change what a core is
     /// parked on, or access others than their own counters.
     pub(crate) fn packets_show(&self, end: Cycle) -> bool {
-        if !self.takes(Shortcut::DeviceWatchers) {
+        if !self.is_on {
             return true;
         }
         let watched = self.watched_devices();
@@ -184,7 +171,7 @@ impl<O: Observer + ?Sized> Tile<O> {
             }
             let noc = usize::from(packet.noc & 1);
             if looks_at[noc] {
-                let niu = nius[noc].get_or_insert_with(|| self.nius[noc].clone());
+                let niu = nius[noc].get_or_insert_with(|| self.devices.nius[noc].clone());
                 match stage {
                     Some(stage) => niu.advance(packet, stage),
                     None => niu.receive(packet),
@@ -206,42 +193,5 @@ impl<O: Observer + ?Sized> Tile<O> {
                 Niu::read_class(hit.offset & !3) != ReadClass::Pure
                     || niu.read(hit.offset & !3).map(shown) != Ok(load.value)
             })
-    }
-
-    /// An epoch in which nobody runs, and packets do what nobody notices before its end. `false`: it is to
-    /// be committed.
-    pub(crate) fn pass_packets(&mut self) -> bool {
-        let end = self.now + self.config.epoch.cycles();
-        if !self.takes(Shortcut::QuietPackets)
-            || self.anybody_waits()
-            || self.tensix.watched_l1().is_some()
-            || self.packets_show(end)
-        {
-            return false;
-        }
-        self.refresh_watches();
-        while let Some(due) = self.fabric.next_due()
-            && due < end
-        {
-            self.deliver_noc(due, end);
-        }
-        self.device_change = false;
-        self.devices_steady_since = end;
-        self.wake_by_stores(end);
-        self.now = end;
-        true
-    }
-
-    /// Whether a register shows that value, and can be looked at without changing anything.
-    fn still_shows(&mut self, id: CoreId, load: &WatchedLoad, start: Cycle, end: Cycle) -> bool {
-        let WatchedLoad { addr, value, width, pc, .. } = *load;
-        let request = Request { cycle: start, addr, pc, width, kind: RequestKind::Load };
-        if !is_pure_load(id, &request) {
-            return false;
-        }
-        match self.serve(id, &request, start, end) {
-            Ok(Served::Done(answer)) => answer.steady && answer.value & width.mask() == value,
-            _ => false,
-        }
     }
 }

@@ -1,0 +1,181 @@
+//! Stores that cores have posted to L1, applied in the order in which they happened, or in any other that comes to
+//! the same.
+//!
+//! [`Merge`] is that order. What becomes of a store is for who asks: it takes effect ([`Cores::apply_posted`]), or
+//! does so on trial and is remembered with what it overwrites ([`Cores::apply_on_trial`]).
+
+use riscv::Core;
+use sim_core::engine::Slots;
+use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Shortcut, Shortcuts, Store, Width};
+
+use crate::cores::Cores;
+use crate::plan;
+
+/// In which order stores are gone through.
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    /// All of a core before those of the next. Right if no two cores stored to the same word.
+    ByCore,
+    /// Bit *8 c + i* says that core *i* stored in the *c*th cycle.
+    Bits(u64),
+    /// By their cycles, those before the second of two counting as of the first.
+    ByCycle { start: Cycle, end: Cycle },
+}
+
+/// A way through the posted stores of all cores.
+struct Merge {
+    order: Order,
+    /// How many stores of each core are behind it.
+    next: [usize; CoreId::COUNT],
+}
+
+impl Merge {
+    fn new(order: Order) -> Self {
+        Self { order, next: [0; CoreId::COUNT] }
+    }
+
+    /// Goes on up to a store that `sink` does not take, and gives that; `None` behind the last one.
+    #[inline]
+    fn feed(
+        &mut self,
+        slots: &Slots<Core>,
+        mut sink: impl FnMut(&Store) -> bool,
+    ) -> Option<(CoreId, Store)> {
+        if let Order::ByCore = self.order {
+            // Most stores go this way: a loop of its own.
+            for (id, core) in slots.iter() {
+                let next = &mut self.next[id.index()];
+                let Some(rest) = core.batch.stores.get(*next..) else { continue };
+                if let Some(index) = rest.iter().position(|store| !sink(store)) {
+                    *next += index + 1;
+                    return Some((id, rest[index]));
+                }
+                *next += rest.len();
+            }
+            return None;
+        }
+        while let Some((id, store)) = self.step(slots) {
+            if !sink(store) {
+                return Some((id, *store));
+            }
+        }
+        None
+    }
+
+    /// The next store.
+    #[inline]
+    fn step<'a>(&mut self, slots: &'a Slots<Core>) -> Option<(CoreId, &'a Store)> {
+        let head = |id: CoreId| slots[id].batch.stores.get(self.next[id.index()]);
+        let id = match &mut self.order {
+            Order::ByCore => CoreId::ALL.into_iter().find(|&id| head(id).is_some())?,
+            Order::Bits(0) => return None,
+            Order::Bits(order) => {
+                let id = CoreId::ALL[(order.trailing_zeros() & 7) as usize % CoreId::COUNT];
+                *order &= *order - 1;
+                id
+            }
+            Order::ByCycle { start, end } => {
+                let heads = CoreId::ALL
+                    .into_iter()
+                    .filter_map(|id| Some((head(id)?.cycle.max(*start), id)));
+                let (_, id) = heads.filter(|(cycle, _)| cycle < &*end).min()?;
+                id
+            }
+        };
+        let store = head(id)?;
+        self.next[id.index()] += 1;
+        Some((id, store))
+    }
+}
+
+impl<O: Observer + ?Sized> Cores<O> {
+    /// Applies stores of the epoch `[start, end)`, which are all to L1.
+    pub(crate) fn apply_posted(&mut self, start: Cycle, end: Cycle, shortcuts: Shortcuts) {
+        let order = if !shortcuts.has(Shortcut::MergedStores) {
+            Order::ByCycle { start, end }
+        } else if plan::may_reorder_stores::<O>() && self.stores_are_disjoint() {
+            Order::ByCore
+        } else {
+            self.in_order(start, end)
+        };
+        let mut merge = Merge::new(order);
+        loop {
+            let view = self.shared.run_view();
+            // Nearly all stores are of words: worth a copy of the code without shifts.
+            let quiet = |store: &Store| match store.width {
+                Width::Word => view.write_quiet(store.addr, store.value, Width::Word),
+                width => view.write_quiet(store.addr, store.value, width),
+            };
+            let Some((id, store)) = merge.feed(&self.slots, quiet) else { return };
+            self.apply_l1_store(id, &store, end);
+        }
+    }
+
+    /// Applies stores of an epoch on trial: what they overwrite is added to `kept`, with its address. `false`: a
+    /// store may be noticed.
+    pub(crate) fn apply_on_trial(
+        &mut self,
+        start: Cycle,
+        end: Cycle,
+        kept: &mut Vec<(u32, u32)>,
+    ) -> bool {
+        let order =
+            if self.stores_are_disjoint() { Order::ByCore } else { self.in_order(start, end) };
+        let view = self.shared.run_view();
+        let noticed = Merge::new(order).feed(&self.slots, |store| {
+            kept.push((store.addr & !3, self.shared.l1.word(store.addr)));
+            view.write_quiet(store.addr, store.value, store.width)
+        });
+        self.clear_posted();
+        noticed.is_none()
+    }
+
+    /// Applies a store of a core to L1.
+    #[inline]
+    pub(crate) fn apply_l1_store(&mut self, id: CoreId, store: &Store, end: Cycle) {
+        if self.write_l1(store.addr, store.value, store.width, end) {
+            let Store { cycle, addr, value, pc, width } = *store;
+            self.emit(cycle, AgentId::Core(id), pc, || Event::L1Store { addr, value, width });
+        }
+    }
+
+    /// Forgets stores that have been applied.
+    pub(crate) fn clear_posted(&mut self) {
+        for id in CoreId::ALL {
+            let core = &mut self.slots[id];
+            if !core.batch.stores.is_empty() {
+                core.clear_posted();
+            }
+        }
+    }
+
+    /// Whether certainly no two cores stored to the same word.
+    fn stores_are_disjoint(&self) -> bool {
+        let (mut words, mut blocks) = (0, 0);
+        for (_, core) in self.iter() {
+            let (own_words, own_blocks) = core.stored_summary();
+            if words & own_words != 0 && blocks & own_blocks != 0 {
+                return false;
+            }
+            words |= own_words;
+            blocks |= own_blocks;
+        }
+        true
+    }
+
+    /// The order in which the stores happened, in 64 bits if they suffice.
+    fn in_order(&self, start: Cycle, end: Cycle) -> Order {
+        let mut bits = 0;
+        for (id, core) in self.iter() {
+            for store in &core.batch.stores {
+                let cycle = store.cycle.0.checked_sub(start.0).filter(|&cycle| cycle < 8);
+                let bit = cycle.map_or(0, |cycle| 1_u64 << (8 * cycle + id as u64));
+                if bit == 0 || bits & bit != 0 {
+                    return Order::ByCycle { start, end };
+                }
+                bits |= bit;
+            }
+        }
+        Order::Bits(bits)
+    }
+}
