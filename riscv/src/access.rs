@@ -1,25 +1,27 @@
 //! Loads and stores that need more than the fast loop: forwarding, devices, watched words,
 //! faults.
+//!
+//! What becomes of one is up to the slice's [`Memory`]: it happens, or is tried out, or is repeated.
+//!
+//! A load from a device waits for the end of its epoch, and a store takes effect in its commit. Where
+//! nothing else can tell, a core that is alone does either at once and goes on without leaving its slice:
+//! software that reads the wall clock over and over, or sets up a device, word after word. What it finds
+//! and when is the same.
 
 use memory_map::View;
-use memory_map::reg::tile_control;
 use sim_core::l1::L1_BYTES;
-use sim_core::{Batch, Category, CoreId, Cycle, Request, RequestKind, Store, Width};
+use sim_core::{Category, CoreId, Cycle, RequestKind, Store, Width};
 
 use crate::config::LOCAL_BASE;
-use crate::core::{Core, Status};
+use crate::core::{Core, PUSH_BASE, Status};
 use crate::csr::CFG0_DIS_TRISC_CACHE;
 use crate::hart::{MAX_FUSED, Pending};
 use crate::icache::same_page;
 use crate::op::{Kind, Op};
 use crate::park::{MAX_LOADS, WatchedLoad};
 use crate::poll::{clock_word, era};
-use crate::slice::{Flow, Slice};
+use crate::slice::{Flow, Memory, Slice};
 
-/// First push window, of 64 KiB each
-/// `[isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md]`.
-const PUSH_BASE: u32 = 0xFFE4_0000;
-const PUSH_WINDOWS: u32 = 3;
 /// Flow-controlled stores: PCBufs, mailboxes, TDMA-RISC commands, NoC commands. Their answer
 /// comes from the commit phase because the core may have to wait for room.
 const FLOW_CONTROLLED: [(u32, u32); 3] =
@@ -28,216 +30,218 @@ const FLOW_CONTROLLED: [(u32, u32); 3] =
 /// `[isa-bh: TensixTile/BabyRISCV/AutoTTSync.md]`.
 const ORDERED: [(u32, u32); 2] = [(0xFFE0_0000, 0xFFE0_1000), (0xFFEF_0000, 0xFFF0_0000)];
 
-impl Core {
+/// A core that accesses memory in a slice.
+pub(crate) struct Access<'a, 's> {
+    pub(crate) core: &'a mut Core,
+    pub(crate) slice: &'a mut Slice<'s>,
+}
+
+impl Access<'_, '_> {
     #[cold]
     fn misaligned(&mut self, what: &str, addr: u32, width: Width) -> Flow {
-        let pc = self.hart.pc;
-        let message = format!("{what} of {} bytes at {addr:#x}, not aligned", width.bytes());
-        self.fault(Category::UndefinedBehavior, "misaligned-access", message, pc, None);
+        // What is only tried out makes no mistakes.
+        if !self.slice.is_foreseen() {
+            let pc = self.core.hart.pc;
+            let message = format!("{what} of {} bytes at {addr:#x}, not aligned", width.bytes());
+            let category = Category::UndefinedBehavior;
+            self.core.fault(category, "misaligned-access", message, pc, None);
+        }
         Flow::Hold
     }
 
     /// A load that is not a plain hit, from anywhere.
-    pub(crate) fn slow_load(
-        &mut self,
-        slice: &mut Slice<'_>,
-        addr: u32,
-        width: Width,
-        pending: Pending,
-    ) -> Flow {
+    pub(crate) fn load(&mut self, addr: u32, width: Width, pending: Pending) -> Flow {
         if addr & (width.bytes() - 1) != 0 {
-            if slice.foreseen.is_some() {
-                return Flow::Hold;
-            }
             return self.misaligned("load", addr, width);
         }
         let local = addr.wrapping_sub(LOCAL_BASE);
-        if local < self.hart.id.local_ram_bytes() {
-            let value = self.hart.local[(local >> 2) as usize] >> ((addr & 3) * 8) & width.mask();
-            self.hart.deliver(pending, value, width);
-            return Flow::Next;
+        let value = if local < self.core.hart.id.local_ram_bytes() {
+            let word = self.core.hart.local[(local >> 2) as usize];
+            Some(word >> ((addr & 3) * 8) & width.mask())
+        } else {
+            match self.slice.memory {
+                Memory::Posted | Memory::Direct(_) => self.load_now(addr, width),
+                Memory::Foreseen(_) => {
+                    let foreseen = self.load_ahead(addr, width);
+                    if foreseen.is_none() {
+                        return Flow::Hold;
+                    }
+                    foreseen
+                }
+                Memory::Replayed(_) => Some(self.load_again(addr, width)),
+            }
+        };
+        let Some(value) = value else {
+            self.core.pending = pending;
+            return self.core.request(addr, width, RequestKind::Load);
+        };
+        self.core.hart.deliver(pending, value, width);
+        Flow::Next
+    }
+
+    /// A load that happens now; `None` if the commit phase is to answer it.
+    fn load_now(&mut self, addr: u32, width: Width) -> Option<u32> {
+        if addr >= L1_BYTES {
+            return self.load_in_place(addr, width);
         }
-        let device = addr >= L1_BYTES;
-        // In a round that does not happen now, what the clock shows follows from the cycle.
-        let clock = if device && !slice.is_real() { self.clock(addr, width) } else { None };
+        let (cycle, pc) = (self.core.hart.cycle, self.core.hart.pc);
+        let value = self.core.read_l1(self.slice.shared, addr, width);
+        let load = WatchedLoad { addr, value, width, pc, device: false };
+        self.core.prober.load(load, cycle);
+        Some(value)
+    }
+
+    /// A load of a round that is only tried out; `None` if what it would show is not known.
+    fn load_ahead(&mut self, addr: u32, width: Width) -> Option<u32> {
+        let clock = self.clock(addr, width);
+        let Self { core, slice } = self;
+        let Memory::Foreseen(foreseen) = &mut slice.memory else { return None };
         if let Some(value) = clock {
-            if let Some(foreseen) = &mut slice.foreseen {
-                foreseen.clock = true;
-            }
-            self.hart.wait_for_answer();
-            self.hart.deliver(pending, value, width);
-            return Flow::Next;
+            foreseen.clock = true;
+            core.hart.wait_for_answer();
+            return Some(value);
         }
-        if let Some(foreseen) = &mut slice.foreseen {
-            foreseen.devices |= device;
-            let known = if device {
-                self.prober.last_shown(self.hart.pc, addr, width)
-            } else {
-                Some((self.hart.cycle, slice.shared.l1.read(addr, width)))
-            };
-            let Some((cycle, value)) = known.filter(|_| foreseen.loads.len() < MAX_LOADS) else {
-                return Flow::Hold;
-            };
-            if device {
-                self.hart.wait_for_answer();
-            }
-            foreseen.oldest = foreseen.oldest.min(cycle);
-            foreseen.loads.push(WatchedLoad { addr, value, width, pc: self.hart.pc, device });
-            self.hart.deliver(pending, value, width);
-            return Flow::Next;
+        let (device, pc) = (addr >= L1_BYTES, core.hart.pc);
+        foreseen.devices |= device;
+        let (cycle, value) = if device {
+            core.prober.last_shown(pc, addr, width)?
+        } else {
+            (core.hart.cycle, slice.shared.l1.read(addr, width))
+        };
+        if foreseen.loads.len() == MAX_LOADS {
+            return None;
         }
-        if let Some(loads) = &mut slice.replay {
-            let value = loads.next().map_or(0, |load| load.value);
-            if device {
-                // Answered at the end of the epoch, as it was when it was not parked.
-                self.hart.wait_for_answer();
-            }
-            self.hart.deliver(pending, value, width);
-            return Flow::Next;
+        if device {
+            core.hart.wait_for_answer();
         }
-        if !device {
-            let value = self.read_l1(slice.shared, addr, width);
-            let pc = self.hart.pc;
-            self.prober
-                .load(WatchedLoad { addr, value, width, pc, device: false }, self.hart.cycle);
-            self.hart.deliver(pending, value, width);
-            return Flow::Next;
+        foreseen.oldest = foreseen.oldest.min(cycle);
+        foreseen.loads.push(WatchedLoad { addr, value, width, pc, device });
+        Some(value)
+    }
+
+    /// A load of a round that the core has been through while it was parked.
+    fn load_again(&mut self, addr: u32, width: Width) -> u32 {
+        let clock = self.clock(addr, width);
+        if addr >= L1_BYTES {
+            // Answered at the end of the epoch, as it was when it was not parked.
+            self.core.hart.wait_for_answer();
         }
-        if let Some(value) = self.load_in_place(slice, addr, width) {
-            self.hart.deliver(pending, value, width);
-            return Flow::Next;
-        }
-        self.pending = pending;
-        self.request(addr, width, RequestKind::Load)
+        clock.unwrap_or_else(|| match &mut self.slice.memory {
+            Memory::Replayed(loads) => loads.next().map_or(0, |load| load.value),
+            _ => 0,
+        })
     }
 
     /// What a word of the wall clock shows now, if that follows from the cycle: what is latched does
     /// since the core itself latched it in this era.
     fn clock(&self, addr: u32, width: Width) -> Option<u32> {
-        let value = clock_word(addr, width, self.hart.cycle)?;
-        (self.clock_era == Some(era(self.hart.cycle))).then_some(value)
+        let cycle = self.core.hart.cycle;
+        let value = clock_word(addr, width, cycle)?;
+        (self.core.clock_era == Some(era(cycle))).then_some(value)
     }
 
-    /// The core reads a device register at `cycle`.
-    #[inline]
-    pub(crate) fn note_clock(&mut self, addr: u32, cycle: u64) {
-        if addr == tile_control::WALL_CLOCK_L {
-            self.clock_era = Some(era(cycle));
+    /// Whether what the core does to a register now comes behind all that it has done before: what it posted
+    /// takes effect in a commit, and a debugger sees every step.
+    fn is_up_to_date(&self) -> bool {
+        self.core.batch.stores.is_empty() && !self.core.is_debugged()
+    }
+
+    /// A load from a device that is answered on the spot; it completes at the end of its epoch.
+    fn load_in_place(&mut self, addr: u32, width: Width) -> Option<u32> {
+        let cycle = Cycle(self.core.hart.cycle);
+        let end = self.core.hart.config.epoch.end_of_epoch(cycle);
+        if width != Width::Word || end.0 > self.slice.until || !self.is_up_to_date() {
+            return None;
         }
-    }
-
-    /// Hands an access to the commit phase.
-    pub(crate) fn request(&mut self, addr: u32, width: Width, kind: RequestKind) -> Flow {
-        let cycle = Cycle(self.hart.cycle);
-        self.batch.request = Some(Request { cycle, addr, pc: self.hart.pc, width, kind });
-        self.status = Status::Waiting;
-        Flow::Wait
+        let Memory::Direct(Some(registers)) = &mut self.slice.memory else { return None };
+        let value = registers.load(addr, cycle, end)?;
+        self.core.note_clock(addr, cycle.0);
+        self.core.prober.side_effect(end.0);
+        self.core.hart.cycle = end.0 - 1;
+        Some(value)
     }
 
     /// A store that is not a plain hit, to anywhere but local RAM.
-    pub(crate) fn slow_store(
-        &mut self,
-        slice: &mut Slice<'_>,
-        addr: u32,
-        value: u32,
-        width: Width,
-    ) -> Flow {
+    pub(crate) fn store(&mut self, addr: u32, value: u32, width: Width) -> Flow {
         if addr & (width.bytes() - 1) != 0 {
             return self.misaligned("store", addr, width);
         }
-        self.prober.side_effect(self.hart.cycle);
+        self.core.prober.side_effect(self.core.hart.cycle);
         if addr < L1_BYTES {
-            if slice.direct && slice.shared.is_quiet(addr) {
-                slice.shared.l1.write(addr, value, width);
+            if self.slice.is_direct() && self.slice.shared.is_quiet(addr) {
+                self.slice.shared.l1.write(addr, value, width);
                 return Flow::Next;
             }
-            self.hart.note_stored(addr);
+            self.core.hart.note_stored(addr);
         } else {
             if let Some(flow) = self.flow_controlled(addr, value, width) {
                 return flow;
             }
-            if self.store_in_place(slice, addr, value, width) {
+            if self.store_in_place(addr, value, width) {
                 return Flow::Next;
             }
-            self.batch.device_stores += 1;
+            self.core.batch.device_stores += 1;
         }
         self.post(addr, value, width);
-        self.rejoin(slice);
+        self.rejoin();
         Flow::Next
     }
 
-    fn post(&mut self, addr: u32, value: u32, width: Width) {
-        let cycle = Cycle(self.hart.cycle);
-        self.batch.stores.push(Store { cycle, addr, value, pc: self.hart.pc, width });
-    }
-
-    /// A lone runner did something that others may notice: its slice ends with this epoch.
-    fn rejoin(&mut self, slice: &mut Slice<'_>) {
-        if slice.direct {
-            slice.direct = false;
-            let end = self.hart.config.epoch.end_of_epoch(Cycle(self.hart.cycle));
-            slice.until = slice.until.min(end.0);
+    /// A store to a device that takes effect on the spot. `false`: it is for the commit phase.
+    fn store_in_place(&mut self, addr: u32, value: u32, width: Width) -> bool {
+        if width != Width::Word || !self.is_up_to_date() {
+            return false;
         }
+        let Memory::Direct(Some(registers)) = &mut self.slice.memory else { return false };
+        let (cycle, pc) = (Cycle(self.core.hart.cycle), self.core.hart.pc);
+        registers.store(&Store { cycle, addr, value, pc, width })
     }
 
-    /// Whether it executes or waits for room, and all that it did to others since the last commit was
-    /// to push instructions.
-    #[must_use]
-    pub fn only_pushed(&self) -> bool {
-        let Batch { stores, device_stores, request, fault, .. } = &self.batch;
-        let is_push =
-            |store: &Store| store.width == Width::Word && self.push_window(store.addr).is_some();
-        matches!(self.status, Status::Running | Status::PushBlocked(_))
-            && request.is_none()
-            && fault.is_none()
-            && stores.len() == *device_stores as usize
-            && stores.iter().all(is_push)
+    fn post(&mut self, addr: u32, value: u32, width: Width) {
+        let (cycle, pc) = (Cycle(self.core.hart.cycle), self.core.hart.pc);
+        self.core.batch.stores.push(Store { cycle, addr, value, pc, width });
     }
 
-    /// The window through which a store to `addr` pushes an instruction: of a TRISC its own, 0; of
-    /// BRISC that of the thread.
-    #[inline]
-    #[must_use]
-    pub fn push_window(&self, addr: u32) -> Option<u32> {
-        let window = addr.wrapping_sub(PUSH_BASE) >> 16;
-        let windows = match self.hart.id {
-            CoreId::Brisc => PUSH_WINDOWS,
-            CoreId::Ncrisc => 0,
-            CoreId::Trisc0 | CoreId::Trisc1 | CoreId::Trisc2 => 1,
-        };
-        (window < windows).then_some(window)
+    /// A lone core did something that others may notice: its slice ends with this epoch.
+    fn rejoin(&mut self) {
+        if self.slice.is_direct() {
+            self.slice.memory = Memory::Posted;
+            let cycle = Cycle(self.core.hart.cycle);
+            let end = self.core.hart.config.epoch.end_of_epoch(cycle);
+            self.slice.until = self.slice.until.min(end.0);
+        }
     }
 
     /// Stores that may find their FIFO full. `None`: not one of them.
     fn flow_controlled(&mut self, addr: u32, value: u32, width: Width) -> Option<Flow> {
-        if let Some(window) = self.push_window(addr) {
-            let credit = &mut self.push_credit[window as usize];
+        if let Some(window) = self.core.push_window(addr) {
+            let credit = &mut self.core.push_credit[window as usize];
             if *credit == 0 {
-                self.status = Status::PushBlocked(window as u8);
+                self.core.status = Status::PushBlocked(window as u8);
                 return Some(Flow::Hold);
             }
             *credit -= 1;
             return None;
         }
         let ordered =
-            self.orders_stores && ORDERED.iter().any(|&(from, to)| addr >= from && addr < to);
+            self.core.orders_stores && ORDERED.iter().any(|&(from, to)| addr >= from && addr < to);
         // What nobody answers stops the core at the store itself, not some cycles later.
         if ordered
             || FLOW_CONTROLLED.iter().any(|&(from, to)| addr >= from && addr < to)
-            || memory_map::lookup(view(self.hart.id), addr).is_none()
+            || memory_map::lookup(view(self.core.hart.id), addr).is_none()
         {
-            self.pending = Pending::Discard;
-            return Some(self.request(addr, width, RequestKind::Store { value }));
+            self.core.pending = Pending::Discard;
+            return Some(self.core.request(addr, width, RequestKind::Store { value }));
         }
         None
     }
 
     /// `.ttinsn` at the pc, alone or as the first of up to four of its page that are fused.
     /// Returns how many words were consumed.
-    pub(crate) fn push_inline(&mut self, slice: &mut Slice<'_>, op: Op) -> (Flow, u32) {
-        let flow = self.slow_store(slice, PUSH_BASE, op.imm, Width::Word);
-        let fuses =
-            self.hart.id.thread().is_some() && self.hart.csr.cfg0() & CFG0_DIS_TRISC_CACHE == 0;
+    pub(crate) fn push_inline(&mut self, op: Op) -> (Flow, u32) {
+        let flow = self.store(PUSH_BASE, op.imm, Width::Word);
+        let fuses = self.core.hart.id.thread().is_some()
+            && self.core.hart.csr.cfg0() & CFG0_DIS_TRISC_CACHE == 0;
         if flow != Flow::Next || !fuses {
             return (flow, 1);
         }
@@ -245,19 +249,20 @@ impl Core {
         // [isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md].
         let mut count = 1;
         while count < MAX_FUSED {
-            let pc = self.hart.pc.wrapping_add(4 * count);
-            if !same_page(self.hart.pc, pc) {
+            let pc = self.core.hart.pc.wrapping_add(4 * count);
+            if !same_page(self.core.hart.pc, pc) {
                 break;
             }
-            let next = self.hart.decoded(&self.batch.stores, slice.shared, pc);
+            let Core { hart, batch, .. } = &mut *self.core;
+            let next = hart.decoded(&batch.stores, self.slice.shared, pc);
             if next.kind != Kind::Ttinsn {
                 break;
             }
-            self.batch.device_stores += 1;
+            self.core.batch.device_stores += 1;
             self.post(PUSH_BASE, next.imm, Width::Word);
             count += 1;
         }
-        let credit = &mut self.push_credit[0];
+        let credit = &mut self.core.push_credit[0];
         *credit = credit.saturating_sub(count - 1);
         (Flow::Next, count)
     }

@@ -1,8 +1,9 @@
 //! One core: its state and what the tile may do to it between run phases.
 
+use memory_map::reg::tile_control;
 use sim_core::{
-    Agent, Batch, Category, Context, CoreId, Cycle, EpochLength, GuestError, L1, Retire, Shared,
-    Shortcuts, StateHasher, WaitReason, Width,
+    Agent, Batch, Category, Context, CoreId, Cycle, EpochLength, GuestError, L1, Request,
+    RequestKind, Retire, Shared, Shortcuts, StateHasher, Store, WaitReason, Width,
 };
 
 pub use crate::config::{CoreConfig, LOCAL_BASE};
@@ -12,7 +13,13 @@ use crate::hart::{Hart, Pending, forward};
 use crate::look::{self, MemoryAccess};
 use crate::op::SINK;
 use crate::park::{Prober, Spin};
-use crate::slice::Slice;
+use crate::poll::era;
+use crate::slice::{Flow, Memory, OwnRegisters, Slice};
+
+/// First push window, of 64 KiB each
+/// `[isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md]`.
+pub(crate) const PUSH_BASE: u32 = 0xFFE4_0000;
+const PUSH_WINDOWS: u32 = 3;
 
 /// What a core is doing.
 #[derive(Clone, Debug)]
@@ -235,6 +242,63 @@ impl Core {
         self.pause_if_due();
     }
 
+    /// Hands an access to the commit phase.
+    pub(crate) fn request(&mut self, addr: u32, width: Width, kind: RequestKind) -> Flow {
+        let cycle = Cycle(self.hart.cycle);
+        self.batch.request = Some(Request { cycle, addr, pc: self.hart.pc, width, kind });
+        self.status = Status::Waiting;
+        Flow::Wait
+    }
+
+    /// The core reads a device register at `cycle`.
+    #[inline]
+    pub(crate) fn note_clock(&mut self, addr: u32, cycle: u64) {
+        if addr == tile_control::WALL_CLOCK_L {
+            self.clock_era = Some(era(cycle));
+        }
+    }
+
+    /// [`Agent::run_alone`] for a core that may use `registers` itself.
+    pub fn run_in_place(
+        &mut self,
+        shared: &Shared,
+        until: Cycle,
+        registers: &mut dyn OwnRegisters,
+    ) {
+        if self.is_running() {
+            let memory = Memory::Direct(Some(registers as &mut _));
+            self.run_slice(Slice { memory, ..Slice::new(shared, until.0) });
+        }
+    }
+
+    /// Whether it executes or waits for room, and all that it did to others since the last commit was
+    /// to push instructions.
+    #[must_use]
+    pub fn only_pushed(&self) -> bool {
+        let Batch { stores, device_stores, request, fault, .. } = &self.batch;
+        let is_push =
+            |store: &Store| store.width == Width::Word && self.push_window(store.addr).is_some();
+        matches!(self.status, Status::Running | Status::PushBlocked(_))
+            && request.is_none()
+            && fault.is_none()
+            && stores.len() == *device_stores as usize
+            && stores.iter().all(is_push)
+    }
+
+    /// The window through which a store to `addr` pushes an instruction: of a TRISC its own, 0; of
+    /// BRISC that of the thread.
+    #[inline]
+    #[must_use]
+    pub fn push_window(&self, addr: u32) -> Option<u32> {
+        let window = addr.wrapping_sub(PUSH_BASE) >> 16;
+        let windows = match self.hart.id {
+            CoreId::Brisc => PUSH_WINDOWS,
+            CoreId::Ncrisc => 0,
+            CoreId::Trisc0 | CoreId::Trisc1 | CoreId::Trisc2 => 1,
+        };
+        (window < windows).then_some(window)
+    }
+
     /// Reads local RAM through the slow path, by byte offset; `None` outside.
     #[must_use]
     pub fn read_local(&self, offset: u32, width: Width) -> Option<u32> {
@@ -432,6 +496,51 @@ impl Core {
         self.spin().is_none_or(|spin| spin.holds(l1))
     }
 
+    /// Notes that the values it is parked on are those of that cycle, too.
+    pub fn renew_spin(&mut self, now: Cycle) {
+        if let Status::Parked(spin) = &mut self.status {
+            spin.seen = spin.seen.max(now.0);
+        }
+    }
+
+    /// Takes a parked core out of its loop as of `now`, an epoch boundary: it will be exactly
+    /// where it would be had it spun. Nothing happens if it is not parked.
+    pub fn wake(&mut self, shared: &Shared, now: Cycle) {
+        let status = std::mem::replace(&mut self.status, Status::Running);
+        let Status::Parked(spin) = status else {
+            self.status = status;
+            return;
+        };
+        if now.0 > spin.parked_at {
+            let elapsed = now.0 - spin.parked_at;
+            // What the clock showed in the last whole round is still in registers.
+            let again = u64::from(spin.leaves_at.is_some());
+            let rounds = (elapsed / spin.period_cycles).saturating_sub(again);
+            self.hart.instructions += rounds * spin.period_instructions;
+            self.hart.cycle = spin.parked_at + rounds * spin.period_cycles;
+            self.replay(shared, &spin, now.0);
+        }
+        if spin.leaves_at.is_some() {
+            self.prober.resume(now.0);
+        } else {
+            self.prober.restart(now.0, spin.watches_devices());
+        }
+    }
+
+    /// Executes rounds of `spin` from its head up to `until` with the loads they had.
+    fn replay(&mut self, shared: &Shared, spin: &Spin, until: u64) {
+        self.hart.pc = spin.head;
+        let loads = Memory::Replayed(spin.loads.iter().cycle());
+        let mut slice = Slice { memory: loads, ..Slice::new(shared, until) };
+        while self.hart.cycle < until && self.step(&mut slice) {}
+    }
+
+    /// Nothing but cores is at work any more: a core that was woken because a device might have
+    /// changed may be parked again at once.
+    pub fn calm(&mut self) {
+        self.prober.calm();
+    }
+
     /// Bytes as the core would load them now: L1 with all it has stored itself, its own local RAM. Gives
     /// how many of them are memory; devices are not asked.
     pub fn memory(&self, l1: &L1, addr: u32, bytes: &mut [u8]) -> usize {
@@ -508,7 +617,7 @@ impl Agent for Core {
     fn run_alone(&mut self, shared: &Shared, until: Cycle, epoch: EpochLength) {
         debug_assert_eq!(epoch, self.hart.config.epoch);
         if self.is_running() {
-            self.run_slice(Slice { direct: true, ..Slice::new(shared, until.0) });
+            self.run_slice(Slice { memory: Memory::Direct(None), ..Slice::new(shared, until.0) });
         }
     }
 }

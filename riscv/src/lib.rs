@@ -33,7 +33,6 @@ pub mod exec;
 mod fast;
 mod hart;
 mod icache;
-mod in_place;
 mod look;
 pub mod op;
 pub mod park;

@@ -17,13 +17,14 @@
 //! even if it stores the same every time: others may look, and each store is an event.
 
 use sim_core::l1::L1_BYTES;
-use sim_core::{Cycle, L1, Shared, Shortcut, Width};
+use sim_core::{L1, Shared, Shortcut, Width};
 
 use crate::config::LOCAL_BASE;
-use crate::core::{Core, Status};
+use crate::core::Core;
+use crate::hart::Hart;
 use crate::op::{Kind, Op, REGISTERS, SINK};
 use crate::park::Spin;
-use crate::slice::{Foreseen, Slice};
+use crate::slice::{Foreseen, Memory, Slice};
 
 mod clock;
 mod flow;
@@ -119,99 +120,60 @@ struct Round {
     foreseen: Foreseen,
 }
 
-impl Core {
-    /// The values it is parked on are those of that cycle too.
-    pub fn renew_spin(&mut self, now: Cycle) {
-        if let Status::Parked(spin) = &mut self.status {
-            spin.seen = spin.seen.max(now.0);
-        }
+/// Whether an instruction of a round that is carried out on the side does nothing but change
+/// registers and look: calls go to code that has been executed before, and what is stored in
+/// the core's own RAM is there already.
+pub(crate) fn is_harmless(hart: &Hart, op: Op) -> bool {
+    let has_page = |target: u32| target & 3 == 0 && hart.icache.page(target).is_some();
+    let address = hart.x[usize::from(op.rs1)].wrapping_add(op.imm);
+    match op.kind {
+        Kind::Jal => has_page(op.imm),
+        Kind::Jalr => has_page(address & !1),
+        Kind::Sb => changes_nothing(hart, address, op, Width::Byte),
+        Kind::Sh => changes_nothing(hart, address, op, Width::Half),
+        Kind::Sw => changes_nothing(hart, address, op, Width::Word),
+        _ => flow::is_harmless(op),
     }
+}
 
-    /// Takes a parked core out of its loop as of `now`, an epoch boundary: it will be exactly
-    /// where it would be had it spun. Nothing happens if it is not parked.
-    pub fn wake(&mut self, shared: &Shared, now: Cycle) {
-        let status = std::mem::replace(&mut self.status, Status::Running);
-        let Status::Parked(spin) = status else {
-            self.status = status;
-            return;
-        };
-        if now.0 > spin.parked_at {
-            let elapsed = now.0 - spin.parked_at;
-            // What the clock showed in the last whole round is still in registers.
-            let again = u64::from(spin.leaves_at.is_some());
-            let rounds = (elapsed / spin.period_cycles).saturating_sub(again);
-            self.hart.instructions += rounds * spin.period_instructions;
-            self.hart.cycle = spin.parked_at + rounds * spin.period_cycles;
-            self.replay(shared, &spin, now.0);
-        }
-        if spin.leaves_at.is_some() {
-            self.prober.resume(now.0);
-        } else {
-            self.prober.restart(now.0, spin.watches_devices());
-        }
-    }
+/// Whether a store goes to local RAM, and its value is there already.
+fn changes_nothing(hart: &Hart, address: u32, op: Op, width: Width) -> bool {
+    let offset = address.wrapping_sub(LOCAL_BASE);
+    let value = hart.x[usize::from(op.rs2)] & width.mask();
+    let word = hart.local.get(L1::word_index(offset, width));
+    word.is_some_and(|word| word >> ((offset & 3) * 8) & width.mask() == value)
+}
 
-    /// Executes rounds of `spin` from its head up to `until` with the loads they had.
-    fn replay(&mut self, shared: &Shared, spin: &Spin, until: u64) {
-        self.hart.pc = spin.head;
-        let mut slice = Slice::new(shared, until);
-        slice.replay = Some(spin.loads.iter().cycle());
-        while self.hart.cycle < until && self.step(&mut slice) {}
-    }
+/// A look at the round that begins where a core is.
+pub(crate) struct Foresight<'a> {
+    pub(crate) core: &'a mut Core,
+    pub(crate) shared: &'a Shared,
+}
 
-    /// Nothing but cores is at work any more: a core that was woken because a device might have
-    /// changed may be parked again at once.
-    pub fn calm(&mut self) {
-        self.prober.calm();
-    }
-
-    /// Whether an instruction of a round that is carried out on the side does nothing but change
-    /// registers and look: calls go to code that has been executed before, and what is stored in
-    /// the core's own RAM is there already.
-    pub(crate) fn is_harmless(&self, op: Op) -> bool {
-        let has_page = |target: u32| target & 3 == 0 && self.hart.icache.page(target).is_some();
-        let address = self.hart.x[usize::from(op.rs1)].wrapping_add(op.imm);
-        match op.kind {
-            Kind::Jal => has_page(op.imm),
-            Kind::Jalr => has_page(address & !1),
-            Kind::Sb => self.changes_nothing(address, op, Width::Byte),
-            Kind::Sh => self.changes_nothing(address, op, Width::Half),
-            Kind::Sw => self.changes_nothing(address, op, Width::Word),
-            _ => flow::is_harmless(op),
-        }
-    }
-
-    /// Whether a store goes to local RAM, and its value is there already.
-    fn changes_nothing(&self, address: u32, op: Op, width: Width) -> bool {
-        let offset = address.wrapping_sub(LOCAL_BASE);
-        let value = self.hart.x[usize::from(op.rs2)] & width.mask();
-        let word = self.hart.local.get(L1::word_index(offset, width));
-        word.is_some_and(|word| word >> ((offset & 3) * 8) & width.mask() == value)
-    }
-
+impl Foresight<'_> {
     /// The round that begins at the pc, if it leads back there with equal registers as long as the
     /// registers of devices show what they showed when they were last read from the same place; or
     /// with registers that differ only by what the wall clock showed.
-    pub(crate) fn foresee(&mut self, shared: &Shared) -> Option<Spin> {
+    pub(crate) fn round(&mut self) -> Option<Spin> {
         let mut before = [0; REGISTERS];
-        before.copy_from_slice(&self.hart.x[..REGISTERS]);
-        let was_clock = self.prober.clock_loop == Some(self.hart.pc);
+        before.copy_from_slice(&self.core.hart.x[..REGISTERS]);
+        let was_clock = self.core.prober.clock_loop == Some(self.core.hart.pc);
         if !was_clock {
-            let round = self.try_round(shared, &before, |_, _, _| true);
+            let round = self.try_round(&before, |_, _, _| true);
             let stays = round.after[1..32] == before[1..32];
             if !round.foreseen.clock {
                 return self.spin_of(round, None).filter(|_| stays);
             }
-            self.prober.give_loads(round.foreseen.loads);
-            if !round.closed || !self.hart.config.shortcuts.has(Shortcut::ClockWaits) {
+            self.core.prober.give_loads(round.foreseen.loads);
+            if !round.closed || !self.core.hart.config.shortcuts.has(Shortcut::ClockWaits) {
                 return None;
             }
         }
         // How many rounds of a loop that looks at the clock are certainly like the next one.
         let mut flow = ClockFlow::new();
-        let round = self.try_round(shared, &before, |op, x, cycle| flow.pass(op, x, cycle));
+        let round = self.try_round(&before, |op, x, cycle| flow.pass(op, x, cycle));
         let clock = round.foreseen.clock;
-        self.prober.clock_loop = clock.then_some(self.hart.pc);
+        self.core.prober.clock_loop = clock.then_some(self.core.hart.pc);
         let rounds = flow
             .rounds(&before, &round.after, round.period_cycles.max(1))
             .filter(|&rounds| clock && rounds >= LEAST_ROUNDS);
@@ -222,19 +184,20 @@ impl Core {
     fn spin_of(&mut self, round: Round, rounds: Option<u64>) -> Option<Spin> {
         let Round { closed, period_cycles, period_instructions, foreseen, .. } = round;
         let waits = foreseen.devices || foreseen.clock;
-        let repeats =
-            closed && (!waits || period_cycles.is_multiple_of(self.hart.config.epoch.cycles()));
+        let repeats = closed
+            && (!waits || period_cycles.is_multiple_of(self.core.hart.config.epoch.cycles()));
         let spin = repeats.then(|| Spin {
-            head: self.hart.pc,
-            parked_at: self.hart.cycle,
+            head: self.core.hart.pc,
+            parked_at: self.core.hart.cycle,
             began: foreseen.oldest,
             seen: foreseen.oldest,
             period_cycles,
             period_instructions,
             loads: foreseen.loads.clone(),
-            leaves_at: rounds.map(|rounds| self.hart.cycle + rounds.saturating_mul(period_cycles)),
+            leaves_at: rounds
+                .map(|rounds| self.core.hart.cycle + rounds.saturating_mul(period_cycles)),
         });
-        self.prober.give_loads(foreseen.loads);
+        self.core.prober.give_loads(foreseen.loads);
         spin
     }
 
@@ -242,41 +205,46 @@ impl Core {
     /// with the registers and the cycle before it, and may end the attempt.
     fn try_round(
         &mut self,
-        shared: &Shared,
         before: &[u32; REGISTERS],
         mut visit: impl FnMut(Op, &[u32], u64) -> bool,
     ) -> Round {
-        let (head, cycle, instructions) = (self.hart.pc, self.hart.cycle, self.hart.instructions);
-        let loads = self.prober.take_loads();
-        let mut slice = Slice::new(shared, u64::MAX);
-        slice.foreseen = Some(Foreseen { loads, oldest: cycle, devices: false, clock: false });
+        let (head, cycle, instructions) =
+            (self.core.hart.pc, self.core.hart.cycle, self.core.hart.instructions);
+        let loads = self.core.prober.take_loads();
+        let foreseen = Foreseen { loads, oldest: cycle, devices: false, clock: false };
+        let memory = Memory::Foreseen(foreseen);
+        let mut slice = Slice { memory, ..Slice::new(self.shared, u64::MAX) };
         let mut closed = false;
         for _ in 0..=MAX_BODY {
-            let op = self.hart.icache.op(self.hart.pc).unwrap_or(Op::UNDECODED);
-            let (polls, at) = (op.kind == Kind::Poll, self.hart.pc);
+            let op = self.core.hart.icache.op(self.core.hart.pc).unwrap_or(Op::UNDECODED);
+            let (polls, at) = (op.kind == Kind::Poll, self.core.hart.pc);
             let op = if polls { original(op) } else { op };
-            if !visit(op, &self.hart.x, self.hart.cycle)
-                || !self.step(&mut slice)
-                || self.hart.pc == head
+            if !visit(op, &self.core.hart.x, self.core.hart.cycle)
+                || !self.core.step(&mut slice)
+                || self.core.hart.pc == head
             {
-                closed = self.hart.pc == head && self.hart.instructions != instructions;
+                closed = self.core.hart.pc == head && self.core.hart.instructions != instructions;
                 break;
             }
             // Another loop, in which the core may stay for long.
-            if polls && self.hart.pc != at.wrapping_add(4) {
+            if polls && self.core.hart.pc != at.wrapping_add(4) {
                 break;
             }
         }
         let mut round = Round {
             closed,
-            period_cycles: self.hart.cycle - cycle,
-            period_instructions: self.hart.instructions - instructions,
+            period_cycles: self.core.hart.cycle - cycle,
+            period_instructions: self.core.hart.instructions - instructions,
             after: *before,
-            foreseen: slice.foreseen.unwrap_or_default(),
+            foreseen: match slice.memory {
+                Memory::Foreseen(foreseen) => foreseen,
+                _ => Foreseen::default(),
+            },
         };
-        round.after.copy_from_slice(&self.hart.x[..REGISTERS]);
-        self.hart.x[..REGISTERS].copy_from_slice(before);
-        (self.hart.pc, self.hart.cycle, self.hart.instructions) = (head, cycle, instructions);
+        round.after.copy_from_slice(&self.core.hart.x[..REGISTERS]);
+        self.core.hart.x[..REGISTERS].copy_from_slice(before);
+        (self.core.hart.pc, self.core.hart.cycle, self.core.hart.instructions) =
+            (head, cycle, instructions);
         round
     }
 }

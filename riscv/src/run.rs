@@ -8,6 +8,7 @@
 use sim_core::l1::{L1_BYTES, PAGE_BYTES};
 use sim_core::{Category, Cycle, Jump, JumpKind, L1, Retire, Shared, Width};
 
+use crate::access::Access;
 use crate::config::LOCAL_BASE;
 use crate::core::{Core, Status};
 use crate::dispatch::dispatch;
@@ -17,7 +18,7 @@ use crate::hart::Pending;
 use crate::icache::IcacheModel;
 use crate::op::{Kind, Op, SINK};
 use crate::park::WatchedLoad;
-use crate::poll;
+use crate::poll::{self, Foresight};
 use crate::rare::{self, Rare};
 use crate::slice::{Flow, Slice};
 
@@ -46,7 +47,7 @@ impl Core {
             }
             let chunk =
                 slice.until.min(gate).min(self.hart.cycle.saturating_add(FAST_CHUNK_CYCLES));
-            let exit = if slice.direct && self.hart.stored_words == 0 {
+            let exit = if slice.is_direct() && self.hart.stored_words == 0 {
                 self.hart.fast_slice::<Alone>(&mut self.batch, shared, chunk)
             } else {
                 self.hart.fast_slice::<Posted>(&mut self.batch, shared, chunk)
@@ -63,7 +64,7 @@ impl Core {
         }
     }
 
-    /// The same where the fast loop has just met something that is not for it.
+    /// As [`Core::run_slice`], where the fast loop has just met something that is not for it.
     pub(crate) fn run_slice_carefully(&mut self, mut slice: Slice<'_>) {
         self.attend(&mut slice);
         self.run_slice(slice);
@@ -96,7 +97,7 @@ impl Core {
     /// Executes one instruction. `false`: it did not complete, or the core does not go on.
     pub(crate) fn step(&mut self, slice: &mut Slice<'_>) -> bool {
         // What is only tried out makes no mistakes.
-        if slice.foreseen.is_some() && !is_fetchable(self.hart.pc) {
+        if slice.is_foreseen() && !is_fetchable(self.hart.pc) {
             return false;
         }
         if !self.open_page(slice.shared) {
@@ -104,7 +105,7 @@ impl Core {
         }
         let pc = self.hart.pc;
         // A round that is only tried out leaves no trace, decoded words included.
-        if slice.foreseen.is_some() && self.hart.icache.undecoded(pc, 1) != 0 {
+        if slice.is_foreseen() && self.hart.icache.undecoded(pc, 1) != 0 {
             return false;
         }
         let mut op = self.hart.decoded(&self.batch.stores, slice.shared, pc);
@@ -113,7 +114,7 @@ impl Core {
             polls = (slice.is_real() && !self.is_debugged()).then(|| poll::calls(op));
             op = poll::original(op);
         }
-        if slice.foreseen.is_some() && !self.is_harmless(op) {
+        if slice.is_foreseen() && !poll::is_harmless(&self.hart, op) {
             return false;
         }
         if self.hart.icache.model == IcacheModel::Stale && !self.check_fresh(slice.shared) {
@@ -148,7 +149,7 @@ impl Core {
             ($width:expr, $signed:expr) => {{
                 let addr = x!(op.rs1).wrapping_add(op.imm);
                 let pending = Pending::Integer { rd: op.rd, signed: $signed };
-                leave!(self.slow_load(slice, addr, $width, pending));
+                leave!(Access { core: self, slice }.load(addr, $width, pending));
             }};
         }
         macro_rules! store {
@@ -180,7 +181,7 @@ impl Core {
             Kind::Sh => store!(Width::Half),
             Kind::Sw => store!(Width::Word),
             Kind::Ttinsn => {
-                let (flow, count) = self.push_inline(slice, op);
+                let (flow, count) = Access { core: self, slice }.push_inline(op);
                 leave!(flow);
                 consumed = count;
             }
@@ -203,7 +204,9 @@ impl Core {
         }
         match rare::execute(&mut self.hart, op) {
             Rare::Done => Flow::Next,
-            Rare::Load { addr, width, pending } => self.slow_load(slice, addr, width, pending),
+            Rare::Load { addr, width, pending } => {
+                Access { core: self, slice }.load(addr, width, pending)
+            }
             Rare::Store { addr, value, width } => {
                 let local = addr.wrapping_sub(LOCAL_BASE);
                 let is_local = local < self.hart.id.local_ram_bytes();
@@ -211,7 +214,7 @@ impl Core {
                     self.write_local(local, value, width);
                     return Flow::Next;
                 }
-                self.slow_store(slice, addr, value, width)
+                Access { core: self, slice }.store(addr, value, width)
             }
             Rare::Request { addr, kind, pending } => {
                 self.pending = pending;
@@ -327,7 +330,8 @@ impl Core {
         let is_fresh =
             self.prober.is_fresh_poll() && self.hart.icache.model == IcacheModel::Coherent;
         let spin = self.prober.jump(target, &self.hart.x, cycle, self.hart.instructions, epoch);
-        let foreseen = if is_fresh { self.foresee(slice.shared) } else { None };
+        let foreseen =
+            if is_fresh { Foresight { core: self, shared: slice.shared }.round() } else { None };
         let Some(spin) = spin.or(foreseen) else { return false };
         self.prober.closed(cycle);
         let current = |load: &WatchedLoad| {
@@ -350,7 +354,7 @@ impl Core {
     ) -> Flow {
         let offset = addr.wrapping_sub(LOCAL_BASE);
         let Some(word) = self.hart.local.get_mut(L1::word_index(offset, width)) else {
-            return self.slow_store(slice, addr, value, width);
+            return Access { core: self, slice }.store(addr, value, width);
         };
         let shift = (offset & 3) * 8;
         let new = *word & !(width.mask() << shift) | value << shift;

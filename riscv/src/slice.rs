@@ -38,29 +38,48 @@ pub(crate) enum Flow {
     Hold,
 }
 
+/// What loads and stores beyond the core's own RAM mean.
+pub(crate) enum Memory<'a> {
+    /// Stores are posted, and devices are asked in the commit phase.
+    Posted,
+    /// The core is alone: L1 stores that nothing notices take effect at once, and so do accesses to the registers
+    /// that it was given.
+    Direct(Option<&'a mut (dyn OwnRegisters + 'a)>),
+    /// A round is tried out: loads show what they would, and are noted.
+    Foreseen(Foreseen),
+    /// A woken core catches up, with the loads of a round that it has been through, over and over.
+    Replayed(std::iter::Cycle<std::slice::Iter<'a, WatchedLoad>>),
+}
+
 /// State of one slice that is not part of the core.
 pub(crate) struct Slice<'a> {
     pub(crate) shared: &'a Shared,
     /// First cycle that must not be executed.
     pub(crate) until: u64,
-    /// Whether quiet L1 stores go straight to L1.
-    pub(crate) direct: bool,
-    /// Remembered loads while a woken core catches up.
-    pub(crate) replay: Option<std::iter::Cycle<std::slice::Iter<'a, WatchedLoad>>>,
-    /// Loads of a round that is only tried out.
-    pub(crate) foreseen: Option<Foreseen>,
-    /// Registers that it may use itself.
-    pub(crate) registers: Option<&'a mut (dyn OwnRegisters + 'a)>,
+    pub(crate) memory: Memory<'a>,
 }
 
 impl<'a> Slice<'a> {
     /// Ordinary execution, with stores that are posted.
     pub(crate) fn new(shared: &'a Shared, until: u64) -> Self {
-        Self { shared, until, direct: false, replay: None, foreseen: None, registers: None }
+        Self { shared, until, memory: Memory::Posted }
     }
 
     /// Whether what is executed happens now for the first time.
+    #[inline]
     pub(crate) fn is_real(&self) -> bool {
-        self.replay.is_none() && self.foreseen.is_none()
+        matches!(self.memory, Memory::Posted | Memory::Direct(_))
+    }
+
+    /// Whether stores go straight to L1.
+    #[inline]
+    pub(crate) fn is_direct(&self) -> bool {
+        matches!(self.memory, Memory::Direct(_))
+    }
+
+    /// Whether a round is only tried out.
+    #[inline]
+    pub(crate) fn is_foreseen(&self) -> bool {
+        matches!(self.memory, Memory::Foreseen(_))
     }
 }
