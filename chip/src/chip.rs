@@ -239,7 +239,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
     }
 
     /// Whether a read of some bytes through a BAR shows memory, L1 or DRAM: it changes nothing, and
-    /// gives the same until somebody writes there.
+    /// gives the same until something is written there.
     #[must_use]
     pub fn is_memory(&self, paddr: u64, bytes: usize) -> bool {
         self.pci.target(paddr, bytes).is_some_and(|(noc, at, addr)| {
@@ -256,7 +256,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
         self.take_mistakes().iter().map(ToString::to_string).collect()
     }
 
-    /// The same, each with its place, for who has names for it.
+    /// Guest mistakes since last asked, each with its place, for who has names for it.
     pub fn take_mistakes(&mut self) -> Vec<Mistake> {
         self.reports.take()
     }
@@ -325,7 +325,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
         self.field.keeps_inputs()
     }
 
-    /// What has come to a tile since it is kept; `None` if nobody has touched it.
+    /// What has come to a tile since it is kept; `None` if it was never touched.
     pub fn take_inputs(&mut self, number: u16) -> Option<Inputs> {
         self.field.take_inputs(number)
     }

@@ -88,7 +88,7 @@ impl ChipConfig {
         Self::from_variables(|name| std::env::var(name).ok())
     }
 
-    /// The same with another source of variables.
+    /// As [`Self::from_env`], with another source of variables.
     ///
     /// # Errors
     /// A variable has a value that means nothing.

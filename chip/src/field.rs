@@ -1,6 +1,6 @@
 //! All Tensix tiles of a chip, and who of them has anything to do.
 //!
-//! A tile comes into being when somebody touches more than its L1, and is left alone while nothing
+//! A tile comes into being when more than its L1 is touched, and is left alone while nothing
 //! can happen in it: a tile whose cores are all parked costs nothing, not even a look.
 
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ struct Common<O: Observer> {
     per_piece: AtomicU16,
     /// To which cycle all have to go.
     limit: AtomicU64,
-    /// To which cycle a tile may go that nobody seems to disturb.
+    /// To which cycle a tile may go that nothing seems to disturb.
     farthest: AtomicU64,
     /// Where the last of them stands afterwards.
     slowest: AtomicU64,
@@ -90,8 +90,8 @@ impl<O: Observer + Send + 'static> Common<O> {
         self.slowest.fetch_min(slowest.0, Ordering::AcqRel);
     }
 
-    /// Advances one tile to `limit`, and beyond if nobody is likely to disturb it. Gives where it
-    /// stands; notes it if somebody has to look at it.
+    /// Advances one tile to `limit`, and beyond if nothing is likely to disturb it. Gives where it
+    /// stands; notes it if it has to be looked at.
     fn advance(&self, number: u16, limit: Cycle, farthest: Cycle) -> Cycle {
         let slot = &mut *self.slots[usize::from(number)].lock();
         let Some(tile) = &mut slot.tile else { return limit };
@@ -251,12 +251,12 @@ impl<O: Observer + Send + 'static> Field<O> {
     /// further comes back: it has known nothing of this.
     pub(crate) fn deliver(&mut self, number: u16, now: Cycle, reached: Cycle, arrival: Arrival) {
         self.with(number, now, |tile| {
-            tile.settle(reached);
+            tile.come_back(reached);
             tile.receive(arrival);
         });
     }
 
-    /// Advances the only active tile to `limit`, or until it has a message for somebody. Gives
+    /// Advances the only active tile to `limit`, or until it has a message for another. Gives
     /// where it stands.
     pub(crate) fn advance_alone(&mut self, number: u16, limit: Cycle) -> Cycle {
         let slot = &mut *self.common.slots[usize::from(number)].lock();
@@ -268,7 +268,7 @@ impl<O: Observer + Send + 'static> Field<O> {
         tile.now()
     }
 
-    /// Advances all active tiles to `limit`, and those that nobody is likely to disturb further, up
+    /// Advances all active tiles to `limit`, and those that nothing is likely to disturb further, up
     /// to `farthest`. Gives where the last of them stands.
     pub(crate) fn advance_all(&mut self, limit: Cycle, farthest: Cycle) -> Cycle {
         if self.active().len() >= WORTH_SHARING && self.is_crewed() {

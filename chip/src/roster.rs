@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sim_core::{Cycle, Observer};
 use tile::Tile;
 
-/// Tiles by what they do next. All others are left alone until somebody does something to them.
+/// Tiles by what they do next. All others are left alone until something is done to them.
 #[derive(Clone, Debug)]
 pub(crate) struct Roster {
     /// Something happens there now; ascending.

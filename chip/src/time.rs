@@ -30,7 +30,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
                 _ => {
                     let limit = target.min(self.now + LOOKAHEAD);
                     let slowest = self.field.advance_all(limit, target);
-                    // A message that is on its way may bring somebody back.
+                    // A message that is on its way may bring a tile back.
                     let anything_sent = self.collect(limit) || !self.post.is_empty();
                     if anything_sent { limit } else { slowest.clamp(limit, target) }
                 }

@@ -23,7 +23,7 @@ impl DeviceFault {
         Self { category, id, message: message.into() }
     }
 
-    /// The same mistake with its place.
+    /// Adds the place to a mistake.
     #[must_use]
     pub fn at(self, at: Context) -> GuestError {
         GuestError::new(self.category, self.id, self.message, at)
@@ -42,7 +42,7 @@ impl std::error::Error for DeviceFault {}
 /// parked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ReadClass {
-    /// Changes only when somebody writes the device or one of its packets or FIFOs moves; the
+    /// Changes only when the device is written or one of its packets or FIFOs moves; the
     /// read itself changes nothing.
     Pure,
     /// Moves with simulated time.

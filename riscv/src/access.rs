@@ -225,7 +225,7 @@ impl Access<'_, '_> {
         }
         let ordered =
             self.core.orders_stores && ORDERED.iter().any(|&(from, to)| addr >= from && addr < to);
-        // What nobody answers stops the core at the store itself, not some cycles later.
+        // What nothing answers stops the core at the store itself, not some cycles later.
         if ordered
             || FLOW_CONTROLLED.iter().any(|&(from, to)| addr >= from && addr < to)
             || memory_map::lookup(view(self.core.hart.id), addr).is_none()

@@ -2,10 +2,10 @@
 //!
 //! Cores of a tile see each other's stores at the end of an epoch of a few cycles, and tiles of a
 //! chip each other's messages some cycles after they were sent, so neither may be simulated far
-//! beyond the others. Nearly always nothing comes of it: for thousands of cycles nobody loads what
-//! another has just stored, and nobody sends anything. So a core may go ahead as if it were alone,
+//! beyond the others. Nearly always nothing comes of it: for thousands of cycles no core loads what
+//! another has just stored, and no tile sends anything. So a core may go ahead as if it were alone,
 //! with stores straight to L1, as long as it only computes, loads and stores (`crate::fast`).
-//! Everything it overwrites is kept, and the words it loaded and stored are noted, so that whoever
+//! Everything it overwrites is kept, and the words it loaded and stored are noted, so that what
 //! sent it can find out whether the others were in its way and, if so, have all of it taken back.
 
 use sim_core::{L1, Shared};
@@ -52,7 +52,7 @@ pub(crate) struct Undo {
     instructions: u64,
     /// Words of L1 that were overwritten, by address, and what they held; the oldest first.
     pub(crate) l1: Vec<(u32, u32)>,
-    /// The same for local RAM, by the words' numbers.
+    /// Words of local RAM that were overwritten, by number, and what they held.
     pub(crate) local: Vec<(u32, u32)>,
     pub(crate) loaded: Footprint,
     pub(crate) stored: Footprint,

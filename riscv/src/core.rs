@@ -535,10 +535,10 @@ impl Core {
         while self.hart.cycle < until && self.step(&mut slice) {}
     }
 
-    /// Nothing but cores is at work any more: a core that was woken because a device might have
-    /// changed may be parked again at once.
-    pub fn calm(&mut self) {
-        self.prober.calm();
+    /// Lets a core that was woken because a device might have changed be parked again at once: nothing but
+    /// cores is at work any more.
+    pub fn allow_parking(&mut self) {
+        self.prober.allow_parking();
     }
 
     /// Bytes as the core would load them now: L1 with all it has stored itself, its own local RAM. Gives

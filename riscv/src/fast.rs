@@ -1,7 +1,7 @@
-//! The fast loop: registers, local RAM and L1, and nothing that needs anybody's attention.
+//! The fast loop: registers, local RAM and L1, and nothing that needs care.
 //!
 //! A leaf that only borrows what it changes. Whatever is not in here (devices, decoding, faults,
-//! stores that somebody watches, rarer instructions) makes it return to [`crate::run`], whose
+//! stores to watched words, rarer instructions) makes it return to [`crate::run`], whose
 //! careful loop executes that one instruction.
 //!
 //! One counter serves as clock and program counter: `index` walks the page, and `end` is where it
@@ -23,7 +23,7 @@ use crate::op::Kind;
 
 /// What becomes of stores to L1, and whether anything can be taken back.
 pub(crate) trait Reach {
-    /// Stores are posted for the commit phase; else they go to L1 if nobody watches the word.
+    /// Stores are posted for the commit phase; else they go to L1 if the word is not watched.
     const POSTED: bool = false;
     /// What is overwritten is kept, and the words loaded and stored are noted.
     const UNDONE: bool = false;
@@ -33,14 +33,14 @@ pub(crate) trait Reach {
 
 /// One epoch among others that run.
 pub(crate) struct Posted;
-/// Nobody else runs. There must be no posted store.
+/// No other core runs. There must be no posted store.
 pub(crate) struct Alone;
 /// On trial, see [`crate::ahead`]. There must be no posted store.
 pub(crate) struct Ahead;
-/// One epoch among others, on trial. Whoever applies the stores can take them back.
+/// One epoch among others, on trial. What applies the stores can take them back.
 pub(crate) struct PostedAhead;
 
-/// The same with a log of its jumps.
+/// One of the others, with a log of its jumps.
 struct Logged<R>(PhantomData<R>);
 
 impl<R: Reach> Reach for Logged<R> {

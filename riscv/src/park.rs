@@ -283,7 +283,7 @@ impl Prober {
     }
 
     /// The situation changed (woken, reset): probe again soon, but not within this epoch. Nor does
-    /// a poll of `devices` start a probe by itself before [`Prober::calm`]: while devices change
+    /// a poll of `devices` start a probe by itself before [`Prober::allow_parking`]: while devices change
     /// in every epoch it would be parked and woken for nothing.
     pub(crate) fn restart(&mut self, cycle: u64, devices: bool) {
         self.active = false;
@@ -301,9 +301,9 @@ impl Prober {
         self.update_gate();
     }
 
-    /// Nothing but cores is at work any more.
+    /// Lets a poll of devices start a probe by itself: nothing but cores is at work any more.
     #[inline]
-    pub(crate) fn calm(&mut self) {
+    pub(crate) fn allow_parking(&mut self) {
         self.poll_after_wake = 0;
     }
 

@@ -1,4 +1,4 @@
-//! Which backward jumps close a loop that can only be waiting for somebody else.
+//! Which backward jumps close a loop that can only be waiting for another agent.
 //!
 //! A loop in which nothing that is computed in one round enters the next, and which stores nothing,
 //! goes round for one reason only: what it loads has not changed yet. That can be read off its
@@ -56,7 +56,7 @@ pub(crate) const fn calls(op: Op) -> bool {
     op.rd as usize >= KINDS.len()
 }
 
-/// The same jump, marked: its kind goes where its destination was, which it has not.
+/// A jump, marked: its kind goes where its destination was, which it has not.
 const fn marked(op: Op, calls: bool) -> Option<Op> {
     let number = match op.kind {
         Kind::Jal if op.rd == SINK => 0,

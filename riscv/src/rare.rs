@@ -46,7 +46,7 @@ pub(crate) const fn is_noticed(kind: Kind) -> bool {
     matches!(kind, Kind::Csr | Kind::Float | Kind::Flw | Kind::Flh)
 }
 
-/// The mistake that a pause is without anybody who could end it.
+/// The mistake that a pause is without a debugger that could end it.
 pub(crate) fn without_debugger(op: Op) -> Refusal {
     let (name, word) = match op.kind {
         Kind::Trap => ("ecall", ECALL),

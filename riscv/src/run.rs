@@ -1,7 +1,7 @@
 //! Slices of execution, and the careful loop.
 //!
 //! A slice alternates between two loops. The fast one ([`crate::fast`]) executes what concerns
-//! nobody but the core. This file's careful one executes everything, an instruction at a time: it
+//! only the core. This file's careful one executes everything, an instruction at a time: it
 //! decodes, goes to devices, feeds the instruction log, probes for polling loops, checks for stale
 //! code, and replays the rest of a round when a parked core is woken.
 

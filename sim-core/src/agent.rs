@@ -15,8 +15,8 @@ pub trait Agent: Send + 'static {
     /// Sees `shared` as it was when the epoch began; must not change it.
     fn run(&mut self, shared: &Shared, until: Cycle);
 
-    /// Advances over as many epochs as it likes, at most to `until`, while nobody else is
-    /// runnable. May write L1 directly where [`Shared::is_quiet`] says nobody looks; at the first
+    /// Advances over as many epochs as it likes, at most to `until`, while no other core is
+    /// runnable. May write L1 directly where [`Shared::is_quiet`] says nothing looks; at the first
     /// other effect it must stop at the end of the epoch that contains it.
     fn run_alone(&mut self, shared: &Shared, until: Cycle, epoch: EpochLength);
 }
@@ -108,7 +108,7 @@ impl Shared {
     }
 
     /// Notes that `core` holds decoded instructions of the page with that number. The one thing a
-    /// run phase may change here: nobody looks at it before the commit phase.
+    /// run phase may change here: nothing looks at it before the commit phase.
     pub fn mark_code(&self, page: u16, core: CoreId) {
         if let Some(flags) = self.page_flags.get(usize::from(page)) {
             flags.fetch_or(1 << core as u8, Relaxed);
@@ -140,7 +140,7 @@ impl Shared {
         self.watched_words.load(Relaxed) & Self::watch_bit(addr) != 0
     }
 
-    /// The same for a block of that many bytes.
+    /// Whether a store to one of that many bytes might hit a watched word.
     #[inline]
     #[must_use]
     pub fn watches_any(&self, addr: u32, bytes: usize) -> bool {
@@ -156,7 +156,7 @@ impl Shared {
         self.watched_words.load(Relaxed)
     }
 
-    /// The same for an inner loop.
+    /// What an inner loop needs of it.
     #[inline]
     #[must_use]
     pub fn run_view(&self) -> RunView<'_> {
@@ -168,7 +168,7 @@ impl Shared {
         self.watched_words.store(bits, Relaxed);
     }
 
-    /// Whether nobody but the storing core can notice a store to `addr` in L1 before the core's
+    /// Whether nothing but the storing core can notice a store to `addr` in L1 before the core's
     /// own next effect.
     #[inline]
     #[must_use]

@@ -116,7 +116,7 @@ pub struct Request {
     pub kind: RequestKind,
 }
 
-/// One executed instruction, recorded only while somebody observes instructions.
+/// One executed instruction, recorded only while instructions are observed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Retire {
     /// When.
@@ -155,7 +155,7 @@ impl JumpKind {
     }
 }
 
-/// An executed `jal` or `jalr`, recorded only while somebody observes jumps.
+/// An executed `jal` or `jalr`, recorded only while jumps are observed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Jump {
     /// When.

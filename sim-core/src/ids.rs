@@ -200,7 +200,7 @@ pub enum AgentId {
     Unit(UnitId),
     /// The tile's interface to NoC 0 or 1.
     Noc(u8),
-    /// Whoever drives the simulation from outside.
+    /// What drives the simulation from outside.
     Host,
 }
 

@@ -162,7 +162,7 @@ impl L1 {
         self.read_single(first.wrapping_add(4 * blocks.len() as u32), tail);
     }
 
-    /// The same for who has L1 to itself, as fast as the host copies memory.
+    /// Copies bytes out for an owner that has L1 to itself, as fast as the host copies memory.
     pub fn read_block(&mut self, addr: u32, into: &mut [u8]) {
         let (head, blocks, tail) = aligned_mut(addr, into);
         let first = self.read_single(addr, head);
@@ -186,7 +186,7 @@ impl L1 {
         self.write_single(first.wrapping_add(4 * blocks.len() as u32), tail);
     }
 
-    /// The same for who has L1 to itself, as fast as the host copies memory.
+    /// Copies bytes in for an owner that has L1 to itself, as fast as the host copies memory.
     pub fn write_block(&mut self, addr: u32, bytes: &[u8]) {
         let (head, blocks, tail) = aligned(addr, bytes);
         let first = self.write_single(addr, head);
@@ -237,7 +237,7 @@ fn aligned(addr: u32, bytes: &[u8]) -> (&[u8], &[[u8; 4]], &[u8]) {
     (head, blocks, tail)
 }
 
-/// The same to be written.
+/// Bytes to be written, as the unaligned head, whole words, and the rest.
 fn aligned_mut(addr: u32, bytes: &mut [u8]) -> (&mut [u8], &mut [[u8; 4]], &mut [u8]) {
     let (head, rest) = bytes.split_at_mut(head_bytes(addr, bytes.len()));
     let (blocks, tail) = rest.as_chunks_mut();

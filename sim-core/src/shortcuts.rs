@@ -142,19 +142,19 @@ impl Shortcuts {
         self.0 >> shortcut as u8 & 1 != 0
     }
 
-    /// The same set with one more.
+    /// This set with one more.
     #[must_use]
     pub const fn with(self, shortcut: Shortcut) -> Self {
         Self(self.0 | 1 << shortcut as u8)
     }
 
-    /// The same set without one.
+    /// This set without one.
     #[must_use]
     pub const fn without(self, shortcut: Shortcut) -> Self {
         Self(self.0 & !(1 << shortcut as u8))
     }
 
-    /// The same set with or without one.
+    /// This set with or without one.
     #[must_use]
     pub const fn set(self, shortcut: Shortcut, on: bool) -> Self {
         if on { self.with(shortcut) } else { self.without(shortcut) }

@@ -10,7 +10,7 @@
 //! of work.
 //!
 //! A tile of a chip may in this way be ahead of the others ([`Tile::venture`]) and has to come back
-//! if a message reaches it meanwhile ([`Tile::settle`]).
+//! if a message reaches it meanwhile ([`Tile::come_back`]).
 
 use sim_core::{CoreId, CoreSet, Cycle, Observer, Shortcut};
 

@@ -211,7 +211,7 @@ impl<O: Observer + ?Sized> Bus<O> {
 
     /// Registers or words may have changed between two epochs, under parked pollers and unanswered
     /// requests.
-    pub(crate) fn settle_between_epochs(&mut self) {
+    pub(crate) fn recheck_waits(&mut self) {
         self.tensix.credits_stale = true;
         self.changes.retry = true;
         self.changes.steady_since = self.now;

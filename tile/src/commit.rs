@@ -70,7 +70,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             self.commit_cycles();
             if self.bus.tensix.unit.is_asleep() {
                 for id in CoreId::ALL {
-                    self.bus.cores[id].calm();
+                    self.bus.cores[id].allow_parking();
                 }
             }
         } else if census.posted {

@@ -27,7 +27,7 @@ pub(crate) struct Debugger<'a, O: Observer + ?Sized> {
 }
 
 impl<O: Observer + ?Sized> Debugger<'_, O> {
-    /// Somebody accesses a debug register of a core.
+    /// Accesses a debug register of a core.
     pub(crate) fn access(&mut self, asker: Asker, access: DebugAccess) -> Result<(), DeviceFault> {
         if asker.end == self.bus.now {
             self.perform(asker, access)
@@ -53,7 +53,7 @@ impl<O: Observer + ?Sized> Debugger<'_, O> {
                 self.bus.report(Box::new(fault.at(at)));
             }
         }
-        self.bus.settle_between_epochs();
+        self.bus.recheck_waits();
     }
 
     fn perform(&mut self, asker: Asker, access: DebugAccess) -> Result<(), DeviceFault> {
@@ -121,7 +121,7 @@ impl<O: Observer + ?Sized> Debugger<'_, O> {
         Ok(())
     }
 
-    /// A core is paused because a debugger wanted it: that is no news for whoever drives the tile.
+    /// A core is paused because a debugger wanted it: that is no news for what drives the tile.
     fn note_pause(&mut self, id: CoreId) {
         let halted = matches!(self.bus.cores[id].status(), Status::Halted);
         if halted && self.bus.stops.has_halted(id) {

@@ -1,7 +1,7 @@
 //! The doors of the tile: what others call, and where that is compiled.
 //!
-//! A tile has the type of who watches it, because that is wanted back. But the machine is the same whoever
-//! watches, and large. So it is compiled here, twice: for nobody, and for somebody who is known by a pointer only
+//! A tile has the type of its observer, because that is wanted back. But the machine is the same for all
+//! observers, and large. So it is compiled here, twice: for none, and for one that is known by a pointer only
 //! ([`Somebody`]); every door leads to one of the two. Made anew for each type of observer, in each crate that has
 //! one, the machine was some two fifths of what was compiled of the command line.
 
@@ -20,9 +20,9 @@ use crate::snapshot::TileSnapshot;
 use crate::suppose::Supposition;
 use crate::tile::Tile;
 
-/// A tile nobody watches.
+/// A tile that is not observed.
 type Alone = Tile<NullObserver>;
-/// A tile somebody watches.
+/// A tile that is observed.
 type Watched = Tile<dyn Somebody>;
 
 /// Which of the two a tile is.
@@ -102,7 +102,7 @@ doors! {
     /// nothing moves.
     ///
     /// With a `wait` the host is taken to do nothing until it is met: if the machine becomes
-    /// quiescent first, nobody ever will, and the verdict is a deadlock.
+    /// quiescent first, it never will be, and the verdict is a deadlock.
     fn run(limit: Cycle, wait: Option<HostWait>) -> Stop = run_here;
 
     /// Advances a tile of a chip to `limit`, which is an epoch boundary, or to a guest mistake, in
@@ -147,9 +147,8 @@ doors! {
     /// Goes beyond the time of the others of a chip, up to `limit` at most, if that looks safe.
     fn venture(limit: Cycle) = venture_here;
 
-    /// Somebody of the chip looks at the tile, or does something to it, as of `now`: if it is ahead
-    /// of that, it comes back.
-    fn settle(now: Cycle) = settle_here;
+    /// Brings a tile that is ahead of `now` back: the chip looks at it, or does something to it.
+    fn come_back(now: Cycle) = come_back_here;
 
     /// Makes it true, between two epochs. `false`: it cannot be.
     fn suppose(what: Supposition) -> bool = suppose_here;
@@ -166,7 +165,7 @@ doors! {
     fn instructions() -> [u64; CoreId::COUNT] = instructions_here;
 
     /// A hash of everything that determines the future: equal for equal machines whatever engine
-    /// ran them, whether cores were parked, and whoever observed.
+    /// ran them, whether cores were parked, and what observed.
     fn state_hash() -> u64 = state_hash_here;
 }
 
@@ -177,7 +176,7 @@ doors! {
     #[must_use]
     fn waits() -> Vec<AgentWait> = waits_here;
 
-    /// What it means that nothing moves here, if nothing can without anybody else's doing; `host` is
+    /// What it means that nothing moves here, if nothing can by itself; `host` is
     /// what the host waits for, if it does nothing before that.
     #[must_use]
     fn verdict(host: Option<HostWait>) -> Option<Quiescence> = verdict_here;
@@ -188,7 +187,7 @@ doors! {
     fn snapshot(like: Option<&TileSnapshot>) -> TileSnapshot = snapshot_here;
 
     /// A hash of what cores can change for others: L1, devices, the coprocessor; not the cores, not the
-    /// time. Equal at two moments between which nobody has done anything to anybody.
+    /// time. Equal at two moments between which nothing was done to another.
     #[must_use]
     fn effects_hash() -> u64 = effects_hash_here;
 

@@ -73,7 +73,7 @@ impl<O: Observer + ?Sized> Tile<O> {
         Ok(())
     }
 
-    /// Whether anything can happen here without anybody else's doing, now or later. What is not active
+    /// Whether anything can happen here by itself, now or later. What is not active
     /// may be left alone; [`Tile::pass_time`] makes up for it.
     #[must_use]
     pub fn is_active(&self) -> bool {
@@ -114,19 +114,19 @@ impl<O: Observer + ?Sized> Tile<O> {
     /// Lets time pass up to `limit` although nothing moves.
     pub fn pass_time(&mut self, limit: Cycle) {
         if !self.is_active() {
-            self.quiet_since.get_or_insert(self.bus.now);
+            self.quiescent_since.get_or_insert(self.bus.now);
         }
         self.bus.now = self.bus.now.max(self.bus.config.epoch.round_up(limit));
     }
 
     /// The epoch boundary, `limit` at the latest, up to which nothing reaches the tile that is on its
     /// way already.
-    pub(crate) fn calm_until(&self, limit: Cycle) -> Cycle {
+    pub(crate) fn undisturbed_until(&self, limit: Cycle) -> Cycle {
         let due = self.bus.fabric.next_due();
         due.map_or(limit, |due| self.bus.config.epoch.round_down(due).min(limit))
     }
 
-    /// One epoch, or as many as a lone core needs, or as nobody else notices. `false`: nothing can
+    /// One epoch, or as many as a lone core needs, or as nothing else notices. `false`: nothing can
     /// move.
     pub(crate) fn advance(&mut self, limit: Cycle) -> bool {
         if self.bus.cores.observer.wants_look() {
@@ -137,38 +137,38 @@ impl<O: Observer + ?Sized> Tile<O> {
         let Schedule { running, alarm } = self.schedule_now();
         let limit = alarm.map_or(limit, |alarm| alarm.min(limit));
         if self.bus.tensix.unit.is_asleep() && !self.bus.changes.retry {
-            let calm = self.calm_until(limit);
+            let until = self.undisturbed_until(limit);
             if running.is_empty() && alarm.is_none() && self.bus.fabric.next_due().is_none() {
-                self.quiet_since.get_or_insert(self.bus.now);
+                self.quiescent_since.get_or_insert(self.bus.now);
                 return false;
             }
-            self.quiet_since = None;
-            if calm > self.bus.now {
+            self.quiescent_since = None;
+            if until > self.bus.now {
                 if running.is_empty() && self.bus.takes(Shortcut::IdleEpochs) {
-                    self.bus.now = calm;
+                    self.bus.now = until;
                     return true;
                 }
                 if let Some(core) = running.single()
                     && self.bus.takes(Shortcut::Alone)
                 {
-                    Alone { bus: &mut self.bus, id: core }.run(calm);
+                    Alone { bus: &mut self.bus, id: core }.run(until);
                     return true;
                 }
-                if !running.is_empty() && self.ahead().run(running, calm, false) {
+                if !running.is_empty() && self.ahead().run(running, until, false) {
                     return true;
                 }
             } else if running.is_empty() && self.pass_packets() {
                 return true;
             }
         }
-        self.quiet_since = None;
+        self.quiescent_since = None;
         if !self.bus.tensix.unit.is_asleep()
             && self.bus.takes(Shortcut::Unattended)
             && let Some(standing) = Standing::of(&self.bus)
         {
-            let calm = self.calm_until(limit);
-            if calm > self.bus.now {
-                Unattended { bus: &mut self.bus, limit: calm }.run(standing);
+            let until = self.undisturbed_until(limit);
+            if until > self.bus.now {
+                Unattended { bus: &mut self.bus, limit: until }.run(standing);
                 return true;
             }
         }
@@ -242,15 +242,15 @@ impl<O: Observer + ?Sized> Tile<O> {
     pub(crate) fn venture_here(&mut self, limit: Cycle) {
         if self.is_undisturbed() && !self.awaits_answers() && !self.bus.fabric.has_departures() {
             let Schedule { running, alarm } = self.schedule();
-            let limit = self.calm_until(alarm.map_or(limit, |alarm| alarm.min(limit)));
+            let limit = self.undisturbed_until(alarm.map_or(limit, |alarm| alarm.min(limit)));
             if !running.is_empty() && limit > self.bus.now {
                 self.ahead().run(running, limit, true);
             }
         }
     }
 
-    /// [`Tile::settle`]
-    pub(crate) fn settle_here(&mut self, now: Cycle) {
+    /// [`Tile::come_back`]
+    pub(crate) fn come_back_here(&mut self, now: Cycle) {
         if self.bus.now <= now {
             return;
         }
@@ -281,17 +281,17 @@ impl<O: Observer + ?Sized> Tile<O> {
     pub(crate) fn begin_epoch_here(&mut self) -> bool {
         self.bus.grant_pushes();
         let schedule = self.schedule_now();
-        let is_quiet = self.bus.tensix.unit.is_asleep()
+        let is_quiescent = self.bus.tensix.unit.is_asleep()
             && !self.bus.changes.retry
             && schedule.running.is_empty()
             && schedule.alarm.is_none()
             && self.bus.fabric.next_due().is_none();
-        if is_quiet {
-            self.quiet_since.get_or_insert(self.bus.now);
+        if is_quiescent {
+            self.quiescent_since.get_or_insert(self.bus.now);
         } else {
-            self.quiet_since = None;
+            self.quiescent_since = None;
         }
-        !is_quiet
+        !is_quiescent
     }
 
     /// The first cycle behind the epoch that begins now.
@@ -316,7 +316,7 @@ impl<O: Observer + ?Sized> Tile<O> {
         Commit::new(&mut self.bus, start, end).apply();
     }
 
-    /// The oldest mistake that nobody has been told of, if there is one.
+    /// The oldest mistake that has not been told, if there is one.
     pub fn take_mistake(&mut self) -> Option<Box<GuestError>> {
         self.bus.stops.next_fault()
     }

@@ -26,7 +26,7 @@ pub(crate) struct Fabric {
     inbox: BTreeMap<(Cycle, u16, u64), Message>,
     /// Messages to others, oldest first.
     outbox: Vec<Departure>,
-    /// Whether there is anybody else.
+    /// Whether there are other endpoints.
     networked: bool,
     /// Who used an initiator last, for diagnoses: `[noc][initiator]`.
     issuers: [[Option<(CoreId, u32)>; 4]; 2],
@@ -44,7 +44,7 @@ impl Fabric {
         }
     }
 
-    /// When something happens next, without anybody else's doing.
+    /// When something happens next by itself.
     pub(crate) fn next_due(&self) -> Option<Cycle> {
         let inbox = self.inbox.first_key_value().map(|(&(cycle, ..), _)| cycle);
         match (self.in_flight.next_due(), inbox) {
@@ -58,7 +58,7 @@ impl Fabric {
     }
 
     /// What packets do before `end` to the tile's NIUs: the stage of an own one, or none for that of
-    /// somebody else.
+    /// another endpoint.
     pub(crate) fn reached_before(
         &self,
         end: Cycle,
@@ -160,7 +160,7 @@ impl Fabric {
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        // Departures are taken before anybody looks; who is there is a matter of configuration; issuers
+        // Departures are taken before anything looks; who is there is a matter of configuration; issuers
         // are for diagnoses.
         let Self { in_flight, sink, inbox, outbox: _, networked: _, issuers: _ } = self;
         in_flight.hash_state(hasher);

@@ -86,7 +86,7 @@ impl<O: Observer + ?Sized> Tile<O> {
         self.bus.refresh_watches();
         let done = self.bus.write_block(host, addr, bytes);
         if addr >= L1_BYTES {
-            self.bus.settle_between_epochs();
+            self.bus.recheck_waits();
         } else {
             self.bus.cores.wake_by_stores(self.bus.now);
         }

@@ -1,6 +1,6 @@
 //! What comes to a tile from outside: accesses of the host and messages of other NoC endpoints.
 //!
-//! A tile is a pure function of these. Whoever has kept them can have the tile do again what it did,
+//! A tile is a pure function of these. Given them, it does again what it did,
 //! alone, without the chip around it.
 
 use crate::config::TileConfig;

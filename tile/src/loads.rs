@@ -101,7 +101,7 @@ impl<O: Observer + ?Sized> Bus<O> {
             })
     }
 
-    /// A load that never blocks, by whoever asks.
+    /// A load that never blocks, by any asker.
     pub(crate) fn load_as(
         &mut self,
         asker: Asker,

@@ -48,7 +48,7 @@ pub enum Receivers {
     One(Coordinate, bool),
     /// Tensix tiles, by NoC 0 coordinate.
     Many(Vec<Coordinate>),
-    /// Whoever sent the request, by the number that came with its [`Arrival`].
+    /// The sender of the request, by the number that came with its [`Arrival`].
     Sender(u16),
 }
 

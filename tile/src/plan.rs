@@ -1,4 +1,4 @@
-//! Which ways depend on whether anybody listens: decided here and nowhere else.
+//! Which ways depend on whether the tile is observed: decided here and nowhere else.
 //!
 //! Each of them gives the same state sooner, but has no place for the events on the way, or gives them in
 //! another order.
@@ -16,13 +16,13 @@ pub(crate) fn may_reorder_stores<O: Observer + ?Sized>() -> bool {
     !O::ENABLED
 }
 
-/// Whether an epoch in which nobody got an answer need not be looked at for what ended with it.
+/// Whether an epoch in which no core got an answer need not be looked at for what ended with it.
 #[inline]
 pub(crate) fn may_skip_ends<O: Observer + ?Sized>() -> bool {
     !O::ENABLED
 }
 
-/// Whether nobody need attend to epochs in which a core `pushes`, or none: a push is an event, and it
+/// Whether the tile need not attend to epochs in which a core `pushes`, or none: a push is an event, and it
 /// comes between those of the coprocessor.
 #[inline]
 pub(crate) fn may_leave_alone<O: Observer + ?Sized>(pushes: bool) -> bool {

@@ -1,8 +1,8 @@
-//! Nothing moves any more: who waits for what, and can anybody still end it?
+//! Nothing moves any more: which agent waits for what, and can any still end it?
 //!
-//! The wait-for closure: an agent is *live* if somebody who could end its wait is live. The host
+//! The wait-for closure: an agent is *live* if one that could end its wait is live. The host
 //! is live unless it said that it does nothing until a word in L1 changes
-//! ([`crate::Tile::run`]). Whoever is not live will never move again.
+//! ([`crate::Tile::run`]). An agent that is not live will never move again.
 
 use std::fmt;
 
@@ -88,7 +88,7 @@ pub struct Quiescence {
     pub closed: Cycle,
     /// What it means.
     pub verdict: Verdict,
-    /// Everybody who waits, in agent order. Cores held in reset are left out.
+    /// All agents that wait, in their order. Cores held in reset are left out.
     pub waits: Vec<AgentWait>,
     /// What the host waits for, if it said so.
     pub host: Option<HostWait>,
@@ -101,14 +101,14 @@ impl Quiescence {
         mut waits: Vec<AgentWait>,
         host: Option<HostWait>,
         now: Cycle,
-        quiet_since: Option<Cycle>,
+        quiescent_since: Option<Cycle>,
     ) -> Self {
         mark_stuck(&mut waits, host.is_none());
         let stuck = waits.iter().any(|wait| wait.stuck);
-        // A bound host waits for somebody of the machine, and nobody moves.
+        // A bound host waits for the machine, in which nothing moves.
         let verdict = if stuck || host.is_some() { Verdict::Deadlock } else { Verdict::HostWait };
         let closed = waits.iter().filter_map(|wait| wait.since).max().unwrap_or(now);
-        Self { cycle: quiet_since.unwrap_or(now), closed, verdict, waits, host }
+        Self { cycle: quiescent_since.unwrap_or(now), closed, verdict, waits, host }
     }
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn core_wait(
             let since = push.map(|wait| wait.since);
             Some(wait(pushed_thread(id, *window), since, core.pc()))
         }
-        // Who waits by the clock goes on without anybody.
+        // Who waits by the clock goes on by itself.
         Status::Parked(spin) if spin.leaves_at().is_some() => None,
         Status::Parked(spin) => {
             let pc = spin.loads.first().map_or(spin.head, |load| load.pc);
@@ -200,7 +200,7 @@ fn spin_enders(id: CoreId, loads: &[WatchedLoad]) -> Vec<AgentId> {
             Some(Target::Overlay) if is_credit(load.addr) => {
                 CoreId::ALL.into_iter().for_each(|core| add(AgentId::Core(core)));
             }
-            // L1, the rest of the overlay and control registers: anybody who can store.
+            // L1, the rest of the overlay and control registers: all that can store.
             _ => {
                 for core in CoreId::ALL {
                     add(AgentId::Core(core));
@@ -241,7 +241,7 @@ fn mark_stuck(waits: &mut [AgentWait], host_is_live: bool) {
         }
     }
     for (wait, live) in waits.iter_mut().zip(live) {
-        // Who waits for nothing cannot be stuck; nobody can wait for it either.
+        // Who waits for nothing cannot be stuck; nor can another wait for it.
         wait.stuck = !live && wait.reason != WaitReason::Ended;
     }
 }

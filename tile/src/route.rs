@@ -111,7 +111,7 @@ impl<O: Observer + ?Sized> Bus<O> {
         self.store_as(asker, store.addr, store.value, store.width)
     }
 
-    /// A store to a device by whoever asks.
+    /// A store to a device by any asker.
     pub(crate) fn store_as(
         &mut self,
         asker: Asker,

@@ -35,7 +35,7 @@ impl Schedule {
     }
 }
 
-/// Whether a core executes, now or at some time without anybody else's doing.
+/// Whether a core executes, now, or at some time by itself.
 pub(crate) fn goes_on(core: &Core) -> bool {
     core.is_running() || core.spin().is_some_and(|spin| spin.leaves_at().is_some())
 }

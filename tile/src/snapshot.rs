@@ -19,7 +19,7 @@ pub struct TileSnapshot(pub(crate) Arc<State>);
 /// What a tile has of state.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
-    pub(crate) quiet_since: Option<Cycle>,
+    pub(crate) quiescent_since: Option<Cycle>,
     pub(crate) trials: Trials,
     pub(crate) bus: BusState,
 }

@@ -1,4 +1,4 @@
-//! What a waiting agent hopes for, made true by nobody: for who asks, on a copy of a tile, what would happen
+//! What a waiting agent hopes for, made true from outside: for who asks, on a copy of a tile, what would happen
 //! if.
 
 use devices::{Mailboxes, Overlay};

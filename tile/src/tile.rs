@@ -20,7 +20,7 @@ use crate::waiting::Ebreak;
 pub struct Tile<O: Observer + ?Sized = NullObserver> {
     pub(crate) engine: Engine<Core>,
     /// Since when nothing can move, if nothing can.
-    pub(crate) quiet_since: Option<Cycle>,
+    pub(crate) quiescent_since: Option<Cycle>,
     pub(crate) trials: Trials,
     /// What came from outside, if it is to be made again.
     pub(crate) kept: Option<Box<crate::Inputs>>,
@@ -45,7 +45,7 @@ impl<O: Observer> Tile<O> {
         let bus = Bus::new(config, observer, l1);
         Ok(Self {
             engine: Engine::start(config.engine, &bus.cores.shared)?,
-            quiet_since: None,
+            quiescent_since: None,
             trials: Trials::new(),
             kept: None,
             bus,
@@ -146,7 +146,7 @@ impl<O: Observer + ?Sized> Tile<O> {
             engine: _,
             trials: _,
             // When it was seen that nothing moves, and what came, for who asks.
-            quiet_since: _,
+            quiescent_since: _,
             kept: _,
         } = self;
         bus.hash_state(hasher, whole);
@@ -154,17 +154,17 @@ impl<O: Observer + ?Sized> Tile<O> {
 
     /// [`Tile::snapshot`]
     pub(crate) fn snapshot_here(&self, like: Option<&TileSnapshot>) -> TileSnapshot {
-        let Self { bus, engine: _, trials, quiet_since, kept: _ } = self;
+        let Self { bus, engine: _, trials, quiescent_since, kept: _ } = self;
         let none = L1Image::default();
         let like = like.map_or(&none, TileSnapshot::l1);
         let (trials, bus) = (trials.clone(), bus.snapshot(like));
-        TileSnapshot(State { quiet_since: *quiet_since, trials, bus }.into())
+        TileSnapshot(State { quiescent_since: *quiescent_since, trials, bus }.into())
     }
 
     /// [`Tile::restore`]
     pub(crate) fn restore_here(&mut self, snapshot: &TileSnapshot) {
-        let State { quiet_since, trials, bus } = &*snapshot.0;
-        self.quiet_since = *quiet_since;
+        let State { quiescent_since, trials, bus } = &*snapshot.0;
+        self.quiescent_since = *quiescent_since;
         self.trials.clone_from(trials);
         self.bus.restore(bus);
     }
@@ -228,8 +228,8 @@ impl<O: Observer + ?Sized> Tile<O> {
         matches!(self.bus.cores[core].status(), Status::Reset | Status::Faulted)
     }
 
-    /// Whether NCRISC has made a mistake at its fixed start address although nobody has said where its program is:
-    /// whoever clears all of SOFT_RESET_0 to release something else lets it run whatever stands there.
+    /// Whether NCRISC has made a mistake at its fixed start address although it was not told where its program is:
+    /// clearing all of SOFT_RESET_0 to release something else lets it run what happens to stand there.
     #[must_use]
     pub fn strays(&self, core: CoreId, pc: u32) -> bool {
         let control = &self.bus.devices.control;
@@ -248,7 +248,7 @@ impl<O: Observer + ?Sized> Tile<O> {
     }
 
     pub(crate) fn quiescence(&self, host: Option<HostWait>) -> Quiescence {
-        Quiescence::of(self.waits_here(), host, self.bus.now, self.quiet_since)
+        Quiescence::of(self.waits_here(), host, self.bus.now, self.quiescent_since)
     }
 
     /// [`Tile::suppose`]
@@ -257,7 +257,7 @@ impl<O: Observer + ?Sized> Tile<O> {
         let (overlay, mailboxes) = (&mut devices.overlay, &mut devices.mailboxes);
         let done = what.come_true(&mut tensix.unit, overlay, mailboxes, cores.l1());
         self.bus.tensix.unit.wake();
-        self.bus.settle_between_epochs();
+        self.bus.recheck_waits();
         done
     }
 

@@ -1,4 +1,4 @@
-//! Epochs in which nobody needs the tile's attention: the coprocessor works, and of the cores at
+//! Epochs in which nothing needs the tile's attention: the coprocessor works, and of the cores at
 //! most one executes, which does nothing to others but push instructions.
 //!
 //! A kernel that pushes `REPLAY` or `MOP` is in such epochs nearly always. It waits for room in an
@@ -11,7 +11,7 @@
 //!
 //! What an epoch does then is one call of the core and one or a few of the coprocessor. The epochs end
 //! where they would; the first one with anything else in it is committed like any other. That the
-//! result is the same is tested against a tile somebody observes, where cores only wait here
+//! result is the same is tested against an observed tile, where cores only wait here
 //! (`tile/tests/unattended.rs`).
 
 use riscv::Status;
@@ -33,7 +33,7 @@ pub(crate) struct Standing {
     pushing: Option<CoreId>,
     /// Pushes that others wait for.
     blocked: Blocked,
-    /// Who executes or waits for that: nobody else changes in these epochs.
+    /// Who executes or waits for that: no other core changes in these epochs.
     pushers: CoreSet,
 }
 
@@ -144,7 +144,7 @@ impl<O: Observer + ?Sized> Unattended<'_, O> {
         }
         self.bus.now = next;
         if self.bus.tensix.unit.is_asleep() {
-            CoreId::ALL.into_iter().for_each(|id| self.bus.cores[id].calm());
+            CoreId::ALL.into_iter().for_each(|id| self.bus.cores[id].allow_parking());
             return false;
         }
         true

@@ -123,7 +123,7 @@ impl<'a> Watchers<'a> {
         })
     }
 
-    /// Whether a device is certain to take a store that concerns nobody.
+    /// Whether a device is certain to take a store that concerns nothing else.
     pub(crate) fn is_certain(&self, id: CoreId, store: &Store) -> bool {
         let Some(hit) = lookup(view(id), store.addr) else { return false };
         let index = hit.offset / 4;
@@ -149,7 +149,7 @@ impl<'a> Watchers<'a> {
         })
     }
 
-    /// Whether somebody may notice before `end` what packets do to registers: they change what a core is
+    /// Whether a core may notice before `end` what packets do to registers: they change what a core is
     /// parked on, or access others than their own counters.
     pub(crate) fn packets_show(&self, end: Cycle) -> bool {
         if !self.is_on {

@@ -35,7 +35,7 @@ impl Ram {
         self.bytes.get(self.range(addr, length)?)
     }
 
-    /// The same to be written.
+    /// The bytes at an address, to be written, if all of them are inside.
     pub(super) fn slice_mut(&mut self, addr: u64, length: usize) -> Option<&mut [u8]> {
         let range = self.range(addr, length)?;
         let is_inside = range.end <= self.bytes.len();

@@ -38,7 +38,7 @@ pub(super) struct Window {
 #[derive(Clone, Debug)]
 pub(super) struct Tlbs {
     words: Vec<[u32; 3]>,
-    /// The same, decoded.
+    /// What the words say.
     entries: Vec<Entry>,
 }
 

@@ -209,7 +209,7 @@ impl Fabric {
     }
 
     /// The other tile's answer to the request with that sequence number arrives at `at`. Gives
-    /// `false` if nobody waits for it.
+    /// `false` if no request waits for it.
     pub fn answer(&mut self, sequence: u64, data: Vec<u8>, at: Cycle) -> bool {
         let Some(mut entry) = self.unanswered.remove(&sequence) else { return false };
         entry.payload = data;

@@ -274,7 +274,7 @@ impl NocPacket {
         self.address() >= end || copied.is_some_and(|copy| copy >= end)
     }
 
-    /// Whether another tile would have to answer with data, which nobody can invent.
+    /// Whether another tile would have to answer with data, which cannot be invented.
     #[must_use]
     pub const fn needs_foreign_data(&self) -> bool {
         let foreign = self.target().foreign() != 0;

@@ -37,7 +37,7 @@ pub trait Observer: 'static {
         let _ = (core, retire);
     }
 
-    /// The same for all instructions of a run slice. Whoever looks only at few of them can pass the
+    /// Called with all instructions of a run slice. An observer of only few of them can pass the
     /// others by here.
     fn retires(&mut self, core: CoreId, retires: &[Retire]) {
         for retire in retires {
@@ -52,8 +52,8 @@ pub trait Observer: 'static {
     }
 
     /// Called with the jumps (`jal`, `jalr`; no branches) that a core has executed, in program order;
-    /// otherwise as [`Observer::retire`]. Costs far less: whoever only wants to know in which
-    /// function a core is asks for these.
+    /// otherwise as [`Observer::retire`]. Costs far less: they suffice to know in which
+    /// function a core is.
     fn jumps(&mut self, core: CoreId, jumps: &[Jump]) {
         let _ = (core, jumps);
     }

@@ -110,7 +110,7 @@ impl<E: Env> Run<'_, E> {
         Ok(())
     }
 
-    /// The same where that goes on: datums that are not all within L1 are 0.
+    /// Datums that are not all within L1, where that goes on: those outside are 0.
     #[cold]
     fn fetch_or_zero(&self, at: u64, datums: &mut [u32]) -> Result<(), Fault> {
         if let [datum] = datums {

@@ -21,7 +21,7 @@ pub(super) fn multiply_add(x: &LReg, y: &LReg, z: &LReg, negate: (u32, u32), res
     );
 }
 
-/// The same of the registers with the numbers `sources`, to the lanes of `set` of register `vd`.
+/// Multiplies and adds the registers with the numbers `sources`, to the lanes of `set` of register `vd`.
 #[inline]
 pub(super) fn multiply_add_registers(
     lregs: &mut LRegs,

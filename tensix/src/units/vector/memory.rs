@@ -153,7 +153,7 @@ impl Transfers {
         access.base + window + (stack & 3)
     }
 
-    /// The same for mode `INT32_ALL`.
+    /// As [`Self::origin`], for mode `INT32_ALL`.
     fn stack_address(
         &self,
         word: u32,
@@ -275,7 +275,7 @@ pub(super) fn advance_counters(
     }
 }
 
-/// The same for a modifier that does change a counter.
+/// Applies an address modifier that does change a counter.
 #[inline(never)]
 pub(super) fn advance_other_counters(word: u32, thread: usize, at: &mut Surroundings<'_>) {
     let fidelity = at.matrix.rwcs[thread].fidelity;

@@ -63,7 +63,7 @@ impl Transfers {
         )
     }
 
-    /// The same, compiled for whoever calls it.
+    /// Transfers as above, compiled into its caller.
     #[inline(always)]
     fn transfer_here(
         &mut self,
