@@ -105,14 +105,23 @@ impl OnTerminal {
         self.keys.flush().expect("it listens");
     }
 
-    /// Waits until the screen shows something; gives the whole of it.
+    /// Waits until the screen shows something, and no longer changes; gives the whole of it.
     fn wait_for(&self, wanted: impl Fn(&str) -> bool, what: &str) -> String {
+        // A picture comes in parts.
+        self.wait(wanted, what, 5)
+    }
+
+    /// As [`Self::wait_for`], of what is so for that many looks.
+    fn wait(&self, wanted: impl Fn(&str) -> bool, what: &str, looks: u32) -> String {
         let began = Instant::now();
+        let (mut last, mut times) = (String::new(), 0);
         loop {
             let text = self.screen.lock().expect("no panic in between").screen().contents();
-            if wanted(&text) {
+            times = if text == last { times + 1 } else { 0 };
+            if times >= looks && wanted(&text) {
                 return text;
             }
+            last.clone_from(&text);
             assert!(began.elapsed() < Duration::from_secs(60), "no {what}:\n{text}");
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -142,9 +151,73 @@ fn program_steps_runs_to_an_event_and_to_the_deadlock() {
     let event = run.wait_for(|text| cycle(text).is_some_and(|cycle| cycle > 112), "next event");
     assert!(cycle(&event).is_some_and(|cycle| cycle < 9000), "{event}");
     run.press("c");
-    let last = run.wait_for(|text| text.contains("DEADLOCK"), "deadlock");
-    assert!(last.contains("kernel_main") && last.contains("semaphore-decrement-lost.c:"), "{last}");
-    assert!(last.contains("MATH_PACK"), "{last}");
+    let is_told = |text: &str| {
+        let words = ["DEADLOCK", "kernel_main", "semaphore-decrement-lost.c:", "MATH_PACK"];
+        words.iter().all(|word| text.contains(word))
+    };
+    run.wait_for(is_told, "deadlock");
+    run.press("q");
+    let status = run.child.wait().expect("it ends");
+    assert!(status.success(), "{status:?}");
+}
+
+/// A session goes back as it came: what the screen shows of a moment does not depend on the way there.
+#[test]
+fn program_goes_back_to_what_it_showed() {
+    let plan = hazard("A4-semaphore-decrement-lost").join("case.toml");
+    let mut run = OnTerminal::start(&["tui", "--embedded", &plan.display().to_string()]);
+    run.wait_for(|text| text.contains("quit"), "first picture");
+    let at = |run: &OnTerminal, wanted: u64| {
+        run.wait_for(|text| cycle(text) == Some(wanted), &format!("cycle {wanted}"))
+    };
+    // The get that is lost is at 9969, the third post at 10572.
+    run.press("g");
+    run.wait_for(|text| text.contains("cycle: _"), "prompt");
+    run.press("10000\r");
+    // A picture is whole when its last line is.
+    let is_whole = |text: &str| text.contains("q quit");
+    let before = run.wait_for(|text| cycle(text) == Some(10000) && is_whole(text), "picture");
+    assert!(
+        before.contains("9969 Tensix T2") && before.contains("get MATH_PACK stays 0"),
+        "{before}"
+    );
+    run.press("s");
+    at(&run, 10008);
+    run.press("n");
+    at(&run, 10112);
+    run.press("N");
+    at(&run, 10012 / 8 * 8);
+    run.press("S");
+    run.wait_for(|text| text == before, "picture as before");
+    // To a line of its own file by name, both ways, and instruction by instruction within it.
+    run.press("b");
+    run.wait_for(|text| text.contains("address: _"), "prompt");
+    run.press("semaphore-decrement-lost.c:25\r");
+    run.wait_for(|text| text.contains("breakpoint at 0x"), "breakpoint");
+    run.press("c");
+    let is_there = |text: &str| text.contains("breakpoint: TRISC1") && text.contains("*>   25");
+    let stands = cycle(&run.wait_for(is_there, "stop")).expect("a cycle");
+    assert!((10500..10592).contains(&stands), "{stands}");
+    run.press("i");
+    run.wait_for(|text| cycle(text).is_some_and(|cycle| cycle > stands), "next instruction");
+    run.press("I");
+    run.wait_for(|text| cycle(text) == Some(stands) && text.contains("*>   25"), "stop again");
+    run.press("$");
+    run.wait_for(|text| text.contains("DEADLOCK since"), "end");
+    run.press("C");
+    at(&run, stands);
+    run.press("E");
+    run.wait_for(|text| cycle(text).is_some_and(|cycle| cycle < stands), "handshake before");
+    // The time line: its last column is the end, its first the beginning.
+    run.press("\x1b[<0;200;39M");
+    run.wait_for(|text| text.contains("DEADLOCK since"), "end");
+    run.press("\x1b[<0;1;39M");
+    at(&run, 0);
+    run.press("y");
+    run.wait_for(|text| text.contains("DEADLOCK[A4]"), "explanation");
+    run.press("x");
+    run.press("bno_such\r");
+    run.wait_for(|text| text.contains("no function no_such"), "a mistake");
     run.press("q");
     let status = run.child.wait().expect("it ends");
     assert!(status.success(), "{status:?}");
@@ -208,7 +281,7 @@ fn tape_is_stepped_through_and_its_tiles_are_walked() {
         |text| text.contains("tile 1,0 (NoC 2-2)") && text.contains("(2 of 2)"),
         "other tile",
     );
-    // Calls of the host until time has passed: the poll is parked then.
+    // The poll is parked by then.
     run.press("n");
     let later = run.wait_for(|text| cycle(text).is_some_and(|cycle| cycle >= 100), "later");
     assert!(later.contains("parked") && later.contains("polls "), "{later}");
@@ -219,7 +292,14 @@ fn tape_is_stepped_through_and_its_tiles_are_walked() {
     run.press("\x1b[Z");
     run.wait_for(|text| text.contains("(2 of 2)"), "last tile");
     run.press("c");
-    run.wait_for(|text| text.contains(" at cycle "), "the end");
+    let end = run.wait_for(|text| cycle(text) > cycle(&later), "the end");
+    // A word that is written over and over stops it, here and backwards.
+    run.press("\t");
+    run.press("w0x30000\r");
+    run.wait_for(|text| text.contains("stops where 0x30000 is written"), "watchpoint");
+    run.press("C");
+    let back = run.wait_for(|text| text.contains("BRISC accesses 0x30000"), "store before");
+    assert!(cycle(&back) < cycle(&end), "{back}");
     run.press("q");
     let status = run.child.wait().expect("it ends");
     assert!(status.success(), "{status:?}");
@@ -231,7 +311,13 @@ fn plan_of_several_tiles_is_walked_to_its_deadlock() {
     let mut run = OnTerminal::start(&["tui", "--embedded", &plan.display().to_string()]);
     run.wait_for(|text| text.contains("tile 0,0") && text.contains("(1 of "), "first picture");
     run.press("c");
-    run.wait_for(|text| text.contains("DEADLOCK at cycle "), "deadlock");
+    run.wait_for(|text| text.contains("DEADLOCK: nothing can move any more"), "deadlock");
+    // The host has watched it for long by then.
+    run.press("x");
+    run.wait_for(
+        |text| cycle(text).is_some_and(|cycle| (9000..20_000).contains(&cycle)),
+        "closing",
+    );
     run.press("?");
     run.wait_for(|text| text.contains("any key leaves it"), "help");
     // It leaves both.
@@ -257,7 +343,7 @@ fn repeated_launch_shows_how_far_it_is_on_a_terminal_only() {
     for command in ["launch", "report", "why"] {
         let plan = plan(1_500_000);
         let mut run = OnTerminal::start(&[command, &plan, "--embedded"]);
-        let text = run.wait_for(|text| text.contains("/1500000 rounds"), "progress line");
+        let text = run.wait(|text| text.contains("/1500000 rounds"), "progress line", 0);
         assert!(text.contains("often"), "{text}");
         run.child.kill().expect("it runs");
         run.child.wait().expect("it ends");

@@ -1,4 +1,5 @@
-//! A session of any kind, recorded so that any part of it can be done again: for `debug`, `who` and `bisect`.
+//! A session of any kind, recorded so that any part of it can be done again: for `debug`, `who`,
+//! `bisect` and `tui`.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -29,12 +30,14 @@ use crate::interrupt::{heed_interrupts, interrupted};
 use crate::output::note;
 
 /// Says why a session ends as it does.
-type Explainer = Box<dyn FnMut() -> String + Send>;
+pub(super) type Explainer = Box<dyn FnMut() -> String + Send>;
 
 /// A session that has been carried out.
 pub(super) struct Recorded {
     /// Its chosen tiles.
     pub(super) recordings: Vec<Arc<Recording>>,
+    /// What they are called, each in its place.
+    pub(super) titles: Vec<String>,
     /// Where names come from.
     pub(super) naming: Naming,
     /// Launches of a plan of one tile.
@@ -121,8 +124,9 @@ fn of_plan(launches: Vec<Launch>, machine: &MachineArgs, out: &mut dyn Write) ->
         Ok(diagnosis) => diagnosis.explanation.to_string(),
         Err(error) => format!("{error}\n"),
     };
-    let recordings = vec![Arc::new(recording)];
-    Ok(Recorded { recordings, naming, launches: monitored, programs, explain: Box::new(explain) })
+    let titles = vec![format!("tile {},{}", recording.place.0, recording.place.1)];
+    let (recordings, explain) = (vec![Arc::new(recording)], Box::new(explain));
+    Ok(Recorded { recordings, titles, naming, launches: monitored, programs, explain })
 }
 
 /// Records the chosen tiles.
@@ -133,6 +137,15 @@ fn several<H: Host>(host: &H, course: &Course<'_>) -> Result<Vec<Arc<Recording>>
         bail!("the session has done nothing on a tile: --tiles all, or others");
     }
     Ok(recordings)
+}
+
+/// What the tiles are called that were recorded.
+fn titles(recordings: &[Arc<Recording>], tiles: &[TileSeen]) -> Vec<String> {
+    let title = |recording: &Arc<Recording>| {
+        let seen = tiles.iter().find(|tile| tile.number == recording.number);
+        seen.map_or_else(String::new, TileSeen::place)
+    };
+    recordings.iter().map(title).collect()
 }
 
 /// The ELF files of all that runs on any tile.
@@ -164,6 +177,7 @@ fn explained(answer: Result<session::second::Answer, SessionError>) -> String {
 fn of_tape(path: &Path, views: ViewArgs) -> Result<Recorded> {
     let session = Taped::open(path, &views)?;
     let recordings = several(&session.host, &session.course())?;
+    let titles = titles(&recordings, &session.chosen);
     let programs = programs(&recordings);
     if programs.is_empty() {
         note(
@@ -174,8 +188,8 @@ fn of_tape(path: &Path, views: ViewArgs) -> Result<Recorded> {
         Ok(answer) => explained(Ok(answer)),
         Err(error) => format!("{error:#}\n"),
     };
-    let naming = Naming::of_session();
-    Ok(Recorded { recordings, naming, launches: Vec::new(), programs, explain: Box::new(explain) })
+    let (naming, launches, explain) = (Naming::of_session(), Vec::new(), Box::new(explain));
+    Ok(Recorded { recordings, titles, naming, launches, programs, explain })
 }
 
 fn of_chip_plan(
@@ -190,8 +204,9 @@ fn of_chip_plan(
     let tiles: Vec<TileSeen> = looked.survey.chosen(&select.tiles()).cloned().collect();
     let course = Course { survey: &looked.survey, catalog: &catalog, tiles: &tiles, until: None };
     let recordings = several(&host, &course)?;
+    let titles = titles(&recordings, &tiles);
     let programs = programs(&recordings);
     let explain = move || explained(why_of(&host, &Question::default(), &catalog, &looked));
-    let naming = Naming::of_session();
-    Ok(Recorded { recordings, naming, launches: Vec::new(), programs, explain: Box::new(explain) })
+    let (naming, launches, explain) = (Naming::of_session(), Vec::new(), Box::new(explain));
+    Ok(Recorded { recordings, titles, naming, launches, programs, explain })
 }

@@ -1,7 +1,7 @@
 //! `tilescope serve`: a session that another program steps through and looks into.
 //!
 //! Rooms: `wire` requests and answers on standard input and output; `plan` a tile that carries out a
-//! plan; `tape` a chip that plays what a host did. The Python module is written over it.
+//! plan, step by step (`stepper`); `tape` a chip that plays what a host did. The Python module is written over it.
 //!
 //! A process of its own, because nothing that happens here can then harm who asks: it holds no pointer
 //! of ours, may be forked or ended at any time, and the library that hosts load stays free of what
@@ -9,6 +9,7 @@
 
 mod look;
 mod plan;
+mod stepper;
 mod tape;
 mod wire;
 

@@ -13,11 +13,11 @@ use observe::why::Explanation;
 use serde_json::{Value, json};
 use tensix::Register;
 
+use super::stepper::Stepper;
 use super::wire::Ask;
 use super::{ServeArgs, look};
 use crate::commands::machine::MachineArgs;
 use crate::commands::run::choose_firmware;
-use crate::commands::tui::stepper::Stepper;
 use crate::commands::why;
 
 type Events = Option<JsonLines<Vec<u8>, Rc<LoadedNames>>>;

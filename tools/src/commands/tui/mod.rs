@@ -1,20 +1,19 @@
-//! `tilescope tui`: a tile to look at while it runs.
+//! `tilescope tui`: a session to look at, forwards and backwards.
 //!
-//! [`view`] says what there is to see, `stepper` carries out a plan step by step, `handshakes` listens to it, `playing`
-//! plays a tape, `draw` puts the view on a terminal, and `screen` reads keys. What needs a terminal is built with the
-//! feature `tui`.
+//! [`view`] says what there is to see of a tile, `seen` has a tile at any moment with the handshakes before it,
+//! `travels` goes from moment to moment with the engine of `tilescope debug`, `places` finds code by name, `draw` puts
+//! it all on a terminal, and `screen` reads keys and the mouse. What needs a terminal is built with the feature `tui`.
 
 #[cfg(feature = "tui")]
 mod draw;
 #[cfg(feature = "tui")]
-mod handshakes;
-#[cfg(feature = "tui")]
-mod lines;
-#[cfg(feature = "tui")]
-mod playing;
+mod places;
 #[cfg(feature = "tui")]
 mod screen;
-pub(super) mod stepper;
+#[cfg(feature = "tui")]
+mod seen;
+#[cfg(feature = "tui")]
+mod travels;
 pub mod view;
 
 #[cfg(feature = "tui")]

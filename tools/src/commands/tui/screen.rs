@@ -1,4 +1,4 @@
-//! The screen: pictures of a model, and keys that make it go on.
+//! The screen: pictures of a session, and keys that go elsewhere in it.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write};
@@ -8,24 +8,27 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::Args;
 use ratatui::DefaultTerminal;
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::event::{
+    self, DisableMouseCapture, EnableMouseCapture, Event, KeyCode, KeyEvent, KeyEventKind,
+    KeyModifiers, MouseButton, MouseEventKind,
+};
+use ratatui::crossterm::execute;
+use ratatui::layout::Rect;
+use sim_core::CoreId;
 
-use super::playing::Playing;
-use super::stepper::Stepper;
-use super::{draw, view};
+use super::draw;
+use super::travels::{Travels, Way};
 use crate::commands::machine::MachineArgs;
-use crate::commands::run::choose_firmware;
+use crate::commands::recorded::Recorded;
 use crate::commands::taped::Taped;
 use crate::commands::tiles::Tiles;
-use crate::commands::views::{Source, ViewArgs, forms_of_plan, records_of_plan};
+use crate::commands::views::{Source, ViewArgs, chip_plan, forms_of_plan, records_of_plan};
 use crate::exit::Exit;
 
-/// Cycles between two pictures while it runs on.
+/// Cycles between two pictures while it plays.
 const SLICE_CYCLES: u64 = 2_000;
 /// Time for a key between two slices.
 const KEY_TIME: Duration = Duration::from_millis(1);
-/// Cycles in which the next event is looked for.
-const EVENT_CYCLES: u64 = 1_000_000;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,15 +37,16 @@ Examples:
 
   tilescope tui my.tstape          what a host program did, tile by tile
 
-Keys: s one epoch, n 100 cycles, e to the next handshake, c or space run on and stop, q quit
-Of several tiles a step is at least one call of the host; Tab and Shift-Tab, or the arrows, turn to other tiles.
+Keys: s one epoch, i an instruction, n 100 cycles, e to the next handshake, c to the next breakpoint or the end; with
+Shift all of them go back. g goes to a cycle, b sets a breakpoint, w watches a word, y says why it hangs, q quits.
+Of several tiles Tab and Shift-Tab, or the arrows, turn to others. The mouse drags the time line.
 ? shows all keys and what the panes are.
 ";
 
-/// Look at a tile while it runs
+/// Look at a session, forwards and backwards
 ///
-/// Five cores with function, line and what they wait for; the wait gates, semaphores, circular
-/// buffers and mailboxes; the last handshakes.
+/// The session is carried out once; then any moment of it can be looked at: five cores with function, line and
+/// what they wait for, the wait gates, semaphores, circular buffers and mailboxes, the source, the last handshakes.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct TuiArgs {
@@ -64,58 +68,60 @@ pub struct TuiArgs {
 /// What a key asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Command {
-    Step,
-    Cycles,
-    NextEvent,
-    RunOrStop,
-    NextTile,
-    LastTile,
+    Epoch(Way),
+    Instruction(Way),
+    Cycles(Way),
+    Event(Way),
+    Continue(Way),
+    End(Way),
+    Closing,
+    Play,
+    GoTo,
+    Break,
+    Watch,
+    Clear,
+    Core(CoreId),
+    Turn(isize),
+    Why,
     Help,
     Quit,
 }
 
-/// What is looked at and goes on when told to.
-pub(super) trait Model {
-    /// What there is to see now.
-    fn picture(&mut self) -> view::View;
-    /// What it says of itself, in a line.
-    fn status(&self) -> String;
-    /// The last handshakes, the newest last.
-    fn events(&mut self) -> Vec<String>;
-    /// Cycles of the smallest step.
-    fn step(&self) -> u64;
-    /// Goes on for at most that many cycles; whether it can go on further.
-    fn advance(&mut self, cycles: u64) -> Result<bool>;
-    /// Goes on to the next handshake; whether there was one within that many cycles.
-    fn advance_to_event(&mut self, cycles: u64) -> Result<bool>;
-    /// Looks at another tile, that many further in the list.
-    fn turn(&mut self, _by: isize) {}
-}
-
-fn command(key: event::KeyEvent) -> Option<Command> {
-    if key.kind != KeyEventKind::Press {
-        return None;
-    }
+fn command(key: KeyEvent) -> Option<Command> {
+    use Way::{Back, On};
     Some(match key.code {
         KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => Command::Quit,
         KeyCode::Char('q') | KeyCode::Esc => Command::Quit,
-        KeyCode::Char('s') => Command::Step,
-        KeyCode::Char('n') => Command::Cycles,
-        KeyCode::Char('e') => Command::NextEvent,
-        KeyCode::Char('c' | ' ') => Command::RunOrStop,
-        KeyCode::Tab | KeyCode::Right => Command::NextTile,
-        KeyCode::BackTab | KeyCode::Left => Command::LastTile,
+        KeyCode::Char('s') => Command::Epoch(On),
+        KeyCode::Char('S') => Command::Epoch(Back),
+        KeyCode::Char('i') => Command::Instruction(On),
+        KeyCode::Char('I') => Command::Instruction(Back),
+        KeyCode::Char('n') => Command::Cycles(On),
+        KeyCode::Char('N') => Command::Cycles(Back),
+        KeyCode::Char('e') => Command::Event(On),
+        KeyCode::Char('E') => Command::Event(Back),
+        KeyCode::Char('c') => Command::Continue(On),
+        KeyCode::Char('C') => Command::Continue(Back),
+        KeyCode::Char('$') | KeyCode::End => Command::End(On),
+        KeyCode::Char('0') | KeyCode::Home => Command::End(Back),
+        KeyCode::Char('x') => Command::Closing,
+        KeyCode::Char(' ') => Command::Play,
+        KeyCode::Char('g') => Command::GoTo,
+        KeyCode::Char('b') => Command::Break,
+        KeyCode::Char('w') => Command::Watch,
+        KeyCode::Char('B') => Command::Clear,
+        KeyCode::Char(digit @ '1'..='5') => {
+            Command::Core(CoreId::ALL[usize::from(digit as u8 - b'1')])
+        }
+        KeyCode::Tab | KeyCode::Right => Command::Turn(1),
+        KeyCode::BackTab | KeyCode::Left => Command::Turn(-1),
+        KeyCode::Char('y') => Command::Why,
         KeyCode::Char('?' | 'h') | KeyCode::F(1) => Command::Help,
         _ => return None,
     })
 }
 
-/// Whether a key quits wherever one is: Esc leaves the help first.
-fn is_quit(key: event::KeyEvent) -> bool {
-    key.code != KeyCode::Esc
-}
-
-/// Shows the tile until the user has seen enough.
+/// Shows the session until the user has seen enough.
 ///
 /// # Errors
 /// Standard output is no terminal; host mistakes as in `launch`.
@@ -126,88 +132,207 @@ pub fn run(args: &TuiArgs, out: &mut dyn Write) -> Result<Exit> {
             "--json is not for tui, which is for looking; `tilescope state --json` is for programs"
         );
     }
-    let is_terminal = io::stdout().is_terminal() && io::stdin().is_terminal();
-    let no_terminal = "tui needs a terminal; `tilescope why` and `tilescope launch` do not";
-    if let Some(chip) = crate::commands::views::chip_plan(plan.as_deref(), program)? {
-        if !is_terminal {
-            bail!("{no_terminal}");
+    if !(io::stdout().is_terminal() && io::stdin().is_terminal()) {
+        bail!("tui needs a terminal; `tilescope why` and `tilescope launch` do not");
+    }
+    let wants_files = views.records.any() || views.wants_forms();
+    let mut path = plan.clone();
+    if let Some(chip) = chip_plan(path.as_deref(), program)? {
+        if wants_files {
+            Tiles::open(chip, machine, views, out)?.files(views, out)?;
         }
-        let tiles = Tiles::open(chip, machine, views, out)?;
-        tiles.files(views, out)?;
-        out.flush()?;
-        return show(&mut Playing::new(&tiles.asked)?);
-    }
-    let source = Source::of(plan.as_deref(), program, views, machine, out)?;
-    if let Source::Tape(path) = &source {
-        if !is_terminal {
-            bail!("{no_terminal}");
+    } else {
+        let source = Source::of(path.as_deref(), program, views, machine, out)?;
+        if let Source::Tape(tape) = &source {
+            if wants_files {
+                Taped::open(tape, views)?.files(views, out)?;
+            }
+            path = Some(tape.clone());
+        } else if wants_files {
+            records_of_plan(&source, machine, views, out)?;
+            forms_of_plan(&source, machine, views, out)?;
         }
-        let session = Taped::open(path, views)?;
-        session.files(views, out)?;
-        out.flush()?;
-        return show(&mut Playing::new(&session)?);
     }
-    let launches = source.launches()?;
-    let set = choose_firmware(machine, out)?;
+    let recorded = Recorded::of(path.as_deref(), &[], machine, &views.select, out)?;
     out.flush()?;
-    if !is_terminal {
-        bail!("{no_terminal}");
-    }
-    records_of_plan(&source, machine, views, out)?;
-    forms_of_plan(&source, machine, views, out)?;
-    out.flush()?;
-    show(&mut Stepper::new(machine.tile_config(), &set, machine.logical, launches)?)
+    show(&mut Travels::new(recorded)?)
 }
 
-fn show(model: &mut dyn Model) -> Result<Exit> {
+fn show(travels: &mut Travels) -> Result<Exit> {
     let mut terminal = ratatui::init();
-    let result = interact(&mut terminal, model);
+    // A terminal without a mouse is as good.
+    let _ = execute!(io::stdout(), EnableMouseCapture);
+    let result = Screen::default().interact(&mut terminal, travels);
+    let _ = execute!(io::stdout(), DisableMouseCapture);
     ratatui::restore();
     result.map(|()| Exit::Ok)
 }
 
-fn interact(terminal: &mut DefaultTerminal, model: &mut dyn Model) -> Result<()> {
-    let epoch = model.step();
-    let (mut is_running, mut helps) = (false, false);
-    loop {
-        let (picture, events, status) = (model.picture(), model.events(), model.status());
-        let events: Vec<&str> = events.iter().map(String::as_str).collect();
-        terminal.draw(|frame| {
-            draw::draw(frame, &picture, &status, &events);
-            if helps {
-                draw::help(frame);
-            }
-        })?;
-        let asked = if is_running && !event::poll(KEY_TIME)? {
-            None
-        } else {
-            match event::read()? {
-                Event::Key(key) if helps && key.kind == KeyEventKind::Press => {
-                    helps = false;
-                    command(key).filter(|asked| *asked == Command::Quit && is_quit(key))
-                }
-                Event::Key(key) => command(key),
-                _ => None,
-            }
-        };
-        match asked {
-            Some(Command::Help) => (helps, is_running) = (true, false),
-            Some(Command::Quit) => return Ok(()),
-            Some(step @ (Command::Step | Command::Cycles | Command::NextEvent)) => {
-                is_running = false;
-                match step {
-                    Command::Step => model.advance(epoch)?,
-                    Command::Cycles => model.advance(100)?,
-                    _ => model.advance_to_event(EVENT_CYCLES)?,
-                };
-            }
-            Some(Command::RunOrStop) => is_running = !is_running,
-            Some(Command::NextTile) => model.turn(1),
-            Some(Command::LastTile) => model.turn(-1),
-            None => {}
-        }
-        if is_running {
-            is_running = model.advance(SLICE_CYCLES)?;
+/// What is being typed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Question {
+    GoTo,
+    Break,
+    Watch,
+}
+
+impl Question {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::GoTo => "cycle: ",
+            Self::Break => "function, file:line or address: ",
+            Self::Watch => "address of a word of L1: ",
         }
     }
+}
+
+/// What lies over the panes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Over {
+    Help,
+    Why,
+}
+
+/// What the screen is at.
+#[derive(Default, Debug)]
+struct Screen {
+    plays: bool,
+    over: Option<(Over, usize)>,
+    typing: Option<(Question, String)>,
+}
+
+/// Whether somebody has pressed a key, of which the next picture will know.
+fn is_waiting() -> bool {
+    event::poll(Duration::ZERO).unwrap_or(true)
+}
+
+impl Screen {
+    fn interact(&mut self, terminal: &mut DefaultTerminal, travels: &mut Travels) -> Result<()> {
+        loop {
+            let size = terminal.size()?;
+            let places = draw::places(Rect::new(0, 0, size.width, size.height));
+            let picture = travels.picture(places.lines)?;
+            let typed =
+                self.typing.as_ref().map(|(asked, text)| format!("{}{text}", asked.words()));
+            let over = self.over.map(|(over, from)| match over {
+                Over::Help => ("help", draw::HELP.to_owned(), from),
+                Over::Why => ("why", travels.why().to_owned(), from),
+            });
+            let mut from = 0;
+            terminal.draw(|frame| {
+                draw::draw(frame, &picture, typed.as_deref());
+                if let Some((title, text, first)) = &over {
+                    from = draw::over(frame, title, text, *first);
+                }
+            })?;
+            if let Some((_, first)) = &mut self.over {
+                *first = from;
+            }
+            if !self.plays || event::poll(KEY_TIME)? {
+                let mut event = event::read()?;
+                // Of a mouse that is dragged only where it is now counts.
+                while is_drag(&event) && event::poll(Duration::ZERO)? {
+                    event = event::read()?;
+                }
+                if !self.heed(&event, places.time, travels)? {
+                    return Ok(());
+                }
+            }
+            self.plays = self.plays && travels.pass(SLICE_CYCLES, Way::On);
+        }
+    }
+
+    /// Does what an event asks for; `false`: the user has seen enough.
+    fn heed(&mut self, event: &Event, time: Rect, travels: &mut Travels) -> Result<bool> {
+        match event {
+            Event::Key(key) if key.kind == KeyEventKind::Press => {
+                if self.typing.is_some() {
+                    self.typed(*key, travels);
+                    return Ok(true);
+                }
+                if let Some((_, from)) = &mut self.over {
+                    match key.code {
+                        KeyCode::Up => *from = from.saturating_sub(1),
+                        KeyCode::Down => *from += 1,
+                        KeyCode::PageUp => *from = from.saturating_sub(20),
+                        KeyCode::PageDown => *from += 20,
+                        _ => {
+                            self.over = None;
+                            // Esc leaves only what lies over the panes.
+                            let quits = command(*key) == Some(Command::Quit);
+                            return Ok(!quits || key.code == KeyCode::Esc);
+                        }
+                    }
+                    return Ok(true);
+                }
+                match command(*key) {
+                    Some(Command::Quit) => return Ok(false),
+                    Some(asked) => self.carry_out(asked, travels)?,
+                    None => {}
+                }
+            }
+            Event::Mouse(mouse) => {
+                let pressed = MouseEventKind::Down(MouseButton::Left);
+                let on_line = mouse.row == time.y && mouse.kind == pressed;
+                if on_line || is_drag(event) && mouse.row.abs_diff(time.y) <= 1 {
+                    self.plays = false;
+                    travels.go_to_part(draw::part(time, mouse.column));
+                }
+            }
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    fn typed(&mut self, key: KeyEvent, travels: &mut Travels) {
+        let Some((asked, text)) = &mut self.typing else { return };
+        match key.code {
+            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                self.typing = None;
+            }
+            KeyCode::Char(c) => text.push(c),
+            KeyCode::Backspace => {
+                text.pop();
+            }
+            KeyCode::Esc => self.typing = None,
+            KeyCode::Enter => {
+                match asked {
+                    Question::GoTo => travels.go_to_typed(text),
+                    Question::Break => travels.toggle(text),
+                    Question::Watch => travels.watch(text),
+                }
+                self.typing = None;
+            }
+            _ => {}
+        }
+    }
+
+    fn carry_out(&mut self, asked: Command, travels: &mut Travels) -> Result<()> {
+        let ask = |question| Some((question, String::new()));
+        let played = std::mem::take(&mut self.plays);
+        match asked {
+            Command::Epoch(way) => travels.pass_epoch(way),
+            Command::Instruction(way) => travels.pass_instruction(way),
+            Command::Cycles(way) => drop(travels.pass(100, way)),
+            Command::Event(way) => travels.pass_event(way)?,
+            Command::Continue(way) => travels.run(way, &mut || !is_waiting()),
+            Command::End(way) => travels.go_to_end(way),
+            Command::Closing => travels.go_to_closing()?,
+            Command::Play => self.plays = !played,
+            Command::GoTo => self.typing = ask(Question::GoTo),
+            Command::Break => self.typing = ask(Question::Break),
+            Command::Watch => self.typing = ask(Question::Watch),
+            Command::Clear => travels.clear(),
+            Command::Core(core) => travels.choose(core),
+            Command::Turn(by) => travels.turn(by),
+            Command::Why => self.over = Some((Over::Why, 0)),
+            Command::Help => self.over = Some((Over::Help, 0)),
+            Command::Quit => {}
+        }
+        Ok(())
+    }
+}
+
+fn is_drag(event: &Event) -> bool {
+    matches!(event, Event::Mouse(mouse) if mouse.kind == MouseEventKind::Drag(MouseButton::Left))
 }

@@ -132,7 +132,8 @@ fn core_view<O: Observer>(
     }
 }
 
-fn source_line(site: &CodeName) -> String {
+/// `file:line`, as far as it is known.
+pub(super) fn source_line(site: &CodeName) -> String {
     match (&site.file, site.line) {
         (Some(file), Some(line)) => format!("{file}:{line}"),
         (Some(file), None) => file.clone(),

@@ -28,24 +28,24 @@ enum Phase {
 }
 
 /// A session under way, and who watches it.
-pub(in crate::commands) struct Stepper<O: Observer> {
+pub(super) struct Stepper<O: Observer> {
     session: Session<O>,
-    pub(in crate::commands) names: Rc<LoadedNames>,
+    pub(super) names: Rc<LoadedNames>,
     launches: Vec<Launch>,
     /// Launches with repetitions, as indices.
     order: Vec<usize>,
     next: usize,
     phase: Phase,
     /// Why it stands, if it does.
-    pub(in crate::commands) status: String,
+    pub(super) status: String,
     /// The first byte that is not as a launch expects, with the launch's name.
-    pub(in crate::commands) wrong: Option<(String, Mismatch)>,
+    pub(super) wrong: Option<(String, Mismatch)>,
     stuck: Option<&'static str>,
 }
 
 impl<O: Observer> Stepper<O> {
     /// A tile with that firmware, about to boot; `watch` makes who listens.
-    pub(in crate::commands) fn watched(
+    pub(super) fn watched(
         config: TileConfig,
         set: &FirmwareSet,
         logical: (u8, u8),
@@ -63,11 +63,11 @@ impl<O: Observer> Stepper<O> {
         Ok(Self { session, names, launches, order, next: 0, phase, status, wrong, stuck })
     }
 
-    pub(in crate::commands) fn tile(&self) -> &Tile<O> {
+    pub(super) fn tile(&self) -> &Tile<O> {
         &self.session.tile
     }
 
-    pub(in crate::commands) fn tile_mut(&mut self) -> &mut Tile<O> {
+    pub(super) fn tile_mut(&mut self) -> &mut Tile<O> {
         &mut self.session.tile
     }
 
@@ -78,28 +78,28 @@ impl<O: Observer> Stepper<O> {
     }
 
     /// Circular buffers of the launch under way.
-    pub(in crate::commands) fn buffers(&self) -> &[CircularBuffer] {
+    pub(super) fn buffers(&self) -> &[CircularBuffer] {
         self.launched().map_or(&[], |launch| &launch.circular)
     }
 
     /// `boot`, or the name of the launch under way or behind.
-    pub(in crate::commands) fn stage(&self) -> &str {
+    pub(super) fn stage(&self) -> &str {
         self.launched().map_or("boot", |launch| &launch.name)
     }
 
     /// How it ended, by the names that reports use; `None` while it can go on.
-    pub(in crate::commands) fn verdict(&self) -> Option<&'static str> {
+    pub(super) fn verdict(&self) -> Option<&'static str> {
         let over = if self.wrong.is_some() { "WRONG-RESULT" } else { "DONE" };
         self.stuck.or_else(|| (self.phase == Phase::Over).then_some(over))
     }
 
     /// Whether there is nothing more to see.
-    pub(in crate::commands) fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.verdict().is_some()
     }
 
     /// Goes on for at most that many cycles. Gives whether it can go on further.
-    pub(in crate::commands) fn go_on(&mut self, cycles: u64) -> Result<bool> {
+    pub(super) fn go_on(&mut self, cycles: u64) -> Result<bool> {
         let limit = self.session.tile.now().0.saturating_add(cycles);
         while !self.is_over() && self.session.tile.now().0 < limit {
             self.one_phase(limit)?;
