@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use sim_core::{AgentId, Event, Stamp, WaitReason};
+use sim_core::{AgentId, Cycle, Event, Stamp, WaitReason};
 
 use crate::resource::{Operation, Resource, Way, awaited, operation};
 
@@ -14,6 +14,13 @@ pub(crate) struct Culprit {
     pub(crate) cycle: u64,
     pub(crate) agent: AgentId,
     pub(crate) pc: u32,
+}
+
+impl Culprit {
+    /// When, who, from where.
+    pub(crate) const fn stamp(&self) -> Stamp {
+        Stamp { cycle: Cycle(self.cycle), agent: self.agent, pc: self.pc }
+    }
 }
 
 /// The last operations. L1 is not among them.
@@ -27,6 +34,11 @@ impl Culprits {
             let Stamp { cycle, agent, pc } = stamp;
             self.0.insert((resource, way), Culprit { cycle: cycle.0, agent, pc });
         }
+    }
+
+    /// The last operation one way on a resource.
+    pub(crate) fn last(&self, resource: Resource, way: Way) -> Option<&Culprit> {
+        self.0.get(&(resource, way))
     }
 
     /// Who ended a wait for that reason, if it was an operation.

@@ -7,6 +7,7 @@
 //! * [`describe()`]: the same text as plain data, for other listings.
 //! * [`Summary`]: who did what, when, of a run; bounded in size; prints a table, serialises.
 //! * [`JsonLines`], [`Perfetto`], [`Waves`]: the run as JSON lines, as a timeline, as waves.
+//! * [`Polls`]: loops that poll, each as one thing that happened.
 //! * [`why`]: why nothing moves, explained; contract violations.
 //! * [`Stalls`]: where the cycles went.
 //! * [`Ledger`]: who did what to which semaphore, mutex, FIFO, bank or word.
@@ -29,6 +30,7 @@ mod labels;
 mod ledger;
 mod names;
 mod perfetto;
+mod polls;
 mod resource;
 mod scribe;
 mod stalls;
@@ -51,6 +53,7 @@ pub use jsonl::JsonLines;
 pub use ledger::{Entry, History, Ledger, Site, SiteUse};
 pub use names::{BuiltInNames, CodeName, Excerpt, Names, signal_name};
 pub use perfetto::{ChipMap, Perfetto, Place};
+pub use polls::{Episode, Polls, poll_text};
 pub use resource::{Operation, Resource, Way, awaited, operation};
 pub use stalls::{Attribution, Share, Stalls};
 pub use summary::{

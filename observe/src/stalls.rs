@@ -9,13 +9,14 @@ use serde::Serialize;
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Retire, Stamp, ThreadId};
 
-use crate::describe::{as_text, core_of, polled, reason_text};
+use crate::describe::{as_text, core_of, reason_text};
 use crate::names::Names;
+use crate::polls::poll_text;
 
 /// Cycles of one reason at one place.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Share {
-    /// `works`, `polls go_messages[0].signal`, `SEMWAIT on MATH_PACK while ON_ZERO`...
+    /// `works`, `polls for a push of CB 0`, `SEMWAIT on MATH_PACK while ON_ZERO`...
     pub reason: String,
     /// Where in the source, or the bare pc.
     pub place: String,
@@ -269,7 +270,11 @@ impl<N: Names + 'static> Observer for Stalls<N> {
         if cycles == 0 {
             return;
         }
-        let reason = polled(&self.names, core, span.reads).unwrap_or_else(|| "ended".to_owned());
+        let looks: Vec<_> = span.looks.iter().flatten().copied().collect();
+        let reason = match span.reads {
+            Some(_) => poll_text(&self.names, core, &looks),
+            None => "ended".to_owned(),
+        };
         let life = self.lives.entry(AgentId::Core(core)).or_default();
         life.polls += cycles;
         life.add(reason, span.pc, cycles, 1);
@@ -304,13 +309,13 @@ mod tests {
             let retire = Retire { cycle: Cycle(0), pc, word: 0x13, rd: 0, value: 0 };
             stalls.retire(CoreId::Trisc1, &retire);
         }
-        let span = ParkedSpan { from: Cycle(160), until: Cycle(190), pc: 0x110, reads: Some(0x6A) };
+        let span = crate::testing::parked(160, 190, 0x110, 0x6A);
         stalls.parked(CoreId::Trisc1, span);
         let open = [(CoreId::Trisc1, Cycle(190), 0x110, "polls x".to_owned())];
         let rows = stalls.finish(Cycle(200), 10, &open);
         let row = &rows[0];
         assert_eq!((row.cycles, row.works, row.waits, row.polls), (100, 3, 40, 40));
         assert_eq!(row.shares[0].cycles, 40);
-        assert_eq!(row.shares[1].reason, "polls subordinate_sync.trisc1");
+        assert_eq!(row.shares[1].reason, "waits for GO in subordinate_sync.trisc1");
     }
 }

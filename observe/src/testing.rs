@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use sim_core::observer::{SemaphoreOp, Slot};
+use sim_core::observer::{Look, ParkedSpan, SemaphoreOp, Slot};
 use sim_core::{
     AgentId, CoreId, Cycle, Event, EventKind, Stamp, ThreadId, UnitId, WaitReason, Width,
 };
@@ -13,6 +13,20 @@ use sim_core::{
 /// A stamp.
 pub(crate) fn at(cycle: u64, agent: AgentId, pc: u32) -> Stamp {
     Stamp { cycle: Cycle(cycle), agent, pc }
+}
+
+/// A span in which a core polled one address with a loop of two instructions, the load first.
+pub(crate) fn parked(from: u64, until: u64, pc: u32, addr: u32) -> ParkedSpan {
+    let look = Look { pc, addr, value: 0 };
+    ParkedSpan {
+        from: Cycle(from),
+        until: Cycle(until),
+        pc,
+        reads: Some(addr),
+        head: pc,
+        period_cycles: 10,
+        looks: [Some(look), None, None, None],
+    }
 }
 
 fn words() -> impl Strategy<Value = u32> {

@@ -8,8 +8,9 @@ use crate::DEFAULT_L1;
 use crate::describe::agent_name;
 use crate::labels::put_duration;
 use crate::names::{CodeName, Names};
+use crate::polls::Episode;
 use crate::scribe::Scribe;
-use crate::target::Targets;
+use crate::target::{Target, Targets};
 use crate::text::{Dec, Hex, Left, Right, put};
 
 /// Writes `cycle agent topic message  [pc function file:line]` for events of chosen topics.
@@ -38,6 +39,40 @@ impl<W: Write, N: Names> TextLog<W, N> {
         Self { prefix, ..self }
     }
 
+    /// Whether polling loops are wanted.
+    pub const fn tells_polls(&self) -> bool {
+        self.wanted.contains(Target::Wait)
+    }
+
+    /// Writes a polling loop as one line, in the cycle of its end, if waits are wanted.
+    pub fn poll(&mut self, episode: &Episode) {
+        if !self.tells_polls() {
+            return;
+        }
+        let stamp = episode.stamp();
+        self.begin_line(stamp, Target::Wait);
+        let names = self.scribe.names();
+        put!(&mut self.line; &episode.text(names), ": ", &episode.course(names));
+        put!(&mut self.line; self.scribe.source(stamp), "\n");
+        self.end_line();
+    }
+
+    fn begin_line(&mut self, stamp: Stamp, target: Target) {
+        let line = &mut self.line;
+        line.clear();
+        line.push_str(&self.prefix);
+        put!(line; Right(stamp.cycle.0, 9), " ", Left(&agent_name(stamp.agent), 9), " ");
+        put!(line; Left(target.short_name(), 9), " ");
+    }
+
+    fn end_line(&mut self) {
+        if self.error.is_none()
+            && let Err(error) = self.out.write_all(self.line.as_bytes())
+        {
+            self.error = Some(error);
+        }
+    }
+
     /// Ends the log.
     ///
     /// # Errors
@@ -56,19 +91,11 @@ impl<W: Write + 'static, N: Names + 'static> Observer for TextLog<W, N> {
         }
         let target = self.scribe.target(stamp, event);
         let Some(target) = target.filter(|&target| self.wanted.contains(target)) else { return };
-        let line = &mut self.line;
-        line.clear();
-        line.push_str(&self.prefix);
-        put!(line; Right(stamp.cycle.0, 9), " ", Left(&agent_name(stamp.agent), 9), " ");
-        put!(line; Left(target.short_name(), 9), " ");
-        put_duration(line, stamp, event);
+        self.begin_line(stamp, target);
+        put_duration(&mut self.line, stamp, event);
         let (phrase, source) = self.scribe.say(stamp, event);
-        put!(line; &phrase.text, source, "\n");
-        if self.error.is_none()
-            && let Err(error) = self.out.write_all(line.as_bytes())
-        {
-            self.error = Some(error);
-        }
+        put!(&mut self.line; &phrase.text, source, "\n");
+        self.end_line();
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {

@@ -1,18 +1,27 @@
 //! The run as waves: an FST file of the architectural signals, for GTKWave or Surfer.
 //!
 //! One time step is one cycle. Signals change when an event says so; what a core or a thread waits
-//! for is its wait reason's number (see `docs/events.md`), 0 for none.
+//! for is its wait reason's number (see `docs/events.md`), 0 for none, and the same in words. Texts are
+//! letters of eight bits at the right end of a vector, as hardware languages have them: viewers show them as ASCII.
+//!
+//! The pc of a core is where its last jump led to, or the instruction that its last event came from; branches are
+//! not seen.
 
+use std::collections::BTreeMap;
 use std::io::{Seek, Write};
 
 use fst_writer::{
     FstBodyWriter, FstFileType, FstHeaderWriter, FstInfo, FstScopeType, FstSignalId, FstSignalType,
     FstVarDirection, FstVarType, FstWriteError,
 };
-use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Stamp, ThreadId, UnitId, WaitReason};
+use sim_core::{
+    AgentId, CoreId, Cycle, Event, Jump, Observer, Stamp, ThreadId, UnitId, WaitReason,
+};
 
 use crate::DEFAULT_L1;
-use crate::names::{is_go_signal, subordinate};
+use crate::cache::Cache;
+use crate::describe::reason_text;
+use crate::names::{Names, is_go_signal, subordinate};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
 use crate::scribe::Fields;
 
@@ -21,6 +30,10 @@ const CIRCULAR: u8 = 32;
 /// Bytes of collected changes after which a block is written: they are collected as lists that are
 /// gone through from end to end then, so few enough for a cache of the host.
 const BLOCK_BYTES: usize = 1 << 20;
+
+/// Bits of the texts, eight to a letter: the format has signals of a fixed length only.
+const FUNCTION: u32 = 8 * 40;
+const REASON: u32 = 8 * 48;
 
 /// What a signal shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -43,12 +56,21 @@ enum Signal {
     NocBusy(u8, u8),
     Go,
     Subordinate(u8),
+    Pc(u8),
+    Function(u8),
+    CoreWaitName(u8),
+    ThreadWaitName(u8),
 }
 
 impl Signal {
     /// Signals of a kind.
     const EACH: usize = 64;
-    const COUNT: usize = 18 * Self::EACH;
+    const COUNT: usize = 22 * Self::EACH;
+
+    /// Whether it shows a text.
+    const fn is_text(self) -> bool {
+        matches!(self, Self::Function(_) | Self::CoreWaitName(_) | Self::ThreadWaitName(_))
+    }
 
     /// Its place in a table.
     const fn index(self) -> usize {
@@ -71,6 +93,10 @@ impl Signal {
             Self::NocBusy(noc, initiator) => (15, noc << 2 | initiator),
             Self::Go => (16, 0),
             Self::Subordinate(i) => (17, i),
+            Self::Pc(i) => (18, i),
+            Self::Function(i) => (19, i),
+            Self::CoreWaitName(i) => (20, i),
+            Self::ThreadWaitName(i) => (21, i),
         };
         kind * Self::EACH + number as usize % Self::EACH
     }
@@ -88,6 +114,45 @@ struct Wire {
 struct TileWires {
     wires: Vec<Option<Wire>>,
     fields: Fields,
+    /// Texts that have been shown; a signal's value is a place in this list.
+    texts: Vec<String>,
+    /// Functions by the generation of names, core and pc, as such places.
+    functions: Cache<(u32, CoreId, u32), u32>,
+    reasons: Cache<WaitReason, u32>,
+}
+
+/// The place of a text in a list of texts that differ.
+fn place_of(texts: &mut Vec<String>, text: String) -> u32 {
+    let known = texts.iter().position(|known| *known == text);
+    known.unwrap_or_else(|| {
+        texts.push(text);
+        texts.len() - 1
+    }) as u32
+}
+
+impl TileWires {
+    fn reason(&mut self, reason: &WaitReason) -> u32 {
+        let Self { texts, reasons, .. } = self;
+        *reasons.get(*reason, || place_of(texts, reason_text(reason)))
+    }
+
+    fn function(&mut self, core: CoreId, pc: u32, names: &dyn Names) -> u32 {
+        let Self { texts, functions, .. } = self;
+        *functions.get((names.generation(), core, pc), || {
+            let name = names.function(core, pc).unwrap_or_else(|| format!("{pc:#x}"));
+            place_of(texts, name)
+        })
+    }
+}
+
+/// The bits of a text that stands at the right end of a signal, as hardware languages have it.
+fn letters(text: &str, bits: usize, digits: &mut Vec<u8>) {
+    let room = bits / 8;
+    let text: Vec<u8> = text.bytes().filter(u8::is_ascii).take(room).collect();
+    digits.resize(bits - 8 * text.len(), b'0');
+    for letter in text {
+        digits.extend((0..8).rev().map(|bit| b'0' + (letter >> bit & 1)));
+    }
 }
 
 /// Writes waves, of one tile or of several with a scope each.
@@ -97,8 +162,9 @@ pub struct Waves<W: Write + Seek> {
     /// Whose events come next.
     at: usize,
     time: u64,
-    /// Units that executed in a cycle, and drop afterwards, with their tile.
-    falling: Vec<(usize, Signal)>,
+    /// What changes later, with its tile: units that drop after their cycle, jumps that were told of early.
+    later: BTreeMap<u64, Vec<(usize, Signal, u32)>>,
+    digits: Vec<u8>,
     error: Option<FstWriteError>,
     /// Bytes of changes that are kept before they are written.
     block_bytes: usize,
@@ -119,7 +185,10 @@ fn declared() -> Vec<(String, String, Signal, u32)> {
     for core in CoreId::ALL {
         let (name, i) = (core.name().to_lowercase(), core as u8);
         add(&name, "reset", Signal::Reset(i), 1);
+        add(&name, "pc", Signal::Pc(i), 32);
+        add(&name, "function", Signal::Function(i), FUNCTION);
         add(&name, "wait_reason", Signal::CoreWait(i), 8);
+        add(&name, "waits_for", Signal::CoreWaitName(i), REASON);
         add(&name, "waypoint", Signal::Waypoint(i), 32);
         if core != CoreId::Brisc {
             add("sync", &format!("subordinate_{name}"), Signal::Subordinate(i), 8);
@@ -129,6 +198,7 @@ fn declared() -> Vec<(String, String, Signal, u32)> {
     for thread in ThreadId::ALL {
         let (name, i) = (format!("thread{}", thread as u8), thread as u8);
         add(&name, "wait_reason", Signal::ThreadWait(i), 8);
+        add(&name, "waits_for", Signal::ThreadWaitName(i), REASON);
         add(&name, "issued_word", Signal::Issued(i), 32);
         add(&name, "pcbuf_depth", Signal::PcBuf(i), 8);
     }
@@ -207,19 +277,27 @@ impl<W: Write + Seek> Waves<W> {
                 }
                 let kind = FstSignalType::bit_vec(bits);
                 let direction = FstVarDirection::Implicit;
-                let id = header.var(name, kind, FstVarType::Wire, direction, None)?;
+                let var = if signal.is_text() { FstVarType::Reg } else { FstVarType::Wire };
+                let id = header.var(name, kind, var, direction, None)?;
                 wires[signal.index()] = Some(Wire { id, bits, value: u32::MAX });
             }
             header.up_scope()?;
             header.up_scope()?;
-            tiles.push(TileWires { wires, fields: Fields::default() });
+            tiles.push(TileWires {
+                wires,
+                fields: Fields::default(),
+                texts: vec![String::new()],
+                functions: Cache::default(),
+                reasons: Cache::default(),
+            });
         }
         let mut waves = Self {
             body: Some(header.finish()?),
             tiles,
             at: 0,
             time: 0,
-            falling: Vec::new(),
+            later: BTreeMap::new(),
+            digits: Vec::new(),
             error: None,
             block_bytes: BLOCK_BYTES,
         };
@@ -266,12 +344,17 @@ impl<W: Write + Seek> Waves<W> {
         if cycle.0 <= self.time {
             return;
         }
-        if !self.falling.is_empty() {
-            self.step(self.time + 1);
+        while let Some(due) = self.later.first_entry()
+            && *due.key() <= cycle.0
+        {
+            let (time, changes) = due.remove_entry();
+            if time > self.time {
+                self.step(time);
+            }
             let at = self.at;
-            for (tile, signal) in std::mem::take(&mut self.falling) {
+            for (tile, signal, value) in changes {
                 self.at = tile;
-                self.set(signal, 0);
+                self.set(signal, value);
             }
             self.at = at;
         }
@@ -288,12 +371,41 @@ impl<W: Write + Seek> Waves<W> {
         }
         wire.value = value;
         let Some(body) = &mut self.body else { return };
-        let (bits, mut digits) = (wire.bits as usize, [0; 32]);
-        for (bit, digit) in digits[..bits].iter_mut().rev().enumerate() {
-            *digit = b'0' + (value >> bit & 1) as u8;
+        let (bits, digits) = (wire.bits as usize, &mut self.digits);
+        digits.clear();
+        if signal.is_text() {
+            let text = tile.texts.get(value as usize).map_or("", String::as_str);
+            letters(text, bits, digits);
+        } else {
+            digits.extend((0..bits).rev().map(|bit| b'0' + (value >> bit & 1) as u8));
         }
-        let result = body.signal_change(wire.id, &digits[..bits]);
+        let result = body.signal_change(wire.id, digits);
         self.note(result);
+    }
+
+    fn later(&mut self, cycle: u64, signal: Signal, value: u32) {
+        self.later.entry(cycle).or_default().push((self.at, signal, value));
+    }
+
+    /// Jumps of a core: they are told of by the epoch, and shown in their cycle.
+    pub fn jumps(&mut self, core: CoreId, jumps: &[Jump], names: &dyn Names) {
+        for jump in jumps {
+            let Some(tile) = self.tiles.get_mut(self.at) else { return };
+            let function = tile.function(core, jump.to, names);
+            // Where it leads to begins with the next cycle.
+            let cycle = jump.cycle.0 + 1;
+            self.later(cycle, Signal::Pc(core as u8), jump.to);
+            self.later(cycle, Signal::Function(core as u8), function);
+        }
+    }
+
+    /// What became of the core where an event of it came from.
+    fn pc(&mut self, stamp: Stamp) {
+        if let AgentId::Core(core) = stamp.agent
+            && stamp.pc != 0
+        {
+            self.set(Signal::Pc(core as u8), stamp.pc);
+        }
     }
 
     fn value(&self, signal: Signal) -> u32 {
@@ -301,12 +413,18 @@ impl<W: Write + Seek> Waves<W> {
         wire.map_or(0, |wire| wire.value)
     }
 
-    fn waits(&mut self, agent: AgentId, reason: u32) {
-        match agent {
-            AgentId::Core(core) => self.set(Signal::CoreWait(core as u8), reason),
-            AgentId::Thread(thread) => self.set(Signal::ThreadWait(thread as u8), reason),
-            _ => {}
-        }
+    fn waits(&mut self, agent: AgentId, reason: Option<&WaitReason>) {
+        let (number, name) = match agent {
+            AgentId::Core(core) => (Signal::CoreWait(core as u8), Signal::CoreWaitName(core as u8)),
+            AgentId::Thread(thread) => {
+                (Signal::ThreadWait(thread as u8), Signal::ThreadWaitName(thread as u8))
+            }
+            _ => return,
+        };
+        let Some(tile) = self.tiles.get_mut(self.at) else { return };
+        let text = reason.map_or(0, |reason| tile.reason(reason));
+        self.set(number, reason.map_or(0, reason_number));
+        self.set(name, text);
     }
 
     fn written(&mut self, event: &Event) {
@@ -361,18 +479,19 @@ fn reason_number(reason: &WaitReason) -> u32 {
 impl<W: Write + Seek + 'static> Observer for Waves<W> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         self.at(stamp.cycle);
+        self.pc(stamp);
         match *event {
             Event::Reset { core, asserted, .. } => {
                 self.set(Signal::Reset(core as u8), asserted.into());
             }
-            Event::WaitBegin { reason } => self.waits(stamp.agent, reason_number(&reason)),
-            Event::WaitEnd { .. } => self.waits(stamp.agent, 0),
+            Event::WaitBegin { ref reason } => self.waits(stamp.agent, Some(reason)),
+            Event::WaitEnd { .. } => self.waits(stamp.agent, None),
             Event::Issue { thread, word, .. } => {
                 self.set(Signal::Issued(thread as u8), word);
                 if let Some((unit, _)) = crate::perfetto::unit_of(word) {
                     let busy = Signal::UnitBusy(unit as u8);
                     self.set(busy, 1);
-                    self.falling.push((self.at, busy));
+                    self.later(stamp.cycle.0 + 1, busy, 0);
                 }
             }
             Event::Semaphore { index, after, max, .. } => {

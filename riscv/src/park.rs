@@ -20,6 +20,7 @@
 
 use std::collections::VecDeque;
 
+use sim_core::observer::Look;
 use sim_core::{Cycle, L1, Shortcut, Shortcuts, Width};
 
 use crate::op::REGISTER_SLOTS;
@@ -92,6 +93,15 @@ impl Spin {
     pub fn first_read(&self) -> Option<u32> {
         let clock = self.leaves_at.map(|_| memory_map::reg::tile_control::WALL_CLOCK_L);
         self.loads.first().map(|load| load.addr).or(clock)
+    }
+
+    /// The first loads of a round.
+    #[must_use]
+    pub fn looks(&self) -> [Option<Look>; Look::KEPT] {
+        std::array::from_fn(|at| {
+            let WatchedLoad { addr, value, pc, .. } = *self.loads.get(at)?;
+            Some(Look { pc, addr, value })
+        })
     }
 
     /// Whether every L1 word that a round reads still has the value it had.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use chip::{Chip, Hang, HostPoll, HungTile, Role, Stance};
 use memory_map::layout::L1_BYTES;
 use observe::why::hazards::{self, Hazard};
-use observe::why::{CircularBuffer, End, Explanation, Scene, casts, explain, pending};
+use observe::why::{CircularBuffer, End, Explanation, Judgement, Scene, casts, explain, pending};
 use observe::{BuiltInNames, Names};
 use serde::Serialize;
 use sim_core::{AgentId, CoreId, Observer, WaitReason, Width};
@@ -231,6 +231,23 @@ pub(crate) fn role(role: Role) -> &'static str {
 }
 
 impl Report {
+    /// What a trace says of it.
+    #[must_use]
+    pub fn judgement(&self) -> Judgement {
+        let first = self.tiles.first();
+        let own = first.and_then(|tile| tile.explanation.judgement());
+        Judgement {
+            verdict: self.verdict.to_owned(),
+            hazard: self.cause.hazard,
+            text: self.cause.headline.clone(),
+            closed: self.closed,
+            found: self.found,
+            agent: own.as_ref().and_then(|own| own.agent),
+            pc: own.and_then(|own| own.pc),
+            tile: first.map(|tile| tile.tile),
+        }
+    }
+
     /// Whether somebody who waits stands at a place without a name.
     #[must_use]
     pub fn lacks_names(&self) -> bool {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use observe::{Attribution, Names as _, Stalls};
-use sim_core::observer::ParkedSpan;
+use observe::{Attribution, Stalls, poll_text};
+use sim_core::observer::{Look, ParkedSpan};
 use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Retire, Stamp, WaitReason};
 use symbols::tile_names::TileNames;
 
@@ -81,11 +81,13 @@ pub fn stalls<H: Host>(
                 if let (AgentId::Core(core), Some(since), WaitReason::Spin | WaitReason::Ended) =
                     (wait.agent, wait.since, wait.reason)
                 {
-                    let word = wait.reads.iter().find(|load| !load.device).map(|load| load.addr);
-                    let text = match (wait.reason, word) {
-                        (WaitReason::Ended, _) => "ended".to_owned(),
-                        (_, Some(addr)) => polled(&sink.names, addr),
-                        _ => wait.reason.to_string(),
+                    let looks = wait.reads.iter();
+                    let looks = looks
+                        .map(|load| Look { pc: load.pc, addr: load.addr, value: load.value })
+                        .collect::<Vec<_>>();
+                    let text = match wait.reason {
+                        WaitReason::Ended => "ended".to_owned(),
+                        _ => poll_text(&sink.names, core, &looks),
                     };
                     open.push((core, since, wait.pc.unwrap_or(0), text));
                 }
@@ -95,13 +97,6 @@ pub fn stalls<H: Host>(
         all.push(TileCycles { tile: tile.clone(), rows: rows.unwrap_or_default() });
     }
     Ok((now, all))
-}
-
-fn polled(names: &LiveNames, addr: u32) -> String {
-    match names.l1(addr) {
-        Some(place) => format!("polls {}", place.name),
-        None => format!("polls L1 {addr:#x}"),
-    }
 }
 
 /// The cycles of all tiles together, agent by agent.

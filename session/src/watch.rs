@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chip::{Chip, TensixTile};
+use observe::{Episode, Polls};
 use replay::What;
 use sim_core::observer::ParkedSpan;
 use sim_core::sync::Mutex;
@@ -139,8 +140,8 @@ pub enum Call {
     Jump(CoreId, Jump),
     /// An executed instruction.
     Retire(CoreId, Retire),
-    /// A core was parked.
-    Parked(CoreId, ParkedSpan),
+    /// A loop that polled, when it ended; or, at the end of all, one that has not.
+    Poll(Box<Episode>),
     /// What runs from now on has those names; whether it was launched.
     Launched(Cycle, Arc<TileNames>, bool),
 }
@@ -170,6 +171,8 @@ pub struct Wanted {
     pub jumps: bool,
     /// Executed instructions of these cores.
     pub retires: CoreSet,
+    /// Loops that poll.
+    pub polls: bool,
 }
 
 /// What one tile has done since last asked; by cycle, of which a call that comes late has that of the call
@@ -181,10 +184,34 @@ type Tray = Arc<Mutex<Vec<(u64, Call)>>>;
 pub struct Recorder {
     tray: Tray,
     wanted: Wanted,
+    polls: Option<Polls>,
     now: u64,
 }
 
 impl Recorder {
+    /// Tells of polls that have ended.
+    fn ended(&mut self) {
+        if self.polls.as_ref().is_none_or(Polls::is_empty) {
+            return;
+        }
+        let ended: Vec<_> = self.polls.iter_mut().flat_map(Polls::ended).collect();
+        for episode in ended {
+            self.polled(episode);
+        }
+    }
+
+    fn polled(&mut self, episode: Episode) {
+        if self.is_wanted(Cycle(episode.since), Cycle(episode.until)) {
+            self.put(Cycle(episode.until), Call::Poll(Box::new(episode)));
+        }
+    }
+
+    /// Polls that go on at that cycle, of which nobody has been told.
+    #[must_use]
+    pub fn open(&self, now: Cycle) -> Vec<Episode> {
+        self.polls.as_ref().map_or_else(Vec::new, |polls| polls.open(now.0))
+    }
+
     fn put(&mut self, cycle: Cycle, call: Call) {
         self.now = self.now.max(cycle.0);
         self.tray.lock().push((self.now, call));
@@ -198,6 +225,10 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn event(&mut self, stamp: Stamp, event: &Event) {
+        if let Some(polls) = &mut self.polls {
+            polls.event(stamp, event);
+            self.ended();
+        }
         if self.is_wanted(stamp.cycle, stamp.cycle) {
             self.put(stamp.cycle, Call::Event(stamp, *event));
         }
@@ -214,19 +245,28 @@ impl Observer for Recorder {
     }
 
     fn wants_retires(&self, core: CoreId) -> bool {
-        self.wanted.retires.contains(core)
+        self.polls.is_some() || self.wanted.retires.contains(core)
     }
 
     fn retire(&mut self, core: CoreId, retire: &Retire) {
+        if let Some(polls) = &mut self.polls {
+            polls.retire(core, retire);
+        }
         // Core by core, a slice each: by their own cycles those of all cores and tiles come in one order.
-        if self.is_wanted(retire.cycle, retire.cycle) {
+        if self.wanted.retires.contains(core) && self.is_wanted(retire.cycle, retire.cycle) {
             self.tray.lock().push((retire.cycle.0, Call::Retire(core, *retire)));
         }
     }
 
+    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+        retires.iter().for_each(|retire| self.retire(core, retire));
+        self.ended();
+    }
+
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
-        if self.is_wanted(span.from, span.until) {
-            self.put(span.until, Call::Parked(core, span));
+        if let Some(polls) = &mut self.polls {
+            polls.parked(core, span);
+            self.ended();
         }
     }
 
@@ -262,6 +302,7 @@ pub fn record<H: Host>(
     let sink = move |tile: &TileSeen| Recorder {
         tray: own.get(&tile.number).cloned().unwrap_or_default(),
         wanted,
+        polls: wanted.polls.then(Polls::default),
         now: 0,
     };
     let mut calls: Vec<(u64, usize, Call)> = Vec::new();

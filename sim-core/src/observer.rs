@@ -308,4 +308,26 @@ pub struct ParkedSpan {
     pub pc: u32,
     /// The first word that a round reads; `None` for a loop that reads nothing.
     pub reads: Option<u32>,
+    /// Where a round begins.
+    pub head: u32,
+    /// Cycles per round; those of the last one for a loop that waits by the wall clock.
+    pub period_cycles: u64,
+    /// The first loads of a round from L1 and devices, in program order, without the wall clock.
+    pub looks: [Option<Look>; Look::KEPT],
+}
+
+/// A load of a polling round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Look {
+    /// The instruction.
+    pub pc: u32,
+    /// Byte address as the core sees it.
+    pub addr: u32,
+    /// The value read, zero-extended.
+    pub value: u32,
+}
+
+impl Look {
+    /// Loads of a round that are told.
+    pub const KEPT: usize = 4;
 }

@@ -132,6 +132,9 @@ impl<O: Observer + ?Sized> Cores<O> {
                 until: now.max(spin.parked_at()),
                 pc: spin.loads.first().map_or(spin.head, |load| load.pc),
                 reads: spin.first_read(),
+                head: spin.head,
+                period_cycles: spin.period_cycles,
+                looks: spin.looks(),
             };
             self.observer.parked(id, span);
         }

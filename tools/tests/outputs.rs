@@ -399,3 +399,85 @@ fn waves_and_traces_on_standard_output_are_whole_files() {
     assert!(packets(&run("--perfetto")) > 100);
     assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 0, "no file is called `-`");
 }
+
+/// A poll is one line, under the name that `why` has for it; the verdict stands where nothing else could happen.
+#[test]
+fn polls_and_the_verdict_are_events_under_the_names_of_why() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("run.jsonl");
+    let path = path.to_str().expect("a path");
+    let output = tilescope(&["why", &hazard("A1-cb-starved"), "--embedded", "--jsonl", path]);
+    let told = text(&output);
+    let lines = events(&fs::read_to_string(path).expect("the file"));
+    let of = |name: &str| lines.iter().filter(|line| line["event"] == name).collect::<Vec<_>>();
+    let polls = of("Poll");
+    let ended =
+        polls.iter().find(|poll| poll["for"][0]["resource"] == "CB 0" && poll["open"] == false);
+    let ended = ended.expect("a poll of the buffer that a push ended");
+    assert_eq!(ended["agent"], "NCRISC");
+    let by = ended["text"].as_str().expect("a text");
+    assert!(by.starts_with("polls for a push of CB 0: "), "{by}");
+    assert!(by.contains("ended by BRISC at cycle") && by.ends_with("cb-starved.c:12"), "{by}");
+    assert_eq!(ended["culprit"]["agent"], "BRISC");
+    let open: Vec<_> = polls.iter().filter(|poll| poll["open"] == true).collect();
+    assert_eq!(open.len(), 5, "{open:?}");
+    for poll in open {
+        let (agent, text) = (poll["agent"].as_str(), poll["text"].as_str());
+        let name = text.and_then(|text| text.split(": ").next()).expect("a name");
+        let line = format!("{} {name}", agent.expect("an agent"));
+        assert!(told.contains(&line), "{line:?} is not in {told}");
+    }
+    let verdicts = of("Verdict");
+    let [verdict] = &verdicts[..] else { panic!("{verdicts:?}") };
+    assert_eq!((&verdict["verdict"], &verdict["class"]), (&"DEADLOCK".into(), &"A1".into()));
+    assert_eq!(verdict["line"], 18, "{verdict}");
+    let closed = format!("closed at cycle {}", verdict["cycle"]);
+    assert!(told.contains(&closed), "{closed}: {told}");
+    let title = verdict["text"].as_str().expect("a text");
+    assert!(
+        title.starts_with("DEADLOCK[A1] cb-starved: NCRISC polls for a push of CB 0"),
+        "{title}"
+    );
+}
+
+/// How often a loop went round does not depend on whether the simulator executed each round.
+#[test]
+fn polls_are_the_same_when_nobody_parks() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let polls = |more: &[&str]| {
+        let path = dir.path().join("run.jsonl");
+        let path = path.to_str().expect("a path");
+        let plan = hazard("A1-cb-starved");
+        tilescope(
+            &[&["launch", &plan, "--embedded", "--jsonl", path, "--max-cycles", "11000"], more]
+                .concat(),
+        );
+        let lines = events(&fs::read_to_string(path).expect("the file"));
+        let polls =
+            lines.into_iter().filter(|line| line["event"] == "Poll" && line["open"] == false);
+        let of = |poll: Value| {
+            let waits = poll["for"].clone();
+            (
+                poll["agent"].to_string(),
+                waits.to_string(),
+                poll["cycle"].as_u64(),
+                poll["rounds"].as_u64(),
+            )
+        };
+        let mut polls: Vec<_> = polls.map(of).collect();
+        polls.sort();
+        polls
+    };
+    let (parked, spun) = (polls(&[]), polls(&["--no-parking"]));
+    assert!(parked.len() >= 6, "{parked:?}");
+    let ends = |polls: &[(String, String, Option<u64>, Option<u64>)]| -> Vec<_> {
+        polls
+            .iter()
+            .map(|(agent, waits, cycle, _)| (agent.clone(), waits.clone(), *cycle))
+            .collect()
+    };
+    assert_eq!(ends(&parked), ends(&spun));
+    for (one, other) in parked.iter().zip(&spun) {
+        assert!(one.3.unwrap_or(0).abs_diff(other.3.unwrap_or(0)) <= 1, "{one:?} {other:?}");
+    }
+}

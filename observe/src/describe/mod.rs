@@ -328,18 +328,6 @@ const fn short(core: CoreId) -> &'static str {
     }
 }
 
-/// What a parked core polls, by name where it has one; `None` if it loops without looking.
-pub(crate) fn polled(names: &dyn Names, core: CoreId, reads: Option<u32>) -> Option<String> {
-    let addr = reads?;
-    if addr < sim_core::l1::L1_BYTES {
-        let place = names.l1(addr);
-        return Some(
-            place.map_or_else(|| format!("polls L1 {addr:#x}"), |at| format!("polls {}", at.name)),
-        );
-    }
-    Some(format!("polls {}", device_name(view_of(core), addr)))
-}
-
 pub(crate) const fn view_of(core: CoreId) -> View {
     match core {
         CoreId::Brisc => View::B,

@@ -2,7 +2,8 @@ use super::*;
 use crate::names::BuiltInNames;
 use crate::testing::{at, event_of};
 use proptest::prelude::*;
-use sim_core::{Cycle, EventKind, WaitReason, Width};
+use sim_core::observer::Look;
+use sim_core::{CoreId, Cycle, EventKind, WaitReason, Width};
 
 fn line(stamp: Stamp, event: Event) -> String {
     describe(stamp, &event, &BuiltInNames).unwrap().to_string()
@@ -118,8 +119,9 @@ fn counters_of_circular_buffers_are_named_where_cores_write_and_poll() {
     };
     assert_eq!(store(0xFFB4_8020), "CB 8 tiles acked = 0x3");
     assert_eq!(store(0xFFB4_8028), "CB 8 tiles received = 0x3");
-    let polled = polled(&BuiltInNames, CoreId::Trisc0, Some(0xFFB4_8028));
-    assert_eq!(polled.as_deref(), Some("polls CB 8 tiles received"));
+    let look = Look { pc: 0x80, addr: 0xFFB4_8028, value: 3 };
+    let polled = crate::poll_text(&BuiltInNames, CoreId::Trisc0, &[look]);
+    assert_eq!(polled, "polls for a push of CB 8");
 }
 
 #[test]

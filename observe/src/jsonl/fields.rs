@@ -1,10 +1,11 @@
 //! An event's own fields as members of an object, under the names of the declaration.
 
 use sim_core::observer::Slot;
-use sim_core::{CoreId, Event, WaitReason};
+use sim_core::{CoreId, Event, Stamp, WaitReason};
 
 use crate::culprit::Culprit;
 use crate::describe::{agent_name, mutex_name, reason_text, semaphore_name, semaphore_op};
+use crate::polls::Episode;
 use crate::resource::{awaited, operation};
 use crate::scribe::Phrase;
 use crate::text::{self, Dec, Escaped, Json, Piece, put};
@@ -94,6 +95,27 @@ pub(super) fn put_culprit(out: &mut String, culprit: Culprit) {
     let Culprit { cycle, agent, pc } = culprit;
     put!(out; r#","culprit":{"cycle":"#, Dec(cycle), r#","agent":""#, &*agent_name(agent));
     put!(out; r#"","pc":"#, Dec(pc), "}");
+}
+
+/// What a polling loop was, but for its end's cycle.
+pub(super) fn put_poll(out: &mut String, episode: &Episode) {
+    members!(out; "since": Dec(episode.since), "rounds": Dec(episode.rounds));
+    members!(out; "open": Flag(episode.open));
+    out.push_str(r#","for":["#);
+    if let Some((resource, way)) = episode.waits_for {
+        put!(out; r#"{"resource":"#, Json(&resource.to_string()));
+        put!(out; r#","way":""#, way.name(), "\"}");
+    }
+    out.push_str(r#"],"loads":["#);
+    for (at, (look, last)) in episode.looks.iter().zip(&episode.last).enumerate() {
+        let separator = if at == 0 { "" } else { "," };
+        put!(out; separator, r#"{"pc":"#, Dec(look.pc), r#","addr":"#, Dec(look.addr));
+        put!(out; r#","first":"#, Dec(look.value), r#","last":"#, Dec(*last), "}");
+    }
+    out.push(']');
+    if let Some(Stamp { cycle, agent, pc }) = episode.ended {
+        put_culprit(out, Culprit { cycle: cycle.0, agent, pc });
+    }
 }
 
 /// The fields of what cores and threads do with each other, but for [`put_since`].

@@ -19,8 +19,10 @@ use crate::culprit::Culprits;
 use crate::describe::agent_name;
 use crate::labels::put_duration;
 use crate::names::{CodeName, Names};
+use crate::polls::Episode;
 use crate::scribe::Scribe;
 use crate::text::{Dec, Json, put};
+use crate::why::Judgement;
 
 /// Writes every event as one line.
 #[derive(Debug)]
@@ -100,6 +102,45 @@ impl<W: Write, N: Names> JsonLines<W, N> {
         }
     }
 
+    /// What every line of an event begins with.
+    fn begin_line(&mut self, stamp: Stamp, event: &str) {
+        let line = &mut self.line;
+        put!(line; r#"{"seq":"#, Dec(self.count.load(Ordering::Relaxed)), r#","cycle":"#, Dec(stamp.cycle.0));
+        if let Some((x, y)) = self.tile {
+            put!(line; r#","tile":["#, Dec(x), ",", Dec(y), "]");
+        }
+        put!(line; r#","agent":""#, &*agent_name(stamp.agent), r#"","event":""#, event, "\"");
+    }
+
+    /// Writes a polling loop as one line, in the cycle of its end.
+    pub fn poll(&mut self, episode: &Episode) {
+        let stamp = episode.stamp();
+        self.begin_line(stamp, "Poll");
+        fields::put_poll(&mut self.line, episode);
+        let source = self.scribe.source(stamp);
+        put!(&mut self.line; source, r#","text":"#);
+        let names = self.scribe.names();
+        let text = format!("{}: {}", episode.text(names), episode.course(names));
+        put!(&mut self.line; Json(&text), "}");
+        self.end_line();
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Writes what became of the run as one line, in the cycle from which on nothing else could.
+    pub fn judge(&mut self, judgement: &Judgement) {
+        let stamp = judgement.stamp();
+        self.begin_line(stamp, "Verdict");
+        let line = &mut self.line;
+        put!(line; r#","verdict":"#, Json(&judgement.verdict));
+        if let Some(hazard) = judgement.hazard {
+            put!(line; r#","class":"#, Json(hazard.id), r#","name":"#, Json(hazard.name));
+        }
+        put!(line; r#","found":"#, Dec(judgement.found));
+        put!(line; self.scribe.source(stamp), r#","text":"#, Json(&judgement.title()), "}");
+        self.end_line();
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
     fn slot(&mut self, stamp: Stamp, event: &Event) -> Option<Slot> {
         if let Event::Issue { slot, .. } = event {
             self.issued = Some((stamp, *slot));
@@ -118,14 +159,10 @@ impl<W: Write + 'static, N: Names + 'static> Observer for JsonLines<W, N> {
             return;
         }
         let slot = self.slot(stamp, event);
+        self.begin_line(stamp, event.kind().name());
         let (phrase, source) = self.scribe.say(stamp, event);
         let line = &mut self.line;
-        put!(line; r#"{"seq":"#, Dec(self.count.load(Ordering::Relaxed)), r#","cycle":"#, Dec(stamp.cycle.0));
-        if let Some((x, y)) = self.tile {
-            put!(line; r#","tile":["#, Dec(x), ",", Dec(y), "]");
-        }
-        put!(line; r#","agent":""#, &*agent_name(stamp.agent));
-        put!(line; r#"","event":""#, event.kind().name(), "\"", &phrase.more);
+        line.push_str(&phrase.more);
         fields::put_since(line, event);
         fields::put_ticket(line, event);
         if let Some(slot) = slot {

@@ -1,7 +1,7 @@
 //! The run as a Perfetto trace: open it in <https://ui.perfetto.dev>.
 //!
 //! One cycle is one nanosecond of the trace. The tile is the process; of several tiles each is one; below it lie the cores
-//! (functions, and where they are parked), their blocking accesses, the Tensix threads (what the
+//! (functions, and loops that poll), their blocking accesses, the Tensix threads (what the
 //! wait gate waits for), the units, the banks of SrcA and SrcB, mutexes, the requests of the NoC
 //! interfaces, and counters for semaphores, circular buffers and FIFOs. Arrows lead from giving to
 //! taking: post to get, push to pop, fill to clear, issue to completion, GO to DONE.
@@ -20,17 +20,17 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use sim_core::observer::ParkedSpan;
-use sim_core::{AgentId, CoreId, Cycle, Event, Jump, Observer, Stamp, ThreadId};
+use sim_core::{AgentId, CoreId, CoreSet, Cycle, Event, Jump, Observer, Stamp, ThreadId};
 
 use crate::DEFAULT_L1;
-use crate::cache::Cache;
 use crate::culprit::Culprits;
-use crate::describe::{agent_name, polled};
+use crate::describe::agent_name;
 use crate::names::{CodeName, Names};
+use crate::polls::Episode;
 use crate::scribe::Scribe;
 use crate::target::Target;
 use crate::text::{Dec, Hex, put};
+use crate::why::Judgement;
 use functions::Functions;
 use handshakes::Handshakes;
 use packets::{Flow, Mark, Packets};
@@ -80,12 +80,12 @@ pub struct Perfetto<W, N> {
     handshakes: Handshakes,
     /// Waits that have begun, by track.
     waiting: BTreeSet<Track>,
+    /// Cores whose polls have not ended, once they are drawn.
+    polling: CoreSet,
     /// A launch is drawn that is not done.
     launched: bool,
     with_functions: bool,
     last_cycle: u64,
-    /// What parked cores poll, as their slices are called.
-    polls: Cache<(CoreId, Option<u32>), String>,
     /// These are kept for their memory.
     text: String,
     notes: Message,
@@ -126,10 +126,10 @@ impl<W: Write, N: Names> Perfetto<W, N> {
             units: Units::default(),
             handshakes: Handshakes::of(base, place),
             waiting: BTreeSet::new(),
+            polling: CoreSet::EMPTY,
             launched: false,
             with_functions,
             last_cycle: 0,
-            polls: Cache::default(),
             text: String::new(),
             notes: Message::new(),
             flows: Vec::new(),
@@ -154,6 +154,7 @@ impl<W: Write, N: Names> Perfetto<W, N> {
         for (agent, since, text) in open {
             if let (AgentId::Core(core), Some(since)) = (agent, since)
                 && !self.waiting.contains(&Track::CoreWaits(*core))
+                && !self.polling.contains(*core)
             {
                 let name = format!("parked: {text}");
                 self.packets.slice(Track::Core(*core), since.0, now, &name, &Message::new());
@@ -189,6 +190,33 @@ impl<W: Write, N: Names> Perfetto<W, N> {
         }
         self.last_cycle = self.last_cycle.max(cycle.0);
         self.packets.begin(Track::Launch, cycle.0, title, &Message::new());
+    }
+
+    /// A polling loop as one slice: what for, how often, what ended it.
+    pub fn poll(&mut self, episode: &Episode) {
+        let names = self.scribe.names();
+        let (name, course) = (episode.text(names), episode.course(names));
+        let mut notes = self.scribe.source(episode.stamp()).clone();
+        notes.note("poll", &course);
+        self.last_cycle = self.last_cycle.max(episode.until);
+        if episode.open {
+            self.polling.insert(episode.core);
+        }
+        let track = Track::Core(episode.core);
+        self.packets.slice(track, episode.since, episode.until, &name, &notes);
+    }
+
+    /// What became of the run, from the cycle on from which nothing else could.
+    pub fn judge(&mut self, judgement: &Judgement) {
+        let stamp = judgement.stamp();
+        let mut notes = self.scribe.source(stamp).clone();
+        notes.note("agent", &agent_name(stamp.agent));
+        if let Some(hazard) = judgement.hazard {
+            notes.note("class", hazard.id).note("next", hazard.next);
+        }
+        self.last_cycle = self.last_cycle.max(judgement.found);
+        let (from, until) = (judgement.closed, judgement.found);
+        self.packets.slice(Track::Verdict, from, until, &judgement.title(), &notes);
     }
 
     fn draw(&mut self, span: &Span) {
@@ -333,17 +361,6 @@ impl<W: Write + 'static, N: Names + 'static> Observer for Perfetto<W, N> {
             }
             self.last_cycle = self.last_cycle.max(cycle);
         }
-    }
-
-    fn parked(&mut self, core: CoreId, span: ParkedSpan) {
-        let names = self.scribe.names();
-        let name = self.polls.get((core, span.reads), || {
-            let what = polled(names, core, span.reads);
-            format!("parked: {}", what.as_deref().unwrap_or("ended in an endless loop"))
-        });
-        let stamp = Stamp { cycle: span.from, agent: AgentId::Core(core), pc: span.pc };
-        let notes = self.scribe.source(stamp);
-        self.packets.slice(Track::Core(core), span.from.0, span.until.0, name, notes);
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {

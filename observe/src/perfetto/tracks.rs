@@ -29,6 +29,8 @@ pub(super) enum Track {
     Served { noc: u8 },
     /// What was launched, from go to done.
     Launch,
+    /// What became of it.
+    Verdict,
     /// What the host does.
     Host,
     /// Value of a semaphore.
@@ -60,6 +62,7 @@ impl Track {
             Self::PcBuf(thread) => (12, thread as u64),
             Self::Served { noc } => (13, noc.into()),
             Self::Launch => (14, 0),
+            Self::Verdict => (15, 0),
         };
         kind << 32 | number
     }
@@ -84,6 +87,7 @@ impl Track {
             Self::PcBuf(thread) => format!("PCBuf {thread}"),
             Self::Served { noc } => format!("NoC {noc} for others"),
             Self::Launch => "launches".to_owned(),
+            Self::Verdict => "verdict".to_owned(),
         }
     }
 
@@ -102,6 +106,7 @@ impl Track {
             _ => TILE,
         };
         let rank = match self {
+            Self::Verdict => 0,
             Self::Launch => 1,
             // Next to the tile's own requests.
             Self::Served { noc } => 890 + u64::from(noc),

@@ -131,3 +131,46 @@ fn there_are_about_two_hundred_signals() {
     let count = declared().len();
     assert!((170..=250).contains(&count), "{count}");
 }
+
+/// The letters of a signal that shows a text.
+fn letters_of(digits: &str) -> String {
+    let bytes = digits.as_bytes().chunks(8);
+    let letter = |bits: &[u8]| bits.iter().fold(0, |all, bit| all << 1 | (bit - b'0'));
+    bytes.map(letter).filter(|letter| *letter != 0).map(char::from).collect()
+}
+
+struct ByHundred;
+
+impl Names for ByHundred {
+    fn function(&self, _: CoreId, pc: u32) -> Option<String> {
+        Some(format!("f{}", pc >> 8))
+    }
+}
+
+/// Jumps are told of before the events of their epoch, and stand in their own cycle.
+#[test]
+fn pc_and_function_follow_jumps_and_waits_have_words() {
+    let file = tempfile();
+    let mut waves = Waves::new(file.try_clone().expect("a handle")).expect("a header");
+    let core = AgentId::Core(CoreId::Trisc0);
+    let jump = |cycle, to| Jump { cycle: Cycle(cycle), pc: 0, to, kind: sim_core::JumpKind::Plain };
+    waves.jumps(CoreId::Trisc0, &[jump(10, 0x100), jump(14, 0x200)], &ByHundred);
+    let reason = WaitReason::MailboxEmpty { from: CoreId::Brisc, to: CoreId::Trisc0 };
+    waves.event(at(12, core, 0x104), &Event::WaitBegin { reason });
+    waves.event(at(13, core, 0x104), &Event::WaitEnd { reason, since: Cycle(12) });
+    waves.finish(Cycle(100)).expect("an end");
+    let file = read_all(file);
+    let pcs = changes(&file, "tile.trisc0.pc").into_iter();
+    let pcs: Vec<_> = pcs.map(|(time, pc)| (time, u32::from_str_radix(&pc, 2).ok())).collect();
+    assert_eq!(pcs, [(0, Some(0)), (11, Some(0x100)), (12, Some(0x104)), (15, Some(0x200))]);
+    let texts = |path| -> Vec<_> {
+        let changes = changes(&file, path).into_iter();
+        changes.map(|(time, digits)| (time, letters_of(&digits))).collect()
+    };
+    let named = |list: &[(u64, &str)]| -> Vec<_> {
+        list.iter().map(|(time, text)| (*time, (*text).to_owned())).collect()
+    };
+    assert_eq!(texts("tile.trisc0.function"), named(&[(0, ""), (11, "f1"), (15, "f2")]));
+    let words = crate::describe::reason_text(&reason);
+    assert_eq!(texts("tile.trisc0.waits_for"), named(&[(0, ""), (12, &words), (13, "")]));
+}

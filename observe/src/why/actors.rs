@@ -1,13 +1,15 @@
 //! Who would have to act for a wait to end: who has done it before, who holds it back behind a wait of
 //! its own, who would do it by the code that stands in L1; else everybody who could.
 
+use sim_core::observer::Look;
 use sim_core::{AgentId, CoreId, ThreadId, WaitReason};
 use tile::AgentWait;
 
 use super::ahead;
 use super::scene::Scene;
 use super::users::{Site, users};
-use crate::resource::{ACKED, CREDIT_MASK, RECEIVED, Resource, Way};
+use crate::polls::credit_way;
+use crate::resource::{Resource, Way};
 
 /// Semaphore of the destination registers `[llk: common/inc/ckernel_structs.h]`.
 const MATH_PACK: u8 = 1;
@@ -170,31 +172,29 @@ pub(super) fn core_behind(agent: AgentId) -> Option<CoreId> {
     crate::describe::core_of(agent)
 }
 
-/// Which way a loop on the credits of a circular buffer waits: one that reads only the received
-/// count waits for pages, one that reads only the acknowledged count for room. Of one that reads
-/// both, what the core has done before says it, else the difference.
-pub(super) fn credit(scene: &Scene<'_>, wait: &AgentWait, stream: u8) -> Option<Way> {
-    let read = |register: u16| {
-        let offset = u32::from(stream) * 0x1000 + u32::from(register) * 4;
-        wait.reads.iter().find(|load| load.device && load.addr & 0x3_FFFF == offset)
-    };
-    let (received, acked) = match (read(RECEIVED), read(ACKED)) {
-        (Some(received), Some(acked)) => (received, acked),
-        (Some(_), None) => return Some(Way::Give),
-        (None, Some(_)) => return Some(Way::Take),
-        (None, None) => return None,
-    };
+/// What a polling core reads in each round.
+pub(super) fn looks(wait: &AgentWait) -> Vec<Look> {
+    let reads = wait.reads.iter();
+    reads.map(|load| Look { pc: load.pc, addr: load.addr, value: load.value }).collect()
+}
+
+/// Which way a loop on the credits of a circular buffer waits, if it is one.
+fn credit(scene: &Scene<'_>, wait: &AgentWait, stream: u8) -> Option<Way> {
+    credit_way(&looks(wait), stream, |stream| by_deeds(scene, wait, stream))
+}
+
+/// Which way a loop waits that reads both counters of a circular buffer, by what the core has done before.
+pub(super) fn by_deeds(scene: &Scene<'_>, wait: &AgentWait, stream: u8) -> Option<Way> {
     let history = scene.ledger.history(Resource::Circular(stream));
     let agents = |way| history.map(|history| history.agents(way)).unwrap_or_default();
     let own = core_behind(wait.agent);
     let is_own = |agent: &AgentId| core_behind(*agent) == own;
     let (givers, takers) = (agents(Way::Give), agents(Way::Take));
-    Some(match (givers.iter().any(is_own), takers.iter().any(is_own)) {
-        (true, false) => Way::Take,
-        (false, true) => Way::Give,
+    match (givers.iter().any(is_own), takers.iter().any(is_own)) {
+        (true, false) => Some(Way::Take),
+        (false, true) => Some(Way::Give),
         // Both sides have begun, and this core is neither: nothing to go by.
-        (false, false) if !givers.is_empty() && takers.is_empty() => Way::Give,
-        _ if received.value.wrapping_sub(acked.value) & CREDIT_MASK == 0 => Way::Give,
-        _ => Way::Take,
-    })
+        (false, false) if !givers.is_empty() && takers.is_empty() => Some(Way::Give),
+        _ => None,
+    }
 }

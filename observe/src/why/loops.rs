@@ -18,8 +18,9 @@ use tile::{AgentWait, WatchedLoad};
 use super::compared::Values;
 use super::origin::{Operands, Origins};
 use super::scene::Scene;
-use crate::describe::{as_text, view_of};
+use crate::describe::as_text;
 use crate::names::CodeName;
+use crate::polls::is_clock;
 
 /// Instructions that are remembered of each core.
 const REMEMBERED: usize = 768;
@@ -254,12 +255,6 @@ fn load(values: &Values<'_, '_>, at: usize) -> Option<WatchedLoad> {
     let local = LOCAL_RAM_BASE..LOCAL_RAM_BASE + LOCAL_RAM_BYTES_DM;
     let device = addr >= L1_BYTES;
     (!local.contains(&addr)).then_some(WatchedLoad { addr, value, width, pc, device })
-}
-
-/// Whether a register shows nothing but time.
-fn is_clock(core: CoreId, addr: u32) -> bool {
-    let name = memory_map::register_name(view_of(core), addr);
-    name.is_some_and(|name| name.contains("WALL_CLOCK"))
 }
 
 impl Observer for Loops {

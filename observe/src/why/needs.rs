@@ -1,22 +1,21 @@
 //! What exactly ends a wait, and who has ever done that.
 
 use memory_map::{Target, lookup};
+use sim_core::observer::Look;
 use sim_core::{AgentId, CoreId, WaitReason, Width};
 use tile::AgentWait;
 
+pub(super) use super::actors::core_behind;
 use super::actors::who;
-pub(super) use super::actors::{core_behind, credit};
+use super::actors::{by_deeds, looks};
 use super::compared::{Count, compared, counted};
 use super::remark::{self, plural, remark};
 use super::scene::Scene;
 use super::users::Site;
 use crate::describe::{reason_text, view_of};
-use crate::names::{is_go_signal, subordinate};
+pub(super) use crate::polls::action;
+use crate::polls::{Role, SYNC, SYNC_ORDER, is_signal, on_register, role, told};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED, Resource, Way, awaited};
-
-/// First byte of `subordinate_sync`, and the cores its bytes belong to `[spec: boot-and-sync 1.4]`.
-const SYNC: u32 = 0x68;
-const SYNC_ORDER: [CoreId; 4] = [CoreId::Ncrisc, CoreId::Trisc0, CoreId::Trisc1, CoreId::Trisc2];
 
 /// What kind of wait it is, beyond its resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -148,13 +147,6 @@ fn on(scene: &Scene<'_>, wait: &AgentWait, text: String, resource: Resource, way
     need
 }
 
-/// `a post of semaphore MATH_PACK`.
-pub(super) fn action(resource: Resource, way: Way) -> String {
-    let verb = if way == Way::Take { resource.take() } else { resource.give() };
-    let article = if verb.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    format!("{article} {verb} of {resource}")
-}
-
 fn spin(scene: &Scene<'_>, wait: &AgentWait) -> Need {
     let AgentId::Core(core) = wait.agent else {
         return Need::new(Kind::Unit, "polls".to_owned(), Vec::new());
@@ -166,7 +158,8 @@ fn spin(scene: &Scene<'_>, wait: &AgentWait) -> Need {
         history.is_some_and(|history| !history.agents(Way::Give).is_empty())
     };
     let words = || wait.reads.iter().filter(|load| !load.device);
-    let named = words().find(|load| scene.names.l1(load.addr).is_some());
+    let named = words().find(|load| is_signal(load.addr));
+    let named = named.or_else(|| words().find(|load| scene.names.l1(load.addr).is_some()));
     let written = words().find(|load| shared(load.addr));
     let Some(load) = device.or(named).or(written).or_else(|| words().next_back()) else {
         return Need::new(Kind::Ended, "spins without reading anything".to_owned(), Vec::new());
@@ -213,19 +206,20 @@ fn exceed(scene: &Scene<'_>, core: CoreId, pc: u32, need: &mut Need) {
 
 /// A polled word of L1.
 fn word(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32, value: u32) -> Need {
-    let name = scene.names.l1(addr).map(|place| place.name);
-    let field = name.as_deref().unwrap_or_default();
-    if is_go_signal(field) || field.starts_with("go_messages") {
-        let text = "waits for a run message".to_owned();
-        let host = vec![AgentId::Host];
-        let idle = !wait.pc.is_some_and(|pc| scene.names.is_kernel(core, pc));
-        return Need::new(if idle { Kind::Idle } else { Kind::Word }, text, host);
-    }
-    if subordinate(field).is_some() {
-        return sync(scene, wait, core, addr);
+    let look = Look { pc: wait.pc.unwrap_or(0), addr, value };
+    let text = told(scene.names, core, Some(&look), None);
+    match role(scene.names, core, addr) {
+        Role::Run => {
+            let idle = !wait.pc.is_some_and(|pc| scene.names.is_kernel(core, pc));
+            let kind = if idle { Kind::Idle } else { Kind::Word };
+            return Need::new(kind, text, vec![AgentId::Host]);
+        }
+        Role::Own(_) => return go(scene, wait, core, addr, &text),
+        Role::Others => return reports(scene),
+        Role::Word(_) => {}
     }
     let resource = Resource::Word(addr);
-    let text = format!("polls {} = {value:#x}", scene.word_name(addr));
+    let text = format!("{text} = {value:#x}");
     let history = scene.ledger.history(resource);
     let mut writers = history.map(|history| history.agents(Way::Give)).unwrap_or_default();
     writers.retain(|agent| *agent != wait.agent);
@@ -238,23 +232,24 @@ fn word(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32, value: u32
     need
 }
 
-/// A polled byte or word of `subordinate_sync`.
-fn sync(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32) -> Need {
+/// A core's own byte of `subordinate_sync`.
+fn go(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32, text: &str) -> Need {
+    let value = scene.machine.l1(addr, Width::Byte);
+    let in_kernel = wait.pc.is_some_and(|pc| scene.names.is_kernel(core, pc));
+    let waits = format!("{text} (is {value:#x})");
+    let text = match scene.names.kernel_code(core) {
+        Some(_) if !in_kernel => format!("is done with its kernel and {waits}"),
+        _ => waits,
+    };
+    let kind = if in_kernel { Kind::Word } else { Kind::Idle };
+    let mut need = Need::new(kind, text, vec![AgentId::Core(CoreId::Brisc)]);
+    need.resource = Some(Resource::Word(addr));
+    need
+}
+
+/// The other bytes of `subordinate_sync`.
+fn reports(scene: &Scene<'_>) -> Need {
     let byte = |index: u32| scene.machine.l1(SYNC + index, Width::Byte);
-    let own = SYNC_ORDER.iter().position(|other| *other == core);
-    if own == Some((addr - SYNC) as usize) {
-        let value = byte(addr - SYNC);
-        let in_kernel = wait.pc.is_some_and(|pc| scene.names.is_kernel(core, pc));
-        let waits = format!("waits for GO in {} (is {value:#x})", scene.word_name(addr));
-        let text = match scene.names.kernel_code(core) {
-            Some(_) if !in_kernel => format!("is done with its kernel and {waits}"),
-            _ => waits,
-        };
-        let kind = if in_kernel { Kind::Word } else { Kind::Idle };
-        let mut need = Need::new(kind, text, vec![AgentId::Core(CoreId::Brisc)]);
-        need.resource = Some(Resource::Word(addr));
-        return need;
-    }
     let busy: Vec<_> =
         (0..4).filter(|index| byte(*index) != 0).map(|index| SYNC_ORDER[index as usize]).collect();
     let names: Vec<_> = busy.iter().map(|core| core.name()).collect();
@@ -266,38 +261,24 @@ fn sync(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32) -> Need {
 
 /// A polled register of a device.
 fn register(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32, value: u32) -> Need {
-    let hit = lookup(view_of(core), addr);
-    let name = memory_map::register_name(view_of(core), addr);
-    let name = name.unwrap_or_else(|| format!("{addr:#010x}"));
-    let (resource, way) = match hit.map(|hit| (hit.target, hit.offset)) {
-        Some((Target::Semaphores, offset)) => {
-            let way = if value == 0 { Way::Give } else { Way::Take };
-            (Resource::Semaphore(((offset / 4) & 7) as u8), way)
-        }
-        Some((Target::Overlay, offset)) => {
-            let stream = (offset >> 12) as u8;
-            match credit(scene, wait, stream) {
-                Some(way) => (Resource::Circular(stream), way),
-                None => return other_register(&name, value, wait),
-            }
-        }
-        Some((Target::Mailbox, _)) => {
-            let from = CoreId::from_index((addr >> 12 & 3) as usize).unwrap_or(CoreId::Brisc);
-            (Resource::Mailbox { from, to: core }, Way::Give)
-        }
-        Some((target @ (Target::Noc0 | Target::Noc1), _)) => {
-            let noc = u8::from(target == Target::Noc1);
-            let text = format!("polls {name} = {value:#x}");
-            return Need::new(Kind::Counter { noc, value }, text, vec![AgentId::Noc(noc)]);
-        }
-        _ => return other_register(&name, value, wait),
+    let looks = looks(wait);
+    let look = Look { pc: wait.pc.unwrap_or(0), addr, value };
+    let deeds = |stream| by_deeds(scene, wait, stream);
+    let Some((resource, way)) = on_register(core, &looks, &look, deeds) else {
+        let text = format!("{} = {value:#x}", told(scene.names, core, Some(&look), None));
+        let hit = lookup(view_of(core), addr);
+        let Some(target @ (Target::Noc0 | Target::Noc1)) = hit.map(|hit| hit.target) else {
+            return Need::new(Kind::Unit, text, wait.enders.clone());
+        };
+        let noc = u8::from(target == Target::Noc1);
+        return Need::new(Kind::Counter { noc, value }, text, vec![AgentId::Noc(noc)]);
     };
     let known = match resource {
         // The registers themselves say how it stands.
         Resource::Circular(_) if scene.ledger.is_blank() => credits(scene, wait, resource),
         _ => remark(scene, resource),
     };
-    let text = format!("polls for {}{known}", action(resource, way));
+    let text = format!("{}{known}", told(scene.names, core, Some(&look), Some((resource, way))));
     on(scene, wait, text, resource, way)
 }
 
@@ -322,8 +303,4 @@ fn credits(scene: &Scene<'_>, wait: &AgentWait, resource: Resource) -> String {
         (None, Some(acked)) => format!(" ({acked} popped so far)"),
         (None, None) => String::new(),
     }
-}
-
-fn other_register(name: &str, value: u32, wait: &AgentWait) -> Need {
-    Need::new(Kind::Unit, format!("polls {name} = {value:#x}"), wait.enders.clone())
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use observe::Attribution;
+use observe::why::Judgement;
 use serde_json::json;
 use session::Report;
 use session::heed::Heeding;
@@ -15,7 +16,7 @@ use session::host::{Host, SessionError};
 use session::second::Question;
 use session::stalls::{TileCycles, stalls, sum};
 use session::survey::{Looked, TileSeen};
-use session::watch::{Course, Wanted, Watched, play, record};
+use session::watch::{Call, Course, Listener as _, Wanted, Watched, play, record};
 use sim_core::{CoreSet, Cycle, Observer};
 use symbols::catalog::Catalog;
 use symbols::tile_names::TileNames;
@@ -107,11 +108,11 @@ impl<H: Host> Asked<H> {
         Ok(play(&self.host, &course, |_| Nothing, |_| Ok(true))?)
     }
 
-    /// Writes the recordings that are asked for.
+    /// Writes the recordings that are asked for, with what became of the session, if somebody has found out.
     ///
     /// # Errors
     /// Something cannot be written; it was interrupted, and the files have what happened before.
-    pub(super) fn records(&self, views: &ViewArgs) -> Result<()> {
+    pub(super) fn records(&self, views: &ViewArgs, judgement: Option<&Judgement>) -> Result<()> {
         let records = &views.records;
         if !records.any() {
             return Ok(());
@@ -120,8 +121,9 @@ impl<H: Host> Asked<H> {
         let wanted = Wanted {
             from: records.from.map(Cycle),
             to: records.to.map(Cycle),
-            jumps: records.perfetto.is_some() && !records.no_functions,
+            jumps: records.perfetto.is_some() && !records.no_functions || records.waves.is_some(),
             retires: records.instructions()?.map_or(CoreSet::EMPTY, |(_, cores)| cores),
+            polls: sinks.tells_polls(),
         };
         let mut chip = record(&self.host, &self.course(), wanted, &mut sinks)?;
         sinks.settle();
@@ -133,6 +135,14 @@ impl<H: Host> Asked<H> {
                 sinks.names(at).map(|names| (wait.agent, wait.since, wait_text(names, wait)))
             };
             open.push(waits.iter().filter_map(text).collect());
+            // Rounds that a parked core has not executed are counted when it is woken.
+            let polls = chip.examine(tile.number, |machine| {
+                machine.instructions();
+                machine.observer().as_ref().map(|eye| eye.sink().open(now)).unwrap_or_default()
+            });
+            for episode in polls {
+                sinks.call(at, &Call::Poll(Box::new(episode))).map_err(anyhow::Error::msg)?;
+            }
         }
         let is_cut = records.to.is_some_and(|to| to < self.looked.survey.cycle);
         let is_interrupted = interrupted();
@@ -141,7 +151,8 @@ impl<H: Host> Asked<H> {
             (false, true) => "END OF WINDOW",
             (false, false) => self.verdict,
         };
-        sinks.finish(now, &open, end)?;
+        let judgement = judgement.filter(|judgement| judgement.closed <= now.0);
+        sinks.finish(now, &open, end, judgement)?;
         if is_interrupted {
             return Err(SessionError::stopped(&mut chip, &self.catalog).into());
         }

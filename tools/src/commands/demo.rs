@@ -75,7 +75,7 @@ pub fn run(args: &DemoArgs, out: &mut dyn Write) -> Result<Exit> {
         Shows::Timeline(topics, ranges) if !output.forms.json && !output.wants_forms() => {
             let source = Source::of(Some(&plan), &[], &output, &machine, out)?;
             let exit = timeline(&machine, example, &source, (topics, ranges), out)?;
-            records_of_plan(&source, &machine, &output, out)?;
+            records_of_plan(&source, &machine, &output, None, out)?;
             Ok(exit)
         }
         _ => why::run(&WhyArgs { plan: Some(plan), program: Vec::new(), machine, output }, out),

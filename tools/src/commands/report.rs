@@ -6,8 +6,9 @@ use std::path::Path;
 use anyhow::Result;
 use observe::Names;
 use serde_json::{Value, json};
+use sim_core::observer::Look;
 use sim_core::{AgentId, CoreId, GuestError, Observer, WaitReason, Width};
-use tile::{AgentWait, Quiescence, Tile};
+use tile::{AgentWait, Quiescence, Tile, WatchedLoad};
 
 use super::run::{Run, Stage, StageEnd};
 
@@ -37,23 +38,27 @@ fn l1_name(names: &dyn Names, addr: u32) -> String {
 /// What an agent waits for and since when, in words.
 pub(super) fn wait_words(names: &dyn Names, wait: &AgentWait) -> String {
     let mut text = if wait.reason == WaitReason::Spin {
+        let core = match wait.agent {
+            AgentId::Core(core) => core,
+            _ => CoreId::Brisc,
+        };
         let mut reads: Vec<String> = Vec::new();
         for load in &wait.reads {
-            let what = if load.device {
-                let core = match wait.agent {
-                    AgentId::Core(core) => core,
-                    _ => CoreId::Brisc,
-                };
-                register_name(core, load.addr)
-            } else {
-                l1_name(names, load.addr)
+            let what = match load.device {
+                true => register_name(core, load.addr),
+                false => l1_name(names, load.addr),
             };
             let read = format!("{what} = {:#x}", load.value);
             if !reads.contains(&read) {
                 reads.push(read);
             }
         }
-        format!("polls {}", reads.join(", "))
+        let look = |load: &WatchedLoad| Look { pc: load.pc, addr: load.addr, value: load.value };
+        let looks: Vec<Look> = wait.reads.iter().map(look).collect();
+        let (told, reads) = (observe::poll_text(names, core, &looks), reads.join(", "));
+        // What has no meaning of its own is told by what it reads.
+        let is_plain = told.starts_with("polls ") && !told.starts_with("polls for ");
+        if is_plain { format!("polls {reads}") } else { format!("{told} ({reads})") }
     } else {
         wait.reason.to_string()
     };

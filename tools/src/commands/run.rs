@@ -10,7 +10,8 @@ use loader::firmware::{BootOptions, FirmwareInfo, FirmwareSet, identify};
 use loader::names::LoadedNames;
 use loader::plan::Launch;
 use loader::session::{Mismatch, Outcome, Session};
-use observe::{EventHash, Summary};
+use observe::why::Judgement;
+use observe::{EventHash, Names, Summary};
 use sim_core::{CoreId, GuestError};
 use tile::{Quiescence, Stop, Tile, Verdict};
 
@@ -101,6 +102,8 @@ pub struct Run {
     pub seconds: f64,
     session: Session<Listeners>,
     rounds: Rounds,
+    /// What became of it, if that has been found out before.
+    pub(super) judgement: Option<Judgement>,
     max_cycles: u64,
     /// Cycle at which everything stops.
     stop_at: Option<u64>,
@@ -176,6 +179,23 @@ fn offer_fetch(cache: &Cache, out: &mut dyn Write) -> Result<bool> {
     }
 }
 
+/// What is known of a machine at rest without asking why.
+fn judgement(quiescence: &Quiescence, names: &dyn Names) -> Judgement {
+    let held = quiescence.waits.iter().find(|wait| wait.stuck);
+    Judgement {
+        verdict: quiescence.verdict.name().to_owned(),
+        hazard: None,
+        text: held.map_or_else(String::new, |wait| {
+            format!("{} {}", wait.agent, report::wait_words(names, wait))
+        }),
+        closed: quiescence.closed.0,
+        found: quiescence.cycle.0,
+        agent: held.map(|wait| wait.agent),
+        pc: held.and_then(|wait| wait.pc),
+        tile: None,
+    }
+}
+
 impl Run {
     /// Chooses and stages firmware; nothing has run yet.
     ///
@@ -197,6 +217,7 @@ impl Run {
             seconds: 0.0,
             session,
             rounds: Rounds::new(output.streams()),
+            judgement: None,
             max_cycles: machine.max_cycles,
             stop_at: None,
         })
@@ -319,6 +340,12 @@ impl Run {
             .iter()
             .map(|wait| (wait.agent, wait.since, report::wait_text(&*self.names, wait)))
             .collect();
-        self.session.tile.observer_mut().1.1.finish(now, &open, end)
+        // Rounds that a parked core has not executed are counted when it is woken.
+        self.session.tile.instructions();
+        let judgement = self.judgement.take().or_else(|| {
+            let StageEnd::Quiescent(quiescence) = &self.stages.last()?.end else { return None };
+            Some(judgement(quiescence, &*self.names))
+        });
+        self.session.tile.observer_mut().1.1.finish(now, &open, end, judgement.as_ref())
     }
 }

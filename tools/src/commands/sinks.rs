@@ -8,7 +8,8 @@ use std::rc::Rc;
 
 use anyhow::{Context as _, Result};
 use loader::names::LoadedNames;
-use observe::{InstructionLog, JsonLines, Perfetto, TextLog, Waves};
+use observe::why::Judgement;
+use observe::{Episode, InstructionLog, JsonLines, Perfetto, Polls, TextLog, Waves};
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Cycle, Event, Jump, Observer, Retire, Stamp};
 
@@ -20,12 +21,12 @@ use crate::output::{Output, STDERR, STDOUT};
 pub(super) type Out = Box<dyn Write>;
 
 /// One call that a recorder would have got.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Call {
     Event(Stamp, Event),
     Jump(CoreId, Jump),
     Retire(CoreId, Retire),
-    Parked(CoreId, ParkedSpan),
+    Poll(Box<Episode>),
 }
 
 /// The last calls, until the end says what to do with them.
@@ -93,7 +94,11 @@ pub struct Sinks {
     perfetto: Option<Perfetto<Out, Rc<LoadedNames>>>,
     waves: Option<WaveFile>,
     instructions: Option<InstructionLog<Out, Rc<LoadedNames>>>,
+    /// Names of functions, for the waves.
+    names: Option<Rc<LoadedNames>>,
     ring: Option<Ring>,
+    /// What finds the loops that poll, if anybody is told of them.
+    polls: Option<Polls>,
     /// The cycles that are recorded.
     window: Records,
 }
@@ -154,6 +159,7 @@ impl Sinks {
         }
         if let Some(path) = &records.waves {
             sinks.waves = Some(WaveFile::create(path, &["tile".to_owned()])?);
+            sinks.names = Some(Rc::clone(names));
         }
         if let Some((path, cores)) = records.instructions()? {
             let log = InstructionLog::new(listing(path)?, cores, Rc::clone(names));
@@ -162,6 +168,9 @@ impl Sinks {
         if let Some(room) = records.last {
             sinks.ring = Some(Ring { calls: VecDeque::new(), room: room.max(1) });
         }
+        let has_log = sinks.log.as_ref().is_some_and(TextLog::tells_polls);
+        let tells = has_log || sinks.jsonl.is_some() || sinks.perfetto.is_some();
+        sinks.polls = tells.then(Polls::default);
         Ok(sinks)
     }
 
@@ -174,7 +183,7 @@ impl Sinks {
             || self.waves.is_some()
     }
 
-    /// Completes the files. `open` says what each agent still does at `now`.
+    /// Completes the files. `open` says what each agent still does at `now`, `judgement` what became of the run.
     ///
     /// # Errors
     /// Something could not be written.
@@ -183,11 +192,19 @@ impl Sinks {
         now: Cycle,
         open: &[(AgentId, Option<Cycle>, String)],
         end: &str,
+        judgement: Option<&Judgement>,
     ) -> Result<()> {
+        for episode in self.polls.iter().flat_map(|polls| polls.open(now.0)).collect::<Vec<_>>() {
+            self.polled(episode);
+        }
         if let Some(ring) = self.ring.take() {
             for call in ring.calls {
                 self.call(&call);
             }
+        }
+        if let Some(judgement) = judgement {
+            self.jsonl.iter_mut().for_each(|jsonl| jsonl.judge(judgement));
+            self.perfetto.iter_mut().for_each(|perfetto| perfetto.judge(judgement));
         }
         if let Some(log) = self.log.take() {
             log.finish()?;
@@ -208,8 +225,8 @@ impl Sinks {
     }
 
     fn call(&mut self, call: &Call) {
-        match *call {
-            Call::Event(stamp, ref event) => {
+        match call {
+            &Call::Event(stamp, ref event) => {
                 if let Some(sink) = &mut self.log {
                     sink.event(stamp, event);
                 }
@@ -223,22 +240,48 @@ impl Sinks {
                     sink.waves.event(stamp, event);
                 }
             }
-            Call::Jump(core, jump) => {
-                if let Some(sink) = &mut self.perfetto {
-                    sink.jumps(core, &[jump]);
-                }
-            }
-            Call::Retire(core, ref retire) => {
+            &Call::Jump(core, jump) => self.jumped(core, &[jump]),
+            &Call::Retire(core, ref retire) => {
                 if let Some(sink) = &mut self.instructions {
                     sink.retire(core, retire);
                 }
             }
-            Call::Parked(core, span) => {
+            Call::Poll(episode) => {
+                if let Some(sink) = &mut self.log {
+                    sink.poll(episode);
+                }
+                if let Some(sink) = &mut self.jsonl {
+                    sink.poll(episode);
+                }
                 if let Some(sink) = &mut self.perfetto {
-                    sink.parked(core, span);
+                    sink.poll(episode);
                 }
             }
         }
+    }
+
+    fn jumped(&mut self, core: CoreId, jumps: &[Jump]) {
+        if let Some(sink) = self.perfetto.as_mut().filter(|sink| sink.wants_jumps(core)) {
+            sink.jumps(core, jumps);
+        }
+        if let (Some(sink), Some(names)) = (&mut self.waves, &self.names) {
+            sink.waves.jumps(core, jumps, &**names);
+        }
+    }
+
+    fn polled(&mut self, episode: Episode) {
+        if self.window.has(Cycle(episode.since), Cycle(episode.until)) {
+            self.take(Call::Poll(Box::new(episode)));
+        }
+    }
+
+    /// Tells of the polls that have ended.
+    fn polls(&mut self) {
+        if self.polls.as_ref().is_none_or(Polls::is_empty) {
+            return;
+        }
+        let ended: Vec<_> = self.polls.iter_mut().flat_map(Polls::ended).collect();
+        ended.into_iter().for_each(|episode| self.polled(episode));
     }
 
     fn take(&mut self, call: Call) {
@@ -251,42 +294,56 @@ impl Sinks {
 
 impl Observer for Sinks {
     fn event(&mut self, stamp: Stamp, event: &Event) {
+        if let Some(polls) = &mut self.polls {
+            polls.event(stamp, event);
+            self.polls();
+        }
         if self.is_active() && self.window.has(stamp.cycle, stamp.cycle) {
             self.take(Call::Event(stamp, *event));
         }
     }
 
-    fn wants_retires(&self, core: CoreId) -> bool {
-        self.instructions.as_ref().is_some_and(|log| log.wants_retires(core))
-    }
-
-    fn retire(&mut self, core: CoreId, retire: &Retire) {
-        if self.window.has(retire.cycle, retire.cycle) {
-            self.take(Call::Retire(core, *retire));
-        }
-    }
-
     fn wants_jumps(&self, core: CoreId) -> bool {
-        self.perfetto.as_ref().is_some_and(|perfetto| perfetto.wants_jumps(core))
+        let draws = self.perfetto.as_ref().is_some_and(|perfetto| perfetto.wants_jumps(core));
+        draws || self.waves.is_some()
     }
 
     fn jumps(&mut self, core: CoreId, jumps: &[Jump]) {
         let all = self.window.from.is_none() && self.window.to.is_none();
-        match (&mut self.ring, &mut self.perfetto) {
-            (None, Some(perfetto)) if all => perfetto.jumps(core, jumps),
-            _ => {
-                for &jump in jumps {
-                    if self.window.has(jump.cycle, jump.cycle) {
-                        self.take(Call::Jump(core, jump));
-                    }
-                }
+        if all && self.ring.is_none() {
+            return self.jumped(core, jumps);
+        }
+        for &jump in jumps {
+            if self.window.has(jump.cycle, jump.cycle) {
+                self.take(Call::Jump(core, jump));
             }
         }
     }
 
+    fn wants_retires(&self, core: CoreId) -> bool {
+        let lists = self.instructions.as_ref().is_some_and(|log| log.wants_retires(core));
+        lists || self.polls.is_some()
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        if let Some(polls) = &mut self.polls {
+            polls.retire(core, retire);
+        }
+        let lists = self.instructions.as_ref().is_some_and(|log| log.wants_retires(core));
+        if lists && self.window.has(retire.cycle, retire.cycle) {
+            self.take(Call::Retire(core, *retire));
+        }
+    }
+
+    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+        retires.iter().for_each(|retire| self.retire(core, retire));
+        self.polls();
+    }
+
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
-        if self.perfetto.is_some() && self.window.has(span.from, span.until) {
-            self.take(Call::Parked(core, span));
+        if let Some(polls) = &mut self.polls {
+            polls.parked(core, span);
+            self.polls();
         }
     }
 

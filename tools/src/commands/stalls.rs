@@ -125,7 +125,7 @@ pub fn run(args: &StallArgs, out: &mut dyn Write) -> Result<Exit> {
     if interrupted() {
         return Ok(exit);
     }
-    records_of_plan(&source, machine, output, out)?;
+    records_of_plan(&source, machine, output, None, out)?;
     forms_of_plan(&source, machine, output, out)?;
     Ok(exit)
 }

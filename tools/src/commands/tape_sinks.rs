@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use anyhow::Result;
+use observe::why::Judgement;
 use observe::{ChipMap, InstructionLog, JsonLines, Perfetto, Place, TextLog};
 use session::names::{LiveNames, title};
 use session::survey::{Survey, TileSeen};
@@ -48,6 +49,8 @@ pub(super) type Open = (AgentId, Option<Cycle>, String);
 
 /// The recorders of one tile.
 struct TileSinks {
+    /// The tile, as the vendor's runtime counts workers.
+    worker: (u8, u8),
     names: LiveNames,
     log: Option<TextLog<Shared, LiveNames>>,
     jsonl: Option<JsonLines<Shared, LiveNames>>,
@@ -89,6 +92,7 @@ impl TapeSinks {
             let (x, y) = tile.worker;
             let prefix = || format!("{:<6}", format!("{x},{y}"));
             TileSinks {
+                worker: tile.worker,
                 log: text.as_ref().map(|(out, wanted)| {
                     let log = TextLog::new(out.clone(), names.clone(), *wanted);
                     log.with_prefix(prefix())
@@ -136,8 +140,12 @@ impl TapeSinks {
                 }
             }
             Call::Jump(core, jump) => {
-                if let Some(sink) = &mut tile.perfetto {
+                if let Some(sink) = tile.perfetto.as_mut().filter(|sink| sink.wants_jumps(*core)) {
                     sink.jumps(*core, &[*jump]);
+                }
+                if let Some(sink) = &mut self.waves {
+                    sink.waves.turn_to(at);
+                    sink.waves.jumps(*core, &[*jump], &tile.names);
                 }
             }
             Call::Retire(core, retire) => {
@@ -145,9 +153,15 @@ impl TapeSinks {
                     sink.retire(*core, retire);
                 }
             }
-            Call::Parked(core, span) => {
+            Call::Poll(episode) => {
+                if let Some(sink) = &mut tile.log {
+                    sink.poll(episode);
+                }
+                if let Some(sink) = &mut tile.jsonl {
+                    sink.poll(episode);
+                }
                 if let Some(sink) = &mut tile.perfetto {
-                    sink.parked(*core, *span);
+                    sink.poll(episode);
                 }
             }
             Call::Launched(cycle, names, is_launch) => {
@@ -157,6 +171,15 @@ impl TapeSinks {
                 }
             }
         }
+    }
+
+    /// Whether anybody is told of loops that poll.
+    pub(super) fn tells_polls(&self) -> bool {
+        let tells = |tile: &TileSinks| {
+            let has_log = tile.log.as_ref().is_some_and(TextLog::tells_polls);
+            has_log || tile.jsonl.is_some() || tile.perfetto.is_some()
+        };
+        self.tiles.iter().any(tells)
     }
 
     /// Names of a tile as they stand.
@@ -171,12 +194,29 @@ impl TapeSinks {
         }
     }
 
+    /// Tells what became of the session, where its cause is.
+    fn judge(&mut self, judgement: &Judgement) {
+        let is_it = |tile: &&mut TileSinks| Some(tile.worker) == judgement.tile;
+        let Some(tile) = self.tiles.iter_mut().find(is_it) else { return };
+        tile.jsonl.iter_mut().for_each(|jsonl| jsonl.judge(judgement));
+        tile.perfetto.iter_mut().for_each(|perfetto| perfetto.judge(judgement));
+    }
+
     /// Completes the files; `open` says what each agent of each tile still does at `now`.
     ///
     /// # Errors
     /// Something could not be written.
-    pub(super) fn finish(mut self, now: Cycle, open: &[Vec<Open>], end: &str) -> Result<()> {
+    pub(super) fn finish(
+        mut self,
+        now: Cycle,
+        open: &[Vec<Open>],
+        end: &str,
+        judgement: Option<&Judgement>,
+    ) -> Result<()> {
         self.settle();
+        if let Some(judgement) = judgement {
+            self.judge(judgement);
+        }
         for (tile, open) in self.tiles.into_iter().zip(open) {
             if let Some(log) = tile.log {
                 log.finish()?;

@@ -102,7 +102,7 @@ impl Taped {
     /// # Errors
     /// Something cannot be written.
     pub(super) fn files(&self, views: &ViewArgs, out: &mut dyn Write) -> Result<()> {
-        self.records(views)?;
+        self.records(views, None)?;
         self.forms(views, out)
     }
 
@@ -123,6 +123,8 @@ impl Taped {
     /// The tape cannot be read or something cannot be written.
     pub(super) fn why(&self, views: &ViewArgs, out: &mut dyn Write) -> Result<Exit> {
         let answer = self.answer(views)?;
+        let judgement = answer.report.as_ref().map(Report::judgement);
+        self.records(views, judgement.as_ref())?;
         match &answer.report {
             Some(report) => {
                 self.say_what_lacks();

@@ -139,7 +139,7 @@ impl Tiles {
     /// # Errors
     /// Something cannot be written.
     pub(super) fn files(&self, views: &ViewArgs, out: &mut dyn Write) -> Result<()> {
-        self.asked.records(views)?;
+        self.asked.records(views, None)?;
         if views.wants_forms() {
             forms(&self.short_answer(views)?, views, out)?;
         }
@@ -165,7 +165,7 @@ fn forms(answer: &Answer, views: &ViewArgs, out: &mut dyn Write) -> Result<()> {
 pub fn launch(plan: ChipPlan, args: &LaunchArgs, out: &mut dyn Write) -> Result<Exit> {
     let views = &args.output.views;
     let tiles = Tiles::open(plan, &args.machine, views, out)?;
-    tiles.asked.records(views)?;
+    tiles.asked.records(views, None)?;
     let answer = tiles.short_answer(views)?;
     forms(&answer, views, out)?;
     let mut chip = tiles.asked.to_end(None)?;
@@ -194,8 +194,9 @@ pub fn launch(plan: ChipPlan, args: &LaunchArgs, out: &mut dyn Write) -> Result<
 pub fn why(plan: ChipPlan, args: &WhyArgs, out: &mut dyn Write) -> Result<Exit> {
     let views = &args.output;
     let tiles = Tiles::open(plan, &args.machine, views, out)?;
-    tiles.asked.records(views)?;
     let answer = tiles.answer(views)?;
+    let judgement = answer.report.as_ref().map(session::Report::judgement);
+    tiles.asked.records(views, judgement.as_ref())?;
     tiles.asked.exit.whatever_became_of(explain(&answer, tiles.tiles, views, out))
 }
 

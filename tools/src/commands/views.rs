@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Args;
 use loader::plan::{ChipPlan, LaunchPlan, Plan};
+use observe::why::Judgement;
 use session::selection::Selection;
 use sim_core::{CoreId, CoreSet, Cycle};
 
@@ -315,6 +316,7 @@ pub fn records_of_plan(
     source: &Source,
     machine: &MachineArgs,
     views: &ViewArgs,
+    judgement: Option<Judgement>,
     out: &mut dyn Write,
 ) -> Result<()> {
     if !views.records.any() {
@@ -323,6 +325,7 @@ pub fn records_of_plan(
     let output = OutputArgs { views: views.only_records(), ..OutputArgs::default() };
     let launches = source.launches()?;
     let mut run = Run::start(machine, &output, out)?;
+    run.judgement = judgement;
     if run.boot() {
         'all: for launch in &launches {
             for round in 0..launch.repeat {

@@ -196,11 +196,11 @@ pub fn run(args: &WhyArgs, out: &mut dyn Write) -> Result<Exit> {
     let source = Source::of(plan.as_deref(), program, output, machine, out)?;
     if let Source::Tape(path) = &source {
         let session = Taped::open(path, output)?;
-        session.records(output)?;
         return session.why(output, out);
     }
     let diagnosis = diagnosis(&source, machine, &output.forms, out)?;
-    records_of_plan(&source, machine, output, out)?;
+    let judgement = diagnosis.explanation.judgement();
+    records_of_plan(&source, machine, output, judgement, out)?;
     if output.records.takes_stdout() {
         write_files(&diagnosis.explanation, &output.forms, out)?;
         return Ok(exit(&diagnosis));

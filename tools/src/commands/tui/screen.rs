@@ -149,7 +149,7 @@ pub fn run(args: &TuiArgs, out: &mut dyn Write) -> Result<Exit> {
             }
             path = Some(tape.clone());
         } else if wants_files {
-            records_of_plan(&source, machine, views, out)?;
+            records_of_plan(&source, machine, views, None, out)?;
             forms_of_plan(&source, machine, views, out)?;
         }
     }

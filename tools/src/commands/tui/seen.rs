@@ -8,8 +8,10 @@ use std::io;
 use std::sync::Arc;
 
 use debugger::{Machine, Recording};
-use observe::{BuiltInNames, DEFAULT_L1, describe};
-use sim_core::{Cycle, Event, Observer, Stamp};
+use observe::polls::Episode;
+use observe::{BuiltInNames, DEFAULT_L1, Names, Polls, describe};
+use sim_core::observer::ParkedSpan;
+use sim_core::{CoreId, Cycle, Event, Observer, Retire, Stamp};
 use tile::Tile;
 
 /// Handshakes that are kept.
@@ -17,15 +19,62 @@ const KEPT: usize = 200;
 /// Cycles before a moment whose handshakes are shown with it, at least.
 const LEAD: u64 = 4096;
 
+/// What people follow a protocol by.
+#[derive(Clone, Debug)]
+pub(super) enum Handshake {
+    /// Something happened.
+    Event(Stamp, Event),
+    /// A loop that polled has ended.
+    Poll(Episode),
+}
+
+impl Handshake {
+    /// When it was.
+    pub(super) fn cycle(&self) -> Cycle {
+        match self {
+            Self::Event(stamp, _) => stamp.cycle,
+            Self::Poll(episode) => episode.stamp().cycle,
+        }
+    }
+
+    /// It in a line.
+    pub(super) fn text(&self, names: &dyn Names) -> Option<String> {
+        match self {
+            Self::Event(stamp, event) => Some(describe(*stamp, event, names)?.to_string()),
+            Self::Poll(episode) => Some(episode.line(names).to_string()),
+        }
+    }
+}
+
 /// The last handshakes.
 #[derive(Default, Debug)]
 pub(super) struct Handshakes {
-    kept: VecDeque<(Stamp, Event)>,
+    kept: VecDeque<Handshake>,
+    polls: Polls,
     count: u64,
+}
+
+impl Handshakes {
+    fn keep(&mut self, handshake: Handshake) {
+        self.count += 1;
+        if self.kept.len() == KEPT {
+            self.kept.pop_front();
+        }
+        self.kept.push_back(handshake);
+    }
+
+    fn ended(&mut self) {
+        if !self.polls.is_empty() {
+            let ended: Vec<Episode> = self.polls.ended().collect();
+            ended.into_iter().for_each(|episode| self.keep(Handshake::Poll(episode)));
+        }
+    }
 }
 
 impl Observer for Handshakes {
     fn event(&mut self, stamp: Stamp, event: &Event) {
+        self.polls.event(stamp, event);
+        self.ended();
         let is_other = match *event {
             Event::Push { .. }
             | Event::Issue { .. }
@@ -38,11 +87,21 @@ impl Observer for Handshakes {
         if is_other || describe(stamp, event, &BuiltInNames).is_none() {
             return;
         }
-        self.count += 1;
-        if self.kept.len() == KEPT {
-            self.kept.pop_front();
-        }
-        self.kept.push_back((stamp, *event));
+        self.keep(Handshake::Event(stamp, *event));
+    }
+
+    fn wants_retires(&self, _: CoreId) -> bool {
+        true
+    }
+
+    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+        self.polls.retires(core, retires);
+        self.ended();
+    }
+
+    fn parked(&mut self, core: CoreId, span: ParkedSpan) {
+        self.polls.parked(core, span);
+        self.ended();
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {
@@ -96,7 +155,7 @@ impl Seen {
     }
 
     /// The last handshakes, the newest last.
-    pub(super) fn handshakes(&self) -> impl DoubleEndedIterator<Item = &(Stamp, Event)> {
+    pub(super) fn handshakes(&self) -> impl DoubleEndedIterator<Item = &Handshake> {
         self.tile.observer().kept.iter()
     }
 
@@ -111,7 +170,7 @@ impl Seen {
 
     /// When the last handshake before its cycle was; `None` if it has not been listened to for long enough.
     pub(super) fn last(&self) -> Option<Cycle> {
-        self.handshakes().next_back().map(|(stamp, _)| stamp.cycle)
+        self.handshakes().next_back().map(Handshake::cycle)
     }
 
     /// Since when it is listened to.

@@ -11,7 +11,7 @@ use anyhow::Result;
 use debugger::recording::{Code, Stage};
 use debugger::{Hit, Naming, Party, Recording, Seat, Watch};
 use loader::plan::{CircularBuffer, Launch};
-use observe::{Names, describe};
+use observe::Names;
 use riscv::Status;
 use sim_core::{CoreId, Cycle};
 
@@ -397,9 +397,9 @@ impl Travels {
         let (_, seen) = self.seen.as_ref().expect("it was looked at just now");
         let newest = seen.handshakes().rev().take(lines);
         let mut events: Vec<String> = newest
-            .filter_map(|(stamp, event)| {
-                let names = self.naming.at(self.recordings[self.tile].stage_at(stamp.cycle));
-                Some(describe(*stamp, event, &*names)?.to_string())
+            .filter_map(|handshake| {
+                let stage = self.recordings[self.tile].stage_at(handshake.cycle());
+                handshake.text(&*self.naming.at(stage))
             })
             .collect();
         events.reverse();
