@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use observe::why::{
     Accesses, Arguments, Checks, End, Explanation, Finding, Loops, Polled, Regions, Running, Scene,
-    Stack, WrongResult, casts, explain, layout, what_if,
+    Stack, Writers, WrongResult, casts, explain, layout, what_if,
 };
 use observe::{Ledger, Names as _};
-use sim_core::{AgentId, CoreId, GuestError, NullObserver, Observer};
+use sim_core::{AgentId, CoreId, GuestError, NullObserver, Observer, Width};
 use tile::{AgentWait, Stop, Tile, TileConfig, Verdict};
 
 use crate::firmware::{BootOptions, FirmwareSet, ZERO_UNTIL};
@@ -107,7 +107,10 @@ fn wrong_result<O: Observer>(
     let mismatches = session.mismatches(&launch.expects);
     let Mismatch { address, expected, found } = *mismatches.first()?;
     let launch = launch.round_name(round);
-    Some(WrongResult { launch, address, expected, found, bytes: mismatches.len() })
+    let bytes = mismatches.iter().map(|byte| (byte.address, byte.expected));
+    let words = WrongResult::words(bytes, |word| session.tile.l1_value(word, Width::Word));
+    let (bytes, cycle) = (mismatches.len(), session.tile.now().0);
+    Some(WrongResult { launch, address, expected, found, bytes, cycle, words })
 }
 
 /// All stages on one tile.
@@ -234,7 +237,10 @@ pub fn diagnose_watched(
     if let Some(stop) = *stop {
         first.stop_at(stop);
     }
-    let words = polled(&run_stages(&mut first, launches, &names, max_cycles, watch)?.waits);
+    let before = run_stages(&mut first, launches, &names, max_cycles, watch)?;
+    let words = polled(&before.waits);
+    let wrong = before.wrong.iter().flat_map(|wrong| &wrong.words);
+    let writers = Writers::new(wrong.map(|word| word.address));
     if setup.is_stopped() {
         return Ok(stopped(&first.tile, &names));
     }
@@ -249,12 +255,12 @@ pub fn diagnose_watched(
             .stacks(stacks(set, launches));
     let mut directed = directed(launches, &names);
     directed.retain(|finding| !suppressed.iter().any(|id| id == finding.hazard.id));
-    let observer = ((Ledger::new(words), checks), (accesses, Loops::default()));
+    let observer = ((Ledger::new(words), checks), (accesses, (Loops::default(), writers)));
     let mut session = Session::stage(config, set, &options, observer)?;
     if let Some(stop) = *stop {
         session.stop_at(stop);
     }
-    let end = run_stages(&mut session, launches, &names, max_cycles, watch)?;
+    let mut end = run_stages(&mut session, launches, &names, max_cycles, watch)?;
     if setup.is_stopped() {
         return Ok(stopped(&session.tile, &names));
     }
@@ -263,7 +269,7 @@ pub fn diagnose_watched(
         session.settle(HOST_REACTION_CYCLES);
         session.tile.observer_mut().0.1.settle();
     }
-    let ((ledger, checks), (accesses, loops)) = session.tile.observer();
+    let ((ledger, checks), (accesses, (loops, writers))) = session.tile.observer();
     let mut findings: Vec<Finding> = layout(&places.circular);
     findings.retain(|finding| !suppressed.iter().any(|id| id == finding.hazard.id));
     findings.extend_from_slice(checks.findings());
@@ -275,9 +281,10 @@ pub fn diagnose_watched(
         0 => Vec::new(),
         stage => launches[stage - 1].circular.clone(),
     };
+    let mut wrong = end.wrong.take();
     let scene = Scene {
         end: end.end,
-        wrong: end.wrong.as_ref(),
+        wrong: None,
         found: end.found,
         closed: end.closed,
         waits: &end.waits,
@@ -290,9 +297,13 @@ pub fn diagnose_watched(
         circular: &buffers,
         launches: &end.launches,
     };
+    if let Some(wrong) = &mut wrong {
+        wrong.tell(&scene, writers);
+    }
+    let scene = Scene { wrong: wrong.as_ref(), ..scene };
     let mut explanation = explain(&scene, end.fault.as_deref());
     explanation.supposed = what_if(&scene, &session.tile, &explanation);
-    let (wrong, cycles) = (end.wrong.is_some(), end.found);
+    let (wrong, cycles) = (wrong.is_some(), end.found);
     Ok(Diagnosis { explanation, wrong, cycles, interrupted: false })
 }
 

@@ -208,8 +208,8 @@ impl Recorder {
 
     /// Polls that go on at that cycle, of which nobody has been told.
     #[must_use]
-    pub fn open(&self, now: Cycle) -> Vec<Episode> {
-        self.polls.as_ref().map_or_else(Vec::new, |polls| polls.open(now.0))
+    pub fn open(&self, now: Cycle, parked: &[(CoreId, ParkedSpan)]) -> Vec<Episode> {
+        self.polls.as_ref().map_or_else(Vec::new, |polls| polls.open(now.0, parked))
     }
 
     fn put(&mut self, cycle: Cycle, call: Call) {

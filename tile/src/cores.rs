@@ -124,18 +124,23 @@ impl<O: Observer + ?Sized> Cores<O> {
         self.ask_what_is_wanted();
     }
 
+    /// A core that is parked, as its observer is told of it if it is taken up at `now`.
+    pub(crate) fn parked(&self, id: CoreId, now: Cycle) -> Option<ParkedSpan> {
+        let spin = self.slots[id].spin()?;
+        Some(ParkedSpan {
+            from: spin.parked_at(),
+            until: now.max(spin.parked_at()),
+            pc: spin.loads.first().map_or(spin.head, |load| load.pc),
+            reads: spin.first_read(),
+            head: spin.head,
+            period_cycles: spin.period_cycles,
+            looks: spin.looks(),
+        })
+    }
+
     /// Takes a core out of its polling loop, if it is parked in one, as of `now`.
     pub(crate) fn wake(&mut self, id: CoreId, now: Cycle) {
-        if let Some(spin) = self.slots[id].spin() {
-            let span = ParkedSpan {
-                from: spin.parked_at(),
-                until: now.max(spin.parked_at()),
-                pc: spin.loads.first().map_or(spin.head, |load| load.pc),
-                reads: spin.first_read(),
-                head: spin.head,
-                period_cycles: spin.period_cycles,
-                looks: spin.looks(),
-            };
+        if let Some(span) = self.parked(id, now) {
             self.observer.parked(id, span);
         }
         self.slots[id].wake(&self.shared, now);

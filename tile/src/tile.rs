@@ -2,6 +2,7 @@
 
 use riscv::{Core, Status};
 use sim_core::engine::Engine;
+use sim_core::observer::ParkedSpan;
 use sim_core::{CoreId, Cycle, GuestError, L1, L1Image, NullObserver, Observer, StateHasher};
 use tensix::{Coprocessor, Register};
 
@@ -102,6 +103,13 @@ impl<O: Observer + ?Sized> Tile<O> {
     /// instructions is asked once, when the tile is made.
     pub fn observer_mut(&mut self) -> &mut O {
         &mut self.bus.cores.observer
+    }
+
+    /// The cores that are parked, as an observer would be told if they were taken up now.
+    #[must_use]
+    pub fn parked(&self) -> Vec<(CoreId, ParkedSpan)> {
+        let Bus { cores, now, .. } = &self.bus;
+        CoreId::ALL.into_iter().filter_map(|id| Some((id, cores.parked(id, *now)?))).collect()
     }
 
     /// [`Tile::instructions`]

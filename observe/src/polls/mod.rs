@@ -140,17 +140,19 @@ impl Polls {
         self.over.is_empty()
     }
 
-    /// The polls that go on at that cycle.
+    /// The polls that go on at that cycle, at which cores are parked as `spans` says.
     #[must_use]
-    pub fn open(&self, now: u64) -> Vec<Episode> {
-        let cores = CoreId::ALL.into_iter();
-        let open = cores.filter_map(|core| {
-            let poll = self.cores[core.index()].open()?;
-            let mut episode = self.episode(core, poll, poll.until.max(now));
+    pub fn open(&self, now: u64, spans: &[(CoreId, ParkedSpan)]) -> Vec<Episode> {
+        let mut polls = self.clone();
+        spans.iter().for_each(|(core, span)| polls.parked(*core, *span));
+        let mut all: Vec<_> = polls.over.drain(..).collect();
+        all.extend(CoreId::ALL.into_iter().filter_map(|core| {
+            let poll = polls.cores[core.index()].open()?;
+            let mut episode = polls.episode(core, poll, poll.until.max(now));
             (episode.open, episode.ended) = (true, None);
             Some(episode)
-        });
-        open.collect()
+        }));
+        all
     }
 
     fn episode(&self, core: CoreId, poll: &rounds::Poll, until: u64) -> Episode {

@@ -116,7 +116,7 @@ fn loops_that_compute_or_store_are_no_polls() {
 fn poll_that_has_not_ended_is_open() {
     let mut core = Core::new(0x6A);
     (0..4).for_each(|_| core.round(0));
-    let open = core.polls.open(120);
+    let open = core.polls.open(120, &[]);
     let [episode] = &open[..] else { panic!("{open:?}") };
     assert!(episode.open && episode.ended.is_none());
     let text = episode.line(&BuiltInNames).text;
@@ -125,7 +125,7 @@ fn poll_that_has_not_ended_is_open() {
     let reset = Event::Reset { core: CORE, asserted: true, pc: 0 };
     core.polls.event(at(130, AgentId::Host, 0), &reset);
     assert_eq!(core.polls.ended().count(), 1);
-    assert!(core.polls.open(140).is_empty());
+    assert!(core.polls.open(140, &[]).is_empty());
 }
 
 /// Fields of firmware's handshake have the words that explanations have for them.

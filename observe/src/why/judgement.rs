@@ -56,7 +56,10 @@ impl Explanation {
         let finding = self.led_by.and_then(|at| self.findings.get(at));
         let cause = self.chain.last().and_then(|at| self.waits.get(*at));
         let waits = cause.map(|link| (link.agent, link.pc));
-        let place = finding.map(|finding| (finding.agent, Some(finding.pc))).or(waits);
+        let word = self.wrong.as_ref().and_then(|wrong| wrong.words.first()?.writer.as_ref());
+        let wrote = word.map(|writer| (writer.agent, writer.pc));
+        let place = finding.map(|finding| (finding.agent, Some(finding.pc)));
+        let place = place.or(wrote).or(waits);
         Some(Judgement {
             verdict: self.end.name().to_owned(),
             hazard: self.hazard,

@@ -45,6 +45,7 @@ mod upstream;
 mod users;
 mod walk;
 mod written;
+mod wrong;
 
 use serde::Serialize;
 use sim_core::{AgentId, GuestError, WaitReason, Width};
@@ -68,10 +69,11 @@ pub use loops::{Loops, Running};
 use needs::Kind;
 pub use pairs::{Cell, Ledgered, Pair};
 pub use polled::{LostUpdate, Polled};
-pub use scene::{End, Machine, Scene, WrongResult};
+pub use scene::{End, Machine, Scene};
 pub use sends::{Pending, pending};
 pub use suppose::{Supposed, what_if};
 pub use walk::{Round, round};
+pub use wrong::{Writer, Writers, WrongResult, WrongWord};
 
 /// An agent that waits, in the order of the story.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -374,6 +376,10 @@ fn stuck(scene: &Scene<'_>, graph: &Graph<'_>, explanation: &mut Explanation) {
             Some(wrong) => wrong.to_string(),
             None => "the run did what it should".to_owned(),
         };
+        let writer = scene.wrong.and_then(|wrong| wrong.words.first()?.writer.as_ref());
+        if let (Some(Writer { agent, pc: Some(pc), .. }), Some(_)) = (writer, scene.wrong) {
+            explanation.decisions = decided::course(scene, *agent, *pc);
+        }
         if let Some(finding) = scene.findings.first() {
             explanation.hazard = Some(finding.hazard);
             explanation.led_by = Some(0);

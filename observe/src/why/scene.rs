@@ -7,6 +7,7 @@ use super::buffer::CircularBuffer;
 use super::finding::Finding;
 use super::loops::Loops;
 use super::polled::Polled;
+use super::wrong::WrongResult;
 use crate::ledger::Ledger;
 use crate::names::{CodeName, Excerpt, Names};
 use crate::resource::Resource;
@@ -76,32 +77,6 @@ impl End {
             Self::NoProgress => "NO-PROGRESS",
             Self::GuestError => "GUEST-ERROR",
             Self::Halted => "HALTED",
-        }
-    }
-}
-
-/// What memory holds in place of what a launch was to leave there.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
-pub struct WrongResult {
-    /// The launch, with its round if it is repeated.
-    pub launch: String,
-    /// L1 address of the first wrong byte.
-    pub address: u32,
-    /// The byte expected there.
-    pub expected: u8,
-    /// The byte found there.
-    pub found: u8,
-    /// Wrong bytes of that launch.
-    pub bytes: usize,
-}
-
-impl std::fmt::Display for WrongResult {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { launch, address, expected, found, bytes } = self;
-        write!(f, "{launch}: L1 {address:#x}: expected {expected:#04x}, found {found:#04x}")?;
-        match bytes {
-            1 => Ok(()),
-            _ => write!(f, "; {bytes} bytes are wrong in all"),
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{Cell, Decision, End, Explanation, Finding, Held, Ledgered, Link, Running};
+use super::{
+    Cell, Decision, End, Explanation, Finding, Held, Ledgered, Link, Running, Writer, WrongResult,
+    WrongWord,
+};
 use crate::names::Excerpt;
 
 /// Width of a column of the ledger.
@@ -52,6 +55,47 @@ fn violation(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
         writeln!(f, "   = {count} times")?;
     }
     Ok(())
+}
+
+/// Wrong words with their last writers.
+fn words(f: &mut fmt::Formatter<'_>, wrong: &WrongResult) -> fmt::Result {
+    if !wrong.words.is_empty() {
+        writeln!(f, "\nwrong")?;
+    }
+    let mut before: Option<&Writer> = None;
+    for WrongWord { address, expected, found, writer } in &wrong.words {
+        writeln!(f, "    L1 {address:#x}: expected {expected:#010x}, found {found:#010x}")?;
+        match writer {
+            Some(writer) => last_write(f, writer, before)?,
+            None => writeln!(f, "      nobody has written it")?,
+        }
+        before = writer.as_ref();
+    }
+    Ok(())
+}
+
+/// Who wrote a word last; what is the same as of the word before is not said twice.
+fn last_write(f: &mut fmt::Formatter<'_>, writer: &Writer, before: Option<&Writer>) -> fmt::Result {
+    let Writer { agent, cycle, pc, instruction, code, source, callers, .. } = writer;
+    let agent = crate::describe::agent_name(*agent);
+    write!(f, "      written last by {agent} at cycle {cycle}")?;
+    match instruction {
+        Some(instruction) => write!(f, ": {instruction}, pushed")?,
+        None if code.is_some() && agent.starts_with("NoC") => write!(f, ", started")?,
+        None => {}
+    }
+    match (code, pc) {
+        (Some(code), Some(pc)) => writeln!(f, " in {code}, pc {pc:#x}")?,
+        (None, Some(pc)) => writeln!(f, " in pc {pc:#x}")?,
+        _ => writeln!(f)?,
+    }
+    if before.is_some_and(|before| before.pc == *pc && before.code == *code) {
+        return Ok(());
+    }
+    for caller in callers {
+        writeln!(f, "      called in {caller}")?;
+    }
+    excerpt(f, source.as_ref())
 }
 
 /// The line of source with a caret below what the instruction belongs to.
@@ -154,6 +198,9 @@ impl fmt::Display for Explanation {
         if let Some(finding) = self.led_by.and_then(|at| self.findings.get(at)) {
             writeln!(f, "\ncause")?;
             violation(f, finding)?;
+        }
+        if let Some(wrong) = &self.wrong {
+            words(f, wrong)?;
         }
         if let Some((root, rest)) = self.chain.split_last() {
             let what = if self.led_by.is_some() { "what hangs" } else { "cause" };

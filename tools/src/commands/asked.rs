@@ -135,10 +135,9 @@ impl<H: Host> Asked<H> {
                 sinks.names(at).map(|names| (wait.agent, wait.since, wait_text(names, wait)))
             };
             open.push(waits.iter().filter_map(text).collect());
-            // Rounds that a parked core has not executed are counted when it is woken.
-            let polls = chip.examine(tile.number, |machine| {
-                machine.instructions();
-                machine.observer().as_ref().map(|eye| eye.sink().open(now)).unwrap_or_default()
+            let polls = chip.inspect(tile.number, |machine| {
+                let eye = machine.observer().as_ref();
+                eye.map(|eye| eye.sink().open(now, &machine.parked())).unwrap_or_default()
             });
             for episode in polls {
                 sinks.call(at, &Call::Poll(Box::new(episode))).map_err(anyhow::Error::msg)?;

@@ -340,12 +340,11 @@ impl Run {
             .iter()
             .map(|wait| (wait.agent, wait.since, report::wait_text(&*self.names, wait)))
             .collect();
-        // Rounds that a parked core has not executed are counted when it is woken.
-        self.session.tile.instructions();
+        let parked = self.session.tile.parked();
         let judgement = self.judgement.take().or_else(|| {
             let StageEnd::Quiescent(quiescence) = &self.stages.last()?.end else { return None };
             Some(judgement(quiescence, &*self.names))
         });
-        self.session.tile.observer_mut().1.1.finish(now, &open, end, judgement.as_ref())
+        self.session.tile.observer_mut().1.1.finish(now, (&open, &parked), end, judgement.as_ref())
     }
 }

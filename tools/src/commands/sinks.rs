@@ -11,10 +11,11 @@ use loader::names::LoadedNames;
 use observe::why::Judgement;
 use observe::{Episode, InstructionLog, JsonLines, Perfetto, Polls, TextLog, Waves};
 use sim_core::observer::ParkedSpan;
-use sim_core::{AgentId, CoreId, Cycle, Event, Jump, Observer, Retire, Stamp};
+use sim_core::{CoreId, Cycle, Event, Jump, Observer, Retire, Stamp};
 
 use super::log;
 use super::machine::OutputArgs;
+use super::tape_sinks::Open;
 use super::views::Records;
 use crate::output::{Output, STDERR, STDOUT};
 
@@ -183,18 +184,20 @@ impl Sinks {
             || self.waves.is_some()
     }
 
-    /// Completes the files. `open` says what each agent still does at `now`, `judgement` what became of the run.
+    /// Completes the files. `open` says what each agent still does at `now`, `parked` which cores are, `judgement` what became of the run.
     ///
     /// # Errors
     /// Something could not be written.
     pub fn finish(
         &mut self,
         now: Cycle,
-        open: &[(AgentId, Option<Cycle>, String)],
+        (open, parked): (&[Open], &[(CoreId, ParkedSpan)]),
         end: &str,
         judgement: Option<&Judgement>,
     ) -> Result<()> {
-        for episode in self.polls.iter().flat_map(|polls| polls.open(now.0)).collect::<Vec<_>>() {
+        for episode in
+            self.polls.iter().flat_map(|polls| polls.open(now.0, parked)).collect::<Vec<_>>()
+        {
             self.polled(episode);
         }
         if let Some(ring) = self.ring.take() {
