@@ -207,6 +207,14 @@ fn directed(launches: &[Launch], names: &LoadedNames) -> Vec<Finding> {
     findings
 }
 
+/// What was found before the run, on the way in the order of cycles, and behind that what only may happen.
+fn in_order(before: Vec<Finding>, seen: [&[Finding]; 2], may: Vec<Finding>) -> Vec<Finding> {
+    let mut findings: Vec<_> = before.into_iter().chain(seen.concat()).collect();
+    findings.sort_by_key(|finding| finding.cycle);
+    findings.extend(may);
+    findings
+}
+
 /// Runs the launches on that firmware and explains how they end.
 ///
 /// # Errors
@@ -272,15 +280,9 @@ pub fn diagnose_watched(
     let ((ledger, checks), (accesses, (loops, writers))) = session.tile.observer();
     let mut findings: Vec<Finding> = layout(&places.circular);
     findings.retain(|finding| !suppressed.iter().any(|id| id == finding.hazard.id));
-    findings.extend_from_slice(checks.findings());
-    findings.extend_from_slice(accesses.findings());
-    findings.sort_by_key(|finding| finding.cycle);
-    // Behind what has happened: it only may.
-    findings.extend(directed);
-    let buffers = match end.stage {
-        0 => Vec::new(),
-        stage => launches[stage - 1].circular.clone(),
-    };
+    let seen = [checks.findings(), accesses.findings()];
+    let findings = in_order(findings, seen, directed);
+    let buffers = end.stage.checked_sub(1).map_or(&[][..], |stage| &launches[stage].circular);
     let mut wrong = end.wrong.take();
     let scene = Scene {
         end: end.end,
@@ -294,11 +296,11 @@ pub fn diagnose_watched(
         loops,
         polled: accesses.polled(),
         names: &*names,
-        circular: &buffers,
+        circular: buffers,
         launches: &end.launches,
     };
     if let Some(wrong) = &mut wrong {
-        wrong.tell(&scene, writers);
+        writers.tell(wrong, &scene);
     }
     let scene = Scene { wrong: wrong.as_ref(), ..scene };
     let mut explanation = explain(&scene, end.fault.as_deref());

@@ -14,6 +14,7 @@ use sim_core::CoreId;
 use symbols::code::{Frame, Location, Symbols};
 use symbols::files::below;
 use symbols::image::Segment;
+use symbols::variables::{Held, Variable};
 
 /// Bytes of an argument, and of a semaphore.
 const WORD: u32 = 4;
@@ -171,6 +172,20 @@ impl Names for LoadedNames {
         let location = cores.get(core.index())?.locate(pc)?;
         let text = self.line(&location.image, own(&location).file.as_deref()?, line)?;
         Some(Excerpt { line, text, column: None })
+    }
+
+    fn variables(
+        &self,
+        core: CoreId,
+        pc: u32,
+        register: &dyn Fn(u8) -> u32,
+        word: &dyn Fn(u32) -> Option<u32>,
+    ) -> Vec<(String, i64)> {
+        let told = |variable: Variable| (variable.name, variable.value);
+        let cores = self.cores.borrow();
+        let found =
+            cores.get(core.index()).map(|symbols| symbols.variables(pc, Held { register, word }));
+        found.into_iter().flatten().map(told).collect()
     }
 
     fn callers(&self, core: CoreId, pc: u32) -> Vec<CodeName> {

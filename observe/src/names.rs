@@ -91,6 +91,19 @@ pub trait Names {
         Vec::new()
     }
 
+    /// Arguments and locals with their values that are in force at a pc, of the function of [`Names::site`], if
+    /// it is a kernel's; `register` and `word` say what the core holds and sees there.
+    fn variables(
+        &self,
+        core: CoreId,
+        pc: u32,
+        register: &dyn Fn(u8) -> u32,
+        word: &dyn Fn(u32) -> Option<u32>,
+    ) -> Vec<(String, i64)> {
+        let _ = (core, pc, register, word);
+        Vec::new()
+    }
+
     /// The page of a circular buffer that a byte of L1 lies in: `page 2 of CB 1 (0x20810)`.
     fn page(&self, addr: u32) -> Option<String> {
         let _ = addr;
@@ -177,6 +190,16 @@ where
 
     fn callers(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
         (**self).callers(core, pc)
+    }
+
+    fn variables(
+        &self,
+        core: CoreId,
+        pc: u32,
+        register: &dyn Fn(u8) -> u32,
+        word: &dyn Fn(u32) -> Option<u32>,
+    ) -> Vec<(String, i64)> {
+        (**self).variables(core, pc, register, word)
     }
 
     fn page(&self, addr: u32) -> Option<String> {

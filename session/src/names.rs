@@ -10,6 +10,7 @@ use sim_core::{CoreId, L1, Observer, Width};
 use symbols::catalog::Catalog;
 use symbols::code::Frame;
 use symbols::tile_names::TileNames;
+use symbols::variables::{Held, Variable};
 use tile::Tile;
 
 use crate::report::TileView;
@@ -55,6 +56,18 @@ impl Names for CodeNames {
         let line = frame.line?;
         let text = self.0.sources().whole_line(frame.file.as_deref()?, line)?;
         Some(Excerpt { line, text, column: frame.column })
+    }
+
+    fn variables(
+        &self,
+        core: CoreId,
+        pc: u32,
+        register: &dyn Fn(u8) -> u32,
+        word: &dyn Fn(u32) -> Option<u32>,
+    ) -> Vec<(String, i64)> {
+        let told = |variable: Variable| (variable.name, variable.value);
+        let found = self.0.core(core).symbols().variables(pc, Held { register, word });
+        found.into_iter().map(told).collect()
     }
 
     fn callers(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
@@ -159,6 +172,16 @@ impl Names for LiveNames {
 
     fn excerpt(&self, core: CoreId, pc: u32) -> Option<Excerpt> {
         self.ask(|names| names.excerpt(core, pc))
+    }
+
+    fn variables(
+        &self,
+        core: CoreId,
+        pc: u32,
+        register: &dyn Fn(u8) -> u32,
+        word: &dyn Fn(u32) -> Option<u32>,
+    ) -> Vec<(String, i64)> {
+        self.ask(|names| Some(names.variables(core, pc, register, word))).unwrap_or_default()
     }
 
     fn callers(&self, core: CoreId, pc: u32) -> Vec<CodeName> {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use crate::files::{Role, is_file, role};
 use crate::image::{Image, SymbolKind};
 use crate::module::Module;
+use crate::variables::{Held, Variable};
 
 /// One function activation in the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -228,6 +229,16 @@ impl Symbols {
     #[must_use]
     pub fn locate(&self, pc: u32) -> Option<Arc<Location>> {
         self.loaded().find_map(|loaded| loaded.module.locate(pc.wrapping_sub(loaded.bias)))
+    }
+
+    /// Arguments and locals of a kernel, with values, that are in force at a pc, of the author's function there.
+    #[must_use]
+    pub fn variables(&self, pc: u32, held: Held<'_>) -> Vec<Variable> {
+        let holds = |kernel: &&Loaded| kernel.module.holds_code(pc.wrapping_sub(kernel.bias));
+        let kernel = self.kernels.iter().find(holds);
+        kernel.map_or_else(Vec::new, |kernel| {
+            kernel.module.variables(pc.wrapping_sub(kernel.bias), held)
+        })
     }
 
     /// The file and line of each statement of a kernel that begins in a range of addresses, in order.

@@ -11,8 +11,8 @@ use gimli::{UnitOffset, constants as dw};
 
 use memory_map::mailbox::{self, MAILBOX_BASE};
 
+use crate::dwarf::load_dwarf;
 use crate::image::Image;
-use crate::module::load_dwarf;
 
 type Reader = EndianArcSlice<LittleEndian>;
 type Entry = DebuggingInformationEntry<Reader>;

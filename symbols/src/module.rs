@@ -8,15 +8,15 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use gimli::{EndianArcSlice, LittleEndian};
 use sim_core::sync::Mutex;
 
 use crate::code::{Frame, Location, shorten};
+use crate::dwarf::{Reader, load_dwarf};
 use crate::files::normal;
-use crate::image::{Image, SymbolKind, section};
+use crate::image::{Image, SymbolKind};
 use crate::mailbox_names::MailboxNames;
+use crate::variables::{Held, Variable, variables};
 
-type Reader = EndianArcSlice<LittleEndian>;
 type Context = addr2line::Context<Reader>;
 
 /// An image, a title for people, and its debug information, read when first asked for.
@@ -121,6 +121,14 @@ impl Module {
         let found = self.find(address).map(Arc::new);
         self.known.lock().insert(address, found.clone());
         found
+    }
+
+    /// Arguments and locals, with values, that are in force at a linked address, of the author's function there.
+    #[must_use]
+    pub fn variables(&self, address: u32, held: Held<'_>) -> Vec<Variable> {
+        let Some(location) = self.locate(address) else { return Vec::new() };
+        let Some(file) = &self.image.file else { return Vec::new() };
+        variables(file, address, &location.own_frame().function, held)
     }
 
     fn find(&self, address: u32) -> Option<Location> {
@@ -272,13 +280,4 @@ fn join(directory: &str, path: &str) -> String {
     } else {
         format!("{directory}/{path}")
     }
-}
-
-/// Loads the debug sections of an ELF file; missing ones are empty.
-pub(crate) fn load_dwarf(file: &Arc<[u8]>) -> gimli::Dwarf<Reader> {
-    let load = |id: gimli::SectionId| -> Result<Reader, std::convert::Infallible> {
-        Ok(Reader::new(section(file, id.name()).into(), LittleEndian))
-    };
-    let Ok(dwarf) = gimli::Dwarf::load(load);
-    dwarf
 }

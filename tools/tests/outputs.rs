@@ -481,3 +481,48 @@ fn polls_are_the_same_when_nobody_parks() {
         assert!(one.3.unwrap_or(0).abs_diff(other.3.unwrap_or(0)) <= 1, "{one:?} {other:?}");
     }
 }
+
+/// A wrong word is told with who wrote it last, or that nobody has; the trace has the same line.
+#[test]
+fn wrong_words_are_told_with_their_last_writers() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware-tests/hazards/C13-float-cast");
+    for file in ["clean-ncrisc.elf", "float-cast.c"] {
+        fs::copy(folder.join(file), dir.path().join(file)).expect("a copy");
+    }
+    let plan = dir.path().join("plan.toml");
+    let text_of_plan = "[[launch]]\nname = \"cast\"\n[launch.kernel.ncrisc]\nelf = \"clean-ncrisc.elf\"\n\
+                        [[launch.expect]]\naddress = 0x30000\nwords = [7, 9]\n";
+    fs::write(&plan, text_of_plan).expect("a plan");
+    let plan = plan.to_str().expect("a path");
+    let output = tilescope(&["why", plan, "--embedded"]);
+    assert_eq!(output.status.code(), Some(5));
+    let told = text(&output);
+    let lines: Vec<&str> = told.lines().collect();
+    let wrong = lines.iter().position(|line| *line == "wrong").expect("a section");
+    assert_eq!(lines[wrong + 1], "    L1 0x30000: expected 0x00000007, found 0x00000002");
+    assert!(lines[wrong + 2].starts_with("      written last by NCRISC at cycle "), "{told}");
+    assert!(lines[wrong + 2].contains("in kernel_main float-cast.c:22, pc 0x"), "{told}");
+    assert!(lines[wrong + 3].contains("22 |     REG32(RESULT) = whole;"), "{told}");
+    assert_eq!(lines[wrong + 5], "    L1 0x30004: expected 0x00000009, found 0x00000000");
+    assert_eq!(lines[wrong + 6], "      nobody has written it");
+}
+
+/// Arguments and locals where a core waits, if debug information says where they are: the plan gives the reader
+/// eight pages.
+#[test]
+fn loop_bounds_are_told_where_a_core_waits() {
+    let told = text(&tilescope(&["why", &hazard("A1-wrong-argument"), "--embedded"]));
+    assert!(told.contains("      where pages = 8\n"), "{told}");
+    let output = tilescope(&["why", &hazard("A1-wrong-argument"), "--embedded", "--json"]);
+    let value: Value = serde_json::from_str(&text(&output)).expect("JSON");
+    let waits = value["waits"].as_array().expect("waits");
+    let values = |agent: &str| {
+        let wait = waits.iter().find(|wait| wait["agent"] == agent).expect("a wait");
+        wait["values"].clone()
+    };
+    assert_eq!(values("BRISC"), serde_json::json!([{ "name": "pages", "value": 8 }]));
+    // Firmware's own variables are nobody's business.
+    assert_eq!(values("TRISC0"), serde_json::json!([]));
+}

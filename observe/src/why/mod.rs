@@ -43,7 +43,9 @@ mod tests;
 mod unknown;
 mod upstream;
 mod users;
+mod variable;
 mod walk;
+mod writers;
 mod written;
 mod wrong;
 
@@ -72,8 +74,10 @@ pub use polled::{LostUpdate, Polled};
 pub use scene::{End, Machine, Scene};
 pub use sends::{Pending, pending};
 pub use suppose::{Supposed, what_if};
+pub use variable::Variable;
 pub use walk::{Round, round};
-pub use wrong::{Writer, Writers, WrongResult, WrongWord};
+pub use writers::Writers;
+pub use wrong::{Writer, WrongResult, WrongWord};
 
 /// An agent that waits, in the order of the story.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -91,6 +95,8 @@ pub struct Link {
     pub code: Option<CodeName>,
     /// The text of that line.
     pub source: Option<Excerpt>,
+    /// Arguments and locals of the function of that line, as far as it is known where they are.
+    pub values: Vec<Variable>,
     /// The author's own functions that it was inlined into, from the inside out.
     pub callers: Vec<CodeName>,
     /// The Tensix instruction that waits, disassembled.
@@ -263,6 +269,7 @@ fn links(scene: &Scene<'_>, graph: &Graph<'_>) -> Vec<Link> {
             pc: wait.pc,
             code: wait.pc.and_then(|pc| scene.code(wait.agent, pc)),
             source: wait.pc.and_then(|pc| scene.excerpt(wait.agent, pc)),
+            values: scene.values(wait),
             callers: wait.pc.map_or_else(Vec::new, |pc| {
                 scene.callers(wait.agent, pc, wait.since.map_or(scene.found, |since| since.0))
             }),
@@ -327,6 +334,7 @@ fn culprit(scene: &Scene<'_>, fault: &GuestError) -> Link {
         pc: fault.at.pc,
         code: fault.at.pc.and_then(|pc| scene.code(agent, pc)),
         source: fault.at.pc.and_then(|pc| scene.excerpt(agent, pc)),
+        values: fault.at.pc.map_or_else(Vec::new, |pc| scene.values_at(agent, pc)),
         callers,
         instruction: None,
         held: None,

@@ -1,5 +1,7 @@
 //! What the analysis looks at: the waits, the books, the memory, the names.
 
+use memory_map::layout::LOCAL_RAM_BASE;
+use sim_core::l1::L1_BYTES;
 use sim_core::{AgentId, CoreId, Observer, Width};
 use tile::{AgentWait, Tile};
 
@@ -7,6 +9,7 @@ use super::buffer::CircularBuffer;
 use super::finding::Finding;
 use super::loops::Loops;
 use super::polled::Polled;
+use super::variable::Variable;
 use super::wrong::WrongResult;
 use crate::ledger::Ledger;
 use crate::names::{CodeName, Excerpt, Names};
@@ -81,6 +84,8 @@ impl End {
     }
 }
 
+/// Arguments and locals that are told, at most.
+const VALUES: usize = 8;
 /// Calls that are told, at most.
 const CALLS: usize = 8;
 
@@ -156,6 +161,29 @@ impl Scene<'_> {
         callers.dedup();
         callers.retain(|caller| caller.function != "_start");
         callers
+    }
+
+    /// Arguments and locals of the function in which a core waits. A thread's core has gone on since it pushed.
+    pub(super) fn values(&self, wait: &AgentWait) -> Vec<Variable> {
+        wait.pc.map_or_else(Vec::new, |pc| self.values_at(wait.agent, pc))
+    }
+
+    /// The same of a core that stands at that pc.
+    pub(super) fn values_at(&self, agent: AgentId, pc: u32) -> Vec<Variable> {
+        let AgentId::Core(core) = agent else { return Vec::new() };
+        if !self.names.is_kernel(core, pc) {
+            return Vec::new();
+        }
+        let register = |index| self.machine.register(core, index);
+        let word = |addr: u32| match addr {
+            ..L1_BYTES => Some(self.machine.l1(addr, Width::Word)),
+            _ => {
+                let offset = addr.checked_sub(LOCAL_RAM_BASE)?;
+                self.machine.local(core, offset, Width::Word)
+            }
+        };
+        let found = self.names.variables(core, pc, &register, &word).into_iter();
+        found.take(VALUES).map(|(name, value)| Variable { name, value }).collect()
     }
 
     /// The calls that led to `pc`, the innermost first: from the log of calls, or, without one, from the

@@ -33,6 +33,11 @@ fn link(f: &mut fmt::Formatter<'_>, link: &Link, mark: &str) -> fmt::Result {
         writeln!(f, "      called in {caller}")?;
     }
     excerpt(f, link.source.as_ref())?;
+    let values = link.values.iter().map(|one| format!("{} = {}", one.name, one.value));
+    let values: Vec<_> = values.collect();
+    if !values.is_empty() {
+        writeln!(f, "      where {}", values.join(", "))?;
+    }
     match &link.held {
         Some(held) => writeln!(f, "      holds back {held}"),
         None => Ok(()),
@@ -172,29 +177,7 @@ fn ledger(f: &mut fmt::Formatter<'_>, ledger: &Ledgered) -> fmt::Result {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let id = self.hazard.map_or_else(String::new, |hazard| format!("[{}]", hazard.id));
-        let name = self.hazard.map_or_else(String::new, |hazard| format!(" {}:", hazard.name));
-        let mut head = format!("{}{id}:{name} {}", self.end.name(), self.headline);
-        if let Some(closed) = self.closed {
-            let _ = write!(head, "\n  --> closed at cycle {closed}, found at cycle {}", self.found);
-        }
-        writeln!(f, "{head}")?;
-        if let Some(hazard) = self.hazard {
-            writeln!(f, "   = {}", hazard.doc)?;
-        }
-        if let (Some(launch), true) = (&self.launch, self.end != End::Done) {
-            writeln!(f, "   = in launch {launch}")?;
-        }
-        if let Some(launch) = &self.left_by {
-            writeln!(f, "   = left behind by launch {launch}")?;
-        }
-        if let Some(symptom) = &self.symptom {
-            writeln!(f, "   = what hangs: {symptom}")?;
-        }
-        // A violation on the way is the headline: it may well be the cause.
-        if let Some(wrong) = self.wrong.as_ref().filter(|_| self.hazard.is_some()) {
-            writeln!(f, "   = {wrong}")?;
-        }
+        self.head(f)?;
         if let Some(finding) = self.led_by.and_then(|at| self.findings.get(at)) {
             writeln!(f, "\ncause")?;
             violation(f, finding)?;
@@ -260,6 +243,34 @@ impl fmt::Display for Explanation {
 }
 
 impl Explanation {
+    /// What it is, and where it belongs.
+    fn head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.hazard.map_or_else(String::new, |hazard| format!("[{}]", hazard.id));
+        let name = self.hazard.map_or_else(String::new, |hazard| format!(" {}:", hazard.name));
+        let mut head = format!("{}{id}:{name} {}", self.end.name(), self.headline);
+        if let Some(closed) = self.closed {
+            let _ = write!(head, "\n  --> closed at cycle {closed}, found at cycle {}", self.found);
+        }
+        writeln!(f, "{head}")?;
+        if let Some(hazard) = self.hazard {
+            writeln!(f, "   = {}", hazard.doc)?;
+        }
+        if let (Some(launch), true) = (&self.launch, self.end != End::Done) {
+            writeln!(f, "   = in launch {launch}")?;
+        }
+        if let Some(launch) = &self.left_by {
+            writeln!(f, "   = left behind by launch {launch}")?;
+        }
+        if let Some(symptom) = &self.symptom {
+            writeln!(f, "   = what hangs: {symptom}")?;
+        }
+        // A violation on the way is the headline: it may well be the cause.
+        if let Some(wrong) = self.wrong.as_ref().filter(|_| self.hazard.is_some()) {
+            writeln!(f, "   = {wrong}")?;
+        }
+        Ok(())
+    }
+
     fn others(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let told = |at: &usize| self.chain.contains(at) || self.waits[*at].root;
         let others: Vec<_> = (0..self.waits.len()).filter(|at| !told(at)).collect();
