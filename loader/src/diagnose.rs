@@ -207,6 +207,12 @@ fn directed(launches: &[Launch], names: &LoadedNames) -> Vec<Finding> {
     findings
 }
 
+/// Listens for writes to the words that were wrong in a first run.
+fn writers(before: &Ended) -> Writers {
+    let wrong = before.wrong.iter().flat_map(|wrong| &wrong.words);
+    Writers::new(wrong.map(|word| word.address))
+}
+
 /// What was found before the run, on the way in the order of cycles, and behind that what only may happen.
 fn in_order(before: Vec<Finding>, seen: [&[Finding]; 2], may: Vec<Finding>) -> Vec<Finding> {
     let mut findings: Vec<_> = before.into_iter().chain(seen.concat()).collect();
@@ -247,8 +253,7 @@ pub fn diagnose_watched(
     }
     let before = run_stages(&mut first, launches, &names, max_cycles, watch)?;
     let words = polled(&before.waits);
-    let wrong = before.wrong.iter().flat_map(|wrong| &wrong.words);
-    let writers = Writers::new(wrong.map(|word| word.address));
+    let writers = writers(&before);
     if setup.is_stopped() {
         return Ok(stopped(&first.tile, &names));
     }
@@ -299,9 +304,7 @@ pub fn diagnose_watched(
         circular: buffers,
         launches: &end.launches,
     };
-    if let Some(wrong) = &mut wrong {
-        writers.tell(wrong, &scene);
-    }
+    wrong.iter_mut().for_each(|wrong| writers.tell(wrong, &scene));
     let scene = Scene { wrong: wrong.as_ref(), ..scene };
     let mut explanation = explain(&scene, end.fault.as_deref());
     explanation.supposed = what_if(&scene, &session.tile, &explanation);
