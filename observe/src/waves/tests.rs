@@ -171,6 +171,6 @@ fn pc_and_function_follow_jumps_and_waits_have_words() {
         list.iter().map(|(time, text)| (*time, (*text).to_owned())).collect()
     };
     assert_eq!(texts("tile.trisc0.function"), named(&[(0, ""), (11, "f1"), (15, "f2")]));
-    let words = crate::describe::reason_text(&reason);
+    let words = reason_text(&reason);
     assert_eq!(texts("tile.trisc0.waits_for"), named(&[(0, ""), (12, &words), (13, "")]));
 }
