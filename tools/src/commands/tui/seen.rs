@@ -8,8 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use debugger::{Machine, Recording};
-use observe::polls::Episode;
-use observe::{BuiltInNames, DEFAULT_L1, Names, Polls, describe};
+use observe::{BuiltInNames, DEFAULT_L1, Episode, Names, Polls, describe};
 use sim_core::observer::ParkedSpan;
 use sim_core::{CoreId, Cycle, Event, Observer, Retire, Stamp};
 use tile::Tile;
