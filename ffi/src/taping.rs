@@ -74,6 +74,8 @@ struct Running {
     pid: u32,
     flushed: Instant,
     dma: DmaLog,
+    /// It was said that the tape is full.
+    told_full: bool,
 }
 
 /// The tape, if one is kept. It goes on from session to session of a process, unless the environment
@@ -172,6 +174,7 @@ impl Taping {
                     pid: process::id(),
                     flushed: Instant::now(),
                     dma: DmaLog::default(),
+                    told_full: false,
                 }));
                 before
             }
@@ -266,8 +269,19 @@ impl Running {
     }
 
     fn complaint(&mut self) -> Option<String> {
-        let error = self.writer.error()?;
-        Some(self.complain(&error))
+        if let Some(error) = self.writer.error() {
+            return Some(self.complain(&error));
+        }
+        let is_full = self.writer.is_full();
+        let is_news = is_full && !self.told_full;
+        self.told_full = is_full;
+        is_news.then(|| {
+            format!(
+                "the tape {} has as many bytes as it may have, {}: what the session does from now on is not on it",
+                self.writer.path().display(),
+                self.writer.written()
+            )
+        })
     }
 
     fn complain(&self, error: &io::Error) -> String {

@@ -41,6 +41,8 @@ pub struct TapeWriter {
     limit: u64,
     /// Nothing more is written.
     ended: bool,
+    /// Because the limit was reached.
+    full: bool,
     error: Option<io::Error>,
     folder: Folder,
     blobs: Blobs,
@@ -101,6 +103,7 @@ impl TapeWriter {
             written: MAGIC.len() as u64,
             limit: u64::MAX,
             ended: false,
+            full: false,
             error: None,
             folder: Folder::new(),
             blobs: Blobs::new(),
@@ -186,8 +189,11 @@ impl TapeWriter {
         self.pieces.clear();
         for piece in parts.bytes.chunks(PIECE_BYTES) {
             self.pieces.extend(self.blobs.store(piece).to_le_bytes());
-            if self.blobs.is_full() {
-                self.write_blobs();
+            match self.blobs.is_full() {
+                // Payloads are of no use without their calls, should the limit come between them.
+                true if self.limit < u64::MAX => self.write_calls(),
+                true => self.write_blobs(),
+                false => {}
             }
         }
         let &Parts { op, a0, a1, .. } = parts;
@@ -233,7 +239,7 @@ impl TapeWriter {
         let mut block = self.sealer.seal(kind, closed, raw);
         if self.written + (block.len() + HEAD_BYTES) as u64 > self.limit {
             block = self.sealer.seal(Kind::Limit, false, &[]);
-            self.ended = true;
+            (self.ended, self.full) = (true, true);
         }
         if let Err(error) = self.file.write_all_at(block, self.written) {
             // A torn block is as good as none; better if it can be taken away.
@@ -270,6 +276,12 @@ impl TapeWriter {
     #[must_use]
     pub fn is_ended(&self) -> bool {
         self.ended
+    }
+
+    /// Whether the limit is reached: what comes now is not on the tape, until [`TapeWriter::make_room`] finds room.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.full
     }
 
     /// Between two sessions: others may attach to the tape.
@@ -316,7 +328,7 @@ impl TapeWriter {
         self.folder = Folder::new();
         self.blobs = Blobs::new();
         self.held = None;
-        (self.ended, self.error) = (false, None);
+        (self.ended, self.full, self.error) = (false, false, None);
         self.file.set_len(self.headed)?;
         self.written = self.headed;
         self.dropped += std::mem::take(&mut self.sessions);
@@ -378,6 +390,7 @@ impl TapeWriter {
             written: self.written,
             limit: self.limit,
             ended: self.ended,
+            full: self.full,
             error: None,
             folder: self.folder.clone(),
             blobs: self.blobs.clone(),

@@ -95,7 +95,9 @@ fn host_without_room_for_a_tape_lives_on() {
         assert!(output.status.success(), "{}: {errors}", output.status);
         errors
     };
-    assert_eq!(run("ulimit -f 1000;", "writes"), "");
+    let said = run("ulimit -f 1000;", "writes");
+    assert!(said.contains("has as many bytes as it may have"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
     let path = folder.path().join("a.tape");
     // In blocks of 512 bytes.
     assert!(size(&path) > 200_000 && size(&path) <= 512_000, "{}", size(&path));
@@ -145,6 +147,26 @@ fn device_opened_again_goes_on_with_its_tape_and_another_library_has_another() {
     let cycles: Vec<_> = tapes.iter().map(|tape| played(tape, 1)[0].cycle).collect();
     // 780 clocks and twice as many, of 64 cycles.
     assert_eq!(cycles, [780 * 64, 1560 * 64]);
+}
+
+/// What the session did before the limit is played as it was; then nothing more grows.
+#[test]
+fn session_that_is_longer_than_its_tape_leaves_its_beginning() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, all) = (folder.path().join("a.tape"), folder.path().join("all.tape"));
+    good(&command("writes", folder.path()).env("TILESCOPE_TAPE", &all).output().unwrap());
+    let limit = size(&all) / 2;
+    let output =
+        command("writes", folder.path()).env("TILESCOPE_TAPE_BYTES", limit.to_string()).output();
+    let output = output.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert_eq!(said.matches("what the session does from now on is not on it").count(), 1, "{said}");
+    assert!(size(&path) <= limit && size(&path) > limit / 2, "{} of {limit}", size(&path));
+    assert_eq!(Tape::open(&path).unwrap().ending(), Ending::Limit);
+    let (whole, part) = (calls(&all), calls(&path));
+    assert!(part > whole / 4 && part < whole, "{part} of {whole}");
+    assert_eq!(played(&path, 1).len(), 1);
 }
 
 /// Under a limit the newest sessions are on the tape, and end as they do on a tape with all of them.

@@ -64,6 +64,14 @@ impl Taped {
         let looked = look(&tape, &catalog, views.select.threads)?;
         let survey = &looked.survey;
         tell_differences(tape.host(), survey);
+        if tape.host().ending() == Ending::Limit {
+            let calls = counted(survey.last_call + 1, "call", "calls");
+            note(&format!(
+                "the tape was full after {calls}, at cycle {}: what came later is not on it (--tape-bytes, \
+                 TILESCOPE_TAPE_BYTES)",
+                survey.cycle
+            ));
+        }
         let before = tape.host().dropped() as usize;
         if before > 0 {
             let dropped = counted(before as u64, "session", "sessions");
@@ -176,13 +184,18 @@ impl Taped {
         }
         if views.forms.json {
             let value = json!({
-                "verdict": "DONE", "calls": calls, "cycle": cycle, "warnings": answer.warnings, "errors": self.looked.survey.errors,
+                "verdict": "DONE", "ending": ending, "calls": calls, "cycle": cycle, "warnings": answer.warnings,
+                "errors": self.looked.survey.errors,
             });
             writeln!(out, "{value:#}")?;
             return Ok(());
         }
         self.tell_errors(out)?;
-        writeln!(out, "no hang: {ending} ({calls} calls, cycle {cycle})")?;
+        let found = match self.tape().ending() {
+            Ending::Limit => "no hang that the tape has",
+            Ending::Whole | Ending::Cut { .. } => "no hang",
+        };
+        writeln!(out, "{found}: {ending} ({calls} calls, cycle {cycle})")?;
         for warning in &answer.warnings {
             write!(out, "\n{warning}")?;
         }

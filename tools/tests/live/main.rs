@@ -128,6 +128,31 @@ fn deadlock_is_explained_and_its_status_is_3() {
     assert!(said.contains(&format!("tilescope why {tape}")), "{said}");
 }
 
+/// The hang itself is proved without a tape; what a tape that is too short lacks is said by all who are asked.
+#[test]
+fn tape_that_does_not_reach_the_hang_is_said_to_be_full() {
+    let installed = Installed::new();
+    let options = ["-o", "full.tstape", "--tape-bytes", "5", "--on-hang", "exit"];
+    let output = installed.host(&options, "hangs").output().expect("it runs");
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    for part in [
+        "tilescope: DEADLOCK on 1 tile",
+        "full.tstape has as many bytes as it may have",
+        "its tape was full before that: it does not reach the hang",
+        "full before the session ended, for more: tilescope why full.tstape",
+    ] {
+        assert_eq!(said.matches(part).count(), 1, "{part}: {said}");
+    }
+    let output = installed.command(&["why", "full.tstape"]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("what came later is not on it"), "{}", stderr(&output));
+    assert!(stdout(&output).starts_with("no hang that the tape has: "), "{}", stdout(&output));
+    let output = installed.command(&["why", "full.tstape", "--json"]).output().expect("it runs");
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(value["ending"], "the tape was full before the session ended");
+}
+
 #[test]
 fn core_that_the_host_forgets_is_a_host_wait_and_status_4() {
     let output = Installed::new().host(&["--on-hang", "exit", "--no-tape"], "forgets").output();

@@ -22,6 +22,7 @@ use crate::supervise::{self, Ended};
 use nix::sys::signal::Signal;
 use session::pack::pack;
 use settings::{Dispatch, Settings};
+use tape::{Ending, Tape};
 use watch::{News, Watcher};
 
 const EXAMPLES: &str = "\
@@ -62,7 +63,8 @@ pub struct LiveArgs {
     /// Let the tape have at most so many bytes
     ///
     /// When the device is opened again and more than half of them is used, sessions that are over are dropped. Within
-    /// a session the tape ends at the limit.
+    /// a session the tape ends at the limit, which is said. What explains the tape elsewhere, programs and their
+    /// sources, comes on top when the program has ended.
     #[arg(long, value_name = "N")]
     pub tape_bytes: Option<u64>,
     /// What happens once a hang is explained [default: continue]
@@ -292,7 +294,9 @@ fn finish(tape: &Path) {
         }
         _ => String::new(),
     };
-    say(&format!("the tape, {size}{with}, for more: tilescope why {}", shortest(tape)));
+    let is_full = Tape::open(tape).is_ok_and(|tape| tape.ending() == Ending::Limit);
+    let full = if is_full { ", full before the session ended" } else { "" };
+    say(&format!("the tape, {size}{with}{full}, for more: tilescope why {}", shortest(tape)));
     if let Err(error) = packed {
         say(&format!("{error}; on this machine it explains itself all the same"));
     }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use serde::Deserialize;
+use tape::{Ending, Tape};
 
 use super::OnHang;
 use crate::exit::Exit;
@@ -98,12 +99,15 @@ fn essence(text: &str) -> String {
 }
 
 /// Says what a tape, played again, has said: nothing twice.
-fn told(ended: io::Result<ExitStatus>, answer: &Path, known: &str) {
+fn told(ended: io::Result<ExitStatus>, tape: &Path, answer: &Path, known: &str) {
     let answers =
         [Exit::Deadlock, Exit::NoProgress, Exit::Guest].map(|exit| i32::from(exit.status()));
     let status = ended.ok().and_then(|ended| ended.code());
     let text = fs::read_to_string(answer).unwrap_or_default();
     if !status.is_some_and(|status| answers.contains(&status)) {
+        if Tape::open(tape).is_ok_and(|tape| tape.ending() == Ending::Limit) {
+            return say("its tape was full before that: it does not reach the hang");
+        }
         say("its tape says nothing yet; ask it when the program has ended");
     } else if essence(&text) == essence(known) {
         say("its tape, played again, says the same");
@@ -141,7 +145,9 @@ pub(super) struct Watcher {
     ended_by: Option<Signal>,
     /// Who plays the tape of the first hang, which knows more than the library could: who did what before.
     player: Option<Child>,
-    /// What the library has said of it.
+    /// That tape.
+    first: PathBuf,
+    /// What the library has said of that hang.
     known: String,
     /// A tape was asked.
     played: bool,
@@ -158,6 +164,7 @@ impl Watcher {
             shown: BTreeSet::new(),
             ended_by: None,
             player: None,
+            first: PathBuf::new(),
             known: String::new(),
             played: false,
         }
@@ -173,7 +180,7 @@ impl Watcher {
                 let _ = player.kill();
                 let _ = player.wait();
             } else {
-                told(player.wait(), &self.answer(), &self.known);
+                told(player.wait(), &self.first, &self.answer(), &self.known);
             }
         }
         News { ended_by: self.ended_by, ..News::read(&self.dir) }
@@ -206,7 +213,7 @@ impl Watcher {
         self.played = true;
         self.known = known;
         match ask(&tape, &self.answer()) {
-            Ok(player) => self.player = Some(player),
+            Ok(player) => (self.player, self.first) = (Some(player), tape),
             Err(error) => say(&format!("{}: {error}", tape.display())),
         }
     }
@@ -216,7 +223,7 @@ impl Watcher {
         let Some(player) = &mut self.player else { return false };
         let Some(ended) = player.try_wait().transpose() else { return true };
         self.player = None;
-        told(ended, &self.answer(), &self.known);
+        told(ended, &self.first, &self.answer(), &self.known);
         false
     }
 
