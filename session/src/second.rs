@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use chip::{Chip, Hang, HostPoll, HungTile, Stance, TensixTile, Witness};
 use replay::{Played, What};
-use sim_core::{AgentId, CoreId, Observer};
+use sim_core::{AgentId, CoreId, Cycle, Observer};
 use symbols::catalog::Catalog;
 use symbols::tile_names::TileNames;
 use tile::Verdict;
@@ -67,8 +67,10 @@ struct Wait {
     rest: u64,
     words: Vec<HostPoll>,
     looks: usize,
-    /// How it stood at the first look.
+    /// How it stood at the first look, or at a later one.
     witness: Option<Witness>,
+    /// When it stood so, if that was not the first look.
+    stood: Option<Cycle>,
 }
 
 /// Words of a wait that are remembered.
@@ -114,9 +116,21 @@ impl Wait {
     fn look<O: Observer + Send + 'static>(&mut self, chip: &mut Chip<O>) -> Option<Hang> {
         let stances = [Stance::Free, Stance::Waits, Stance::Polls];
         let known = self.witness.take().unwrap_or_default();
-        let mut look = |stance| chip.full_hang(stance, &self.words, &known);
+        // Who sleeps until an alarm has done nothing for a moment, and that says nothing.
+        let now = chip.now();
+        let is_young = self.stood.is_some_and(|stood| now.0 - stood.0 < LONG_REST);
+        let usable = if is_young { Witness::default() } else { known.clone() };
+        let mut look = |stance| chip.full_hang(stance, &self.words, &usable);
         let hang = stances.into_iter().find_map(&mut look);
-        self.witness = Some(if self.looks <= 1 { chip.witness() } else { known });
+        self.witness = Some(match (self.looks, is_young) {
+            (0 | 1, _) => chip.witness(),
+            (_, true) => known,
+            // Somebody was at work at the look before. Who has hung since is found at the next one.
+            (_, false) => {
+                self.stood = Some(now);
+                chip.witness()
+            }
+        });
         hang
     }
 }
