@@ -128,6 +128,13 @@ impl OnTerminal {
     }
 }
 
+impl Drop for OnTerminal {
+    fn drop(&mut self) {
+        // Of a test that has failed; one that has ended is gone.
+        let _ = self.child.kill();
+    }
+}
+
 /// The cycle in the head line.
 fn cycle(screen: &str) -> Option<u64> {
     screen.split_once("tilescope  cycle ")?.1.split_whitespace().next()?.parse().ok()
@@ -159,6 +166,22 @@ fn program_steps_runs_to_an_event_and_to_the_deadlock() {
     run.press("q");
     let status = run.child.wait().expect("it ends");
     assert!(status.success(), "{status:?}");
+}
+
+/// Who closes the window, or ends it from elsewhere, leaves nothing behind that works on.
+#[test]
+fn program_ends_with_its_terminal() {
+    let plan = hazard("A4-semaphore-decrement-lost").join("case.toml");
+    let mut run = OnTerminal::start(&["tui", "--embedded", &plan.display().to_string()]);
+    run.wait_for(|text| text.contains("q quit"), "first picture");
+    let id = run.child.process_id().expect("it runs");
+    let id = nix::unistd::Pid::from_raw(id.try_into().expect("a process id"));
+    nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGHUP).expect("it runs");
+    let began = Instant::now();
+    while run.child.try_wait().expect("it is ours").is_none() {
+        assert!(began.elapsed() < Duration::from_secs(60), "it has lost its terminal and goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// A session goes back as it came: what the screen shows of a moment does not depend on the way there.

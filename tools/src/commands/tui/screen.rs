@@ -24,6 +24,7 @@ use crate::commands::taped::Taped;
 use crate::commands::tiles::Tiles;
 use crate::commands::views::{Source, ViewArgs, chip_plan, forms_of_plan, records_of_plan};
 use crate::exit::Exit;
+use crate::interrupt::end_at_interrupt;
 
 /// Cycles between two pictures while it plays.
 const SLICE_CYCLES: u64 = 2_000;
@@ -162,10 +163,17 @@ fn show(travels: &mut Travels) -> Result<Exit> {
     let mut terminal = ratatui::init();
     // A terminal without a mouse is as good.
     let _ = execute!(io::stdout(), EnableMouseCapture);
+    // One that goes away is told by a signal only.
+    end_at_interrupt(leave);
     let result = Screen::default().interact(&mut terminal, travels);
+    leave();
+    result.map(|()| Exit::Ok)
+}
+
+/// Gives the terminal back as it was.
+fn leave() {
     let _ = execute!(io::stdout(), DisableMouseCapture);
     ratatui::restore();
-    result.map(|()| Exit::Ok)
 }
 
 /// What is being typed.
