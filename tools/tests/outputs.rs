@@ -440,7 +440,8 @@ fn polls_and_the_verdict_are_events_under_the_names_of_why() {
     );
 }
 
-/// How often a loop went round does not depend on whether the simulator executed each round.
+/// What a loop polls for, when it ends and, but for a few, how often it went round do not depend on whether the
+/// simulator executed each round.
 #[test]
 fn polls_are_the_same_when_nobody_parks() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -478,7 +479,9 @@ fn polls_are_the_same_when_nobody_parks() {
     };
     assert_eq!(ends(&parked), ends(&spun));
     for (one, other) in parked.iter().zip(&spun) {
-        assert!(one.3.unwrap_or(0).abs_diff(other.3.unwrap_or(0)) <= 1, "{one:?} {other:?}");
+        // Rounds that were not executed are counted by their length: one may be lost each time.
+        let (one_has, other_has) = (one.3.unwrap_or(0), other.3.unwrap_or(0));
+        assert!(one_has.abs_diff(other_has) <= 1 + other_has / 500, "{one:?} {other:?}");
     }
 }
 
