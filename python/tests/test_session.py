@@ -82,7 +82,10 @@ def test_events_are_those_of_the_command(plan):
     words = [tilescope.binary(), "launch", str(path), "--embedded", "--jsonl", "-", "--json"]
     done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
     printed = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"seq"')]
-    assert events == printed and len(events) > 100
+    # What is concluded from other events comes at its own time, and is not in this stream: docs/events.md.
+    derived = {"Poll", "Verdict"}
+    bare = [{**event, "seq": 0} for event in printed if event["event"] not in derived]
+    assert [{**event, "seq": 0} for event in events] == bare and len(events) > 100
 
 
 def test_mistakes_of_the_host_are_said_in_a_line(tmp_path):
