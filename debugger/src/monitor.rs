@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use loader::plan::Launch;
+use loader::plan::CircularBuffer;
 use observe::Names;
 use sim_core::{AgentId, CoreId, Cycle};
 use tensix::RegisterValue;
@@ -10,7 +10,7 @@ use tensix::RegisterValue;
 use crate::machine::Machine;
 use crate::naming::Naming;
 use crate::party::{Party, Seat};
-use crate::recording::{Code, End};
+use crate::recording::End;
 use crate::shown;
 use crate::travel::{Traveller, Watch};
 use crate::who::chain::{Link, follow};
@@ -56,7 +56,6 @@ type Explainer = Box<dyn FnMut() -> String + Send>;
 /// What the commands need to know besides the machine.
 pub struct Monitor {
     naming: Naming,
-    launches: Vec<Launch>,
     explain: Explainer,
     explained: Option<String>,
 }
@@ -68,14 +67,10 @@ impl std::fmt::Debug for Monitor {
 }
 
 impl Monitor {
-    /// Commands for a session, of a plan with its launches; `explain` says how it ends and why.
+    /// Commands for a session; `explain` says how it ends and why.
     #[must_use]
-    pub fn new(
-        naming: Naming,
-        launches: Vec<Launch>,
-        explain: impl FnMut() -> String + Send + 'static,
-    ) -> Self {
-        Self { naming, launches, explain: Box::new(explain), explained: None }
+    pub fn new(naming: Naming, explain: impl FnMut() -> String + Send + 'static) -> Self {
+        Self { naming, explain: Box::new(explain), explained: None }
     }
 
     /// The names that hold where a traveller stands.
@@ -137,7 +132,7 @@ impl Monitor {
             "lreg" => shown::lreg(&traveller.machine_mut().registers(), rest),
             "config" => shown::config(&traveller.machine_mut().registers(), rest),
             "semaphores" => semaphores(traveller),
-            "cbs" => self.circular(traveller),
+            "cbs" => Self::circular(traveller),
             "mailboxes" => state(traveller, "mailbox"),
             "gates" => self.gates(traveller),
             "tiles" => self.tiles(party),
@@ -219,24 +214,11 @@ impl Monitor {
         link.text(place, &written)
     }
 
-    fn circular(&self, traveller: &Traveller) -> String {
+    fn circular(traveller: &Traveller) -> String {
         let machine = traveller.machine();
         let stage = machine.recording().stage_at(machine.moment().cycle);
-        let buffers: Vec<(u8, u32)> = match &stage.code {
-            Code::Names(names) => {
-                let buffers = names.launch().map_or(&[][..], |launch| &launch.buffers);
-                let known = |index| u8::try_from(index).ok();
-                buffers.iter().filter_map(|cb| Some((known(cb.index)?, cb.pages))).collect()
-            }
-            Code::Kernels(_) => {
-                let named = |launch: &&Launch| stage.name.starts_with(&launch.name);
-                let launch = self.launches.iter().find(named);
-                let buffers = launch.map_or(&[][..], |launch| &launch.circular);
-                buffers.iter().map(|cb| (cb.index, cb.pages)).collect()
-            }
-        };
         let mut text = String::new();
-        for (index, pages) in buffers {
+        for CircularBuffer { index, pages, .. } in stage.circular() {
             let count = |register| machine.tile().stream_register(index, register);
             let (pushed, popped) = (count(PUSHED).unwrap_or(0), count(POPPED).unwrap_or(0));
             let _ = writeln!(text, "cb {index:<3} {pages} pages, pushed {pushed}, popped {popped}");

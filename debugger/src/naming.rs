@@ -27,12 +27,12 @@ impl Naming {
     #[must_use]
     pub fn at<'n>(&'n self, stage: &Stage) -> Box<dyn Names + 'n> {
         match (&stage.code, &self.0) {
-            (Code::Kernels(kernels), Some(names)) => {
+            (Code::Launch(kernels, _), Some(names)) => {
                 names.set_kernels(kernels);
                 Box::new(names)
             }
             (Code::Names(names), _) => Box::new(CodeNames::new(std::sync::Arc::clone(names))),
-            (Code::Kernels(_), None) => Box::new(BuiltInNames),
+            (Code::Launch(..), None) => Box::new(BuiltInNames),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use loader::firmware::{BootOptions, FirmwareSet};
-use loader::plan::{Kernel, Launch};
+use loader::plan::{CircularBuffer, Kernel, Launch};
 use loader::session::{Outcome, Session, SessionError};
 use sim_core::engine::EngineKind;
 use sim_core::{CoreId, Cycle, GuestError, NullObserver, Observer};
@@ -58,11 +58,22 @@ pub struct Stage {
     pub code: Code,
 }
 
+impl Stage {
+    /// The circular buffers of what runs.
+    #[must_use]
+    pub fn circular(&self) -> Vec<CircularBuffer> {
+        match &self.code {
+            Code::Names(names) => session::checks::circular(names),
+            Code::Launch(_, buffers) => buffers.clone(),
+        }
+    }
+}
+
 /// The code of a part of a session.
 #[derive(Clone, Debug)]
 pub enum Code {
-    /// Kernels of a plan's launch.
-    Kernels(Vec<Kernel>),
+    /// Kernels and circular buffers of a plan's launch.
+    Launch(Vec<Kernel>, Vec<CircularBuffer>),
     /// What files say of what stood in L1.
     Names(Arc<TileNames>),
 }
@@ -71,7 +82,7 @@ impl Code {
     /// No kernels.
     #[must_use]
     pub const fn none() -> Self {
-        Self::Kernels(Vec::new())
+        Self::Launch(Vec::new(), Vec::new())
     }
 }
 
@@ -133,8 +144,8 @@ impl Recording {
                 if !matches!(outcome, Outcome::Done) {
                     break;
                 }
-                let (name, kernels) = (launch.round_name(round), launch.kernels.clone());
-                let (began, code) = (session.tile.now(), Code::Kernels(kernels));
+                let (name, began) = (launch.round_name(round), session.tile.now());
+                let code = Code::Launch(launch.kernels.clone(), launch.circular.clone());
                 stages.push(Stage { name, began, code });
                 outcome = session.launch(launch, limits.max_cycles)?;
             }

@@ -74,8 +74,7 @@ impl Server {
             let machine = Machine::new(Arc::clone(&recording)).expect("memory");
             let party = Party::new(vec![machine], recording.stages[1].began);
             let names = Naming::of_plan(LoadedNames::new(&set));
-            let monitored = launches.clone();
-            let monitor = Monitor::new(names, monitored, move || {
+            let monitor = Monitor::new(names, move || {
                 let diagnosis = diagnose(&set, &launches, &Setup::default());
                 diagnosis.expect("the plan can be explained").explanation.to_string()
             });

@@ -186,7 +186,7 @@ proptest! {
         let recording = recording();
         let machine = Machine::new(Arc::clone(recording)).expect("memory");
         let party = Party::new(vec![machine], Cycle(1_000));
-        let monitor = Monitor::new(Naming::of_session(), Vec::new(), explain);
+        let monitor = Monitor::new(Naming::of_session(), explain);
         let client = Said { bytes: said.concat().into(), answered: 0 };
         // How it went with the client is its affair.
         let (mut party, _, _) = server::serve(party, monitor, client);

@@ -83,7 +83,7 @@ pub(crate) fn feed(bytes: &[u8]) {
     let recording = recording();
     let machine = Machine::new(Arc::clone(recording)).expect("memory");
     let party = Party::new(vec![machine], Cycle(1_000));
-    let monitor = Monitor::new(Naming::of_session(), Vec::new(), String::new);
+    let monitor = Monitor::new(Naming::of_session(), String::new);
     let client = Said(bytes.iter().copied().collect());
     let (mut party, _, _) = server::serve(party, monitor, client);
     party.go_to(recording.until);

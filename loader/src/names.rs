@@ -9,12 +9,12 @@ use std::sync::Arc;
 use crate::firmware::FirmwareSet;
 use crate::plan::{CircularBuffer, Kernel, Launch};
 use memory_map::mailbox::Place;
-use observe::{CodeName, Excerpt, Names};
+use observe::{CodeName, Excerpt, Held, Names};
 use sim_core::CoreId;
 use symbols::code::{Frame, Location, Symbols};
 use symbols::files::below;
 use symbols::image::Segment;
-use symbols::variables::{Held, Variable};
+use symbols::variables::{self, Variable};
 
 /// Bytes of an argument, and of a semaphore.
 const WORD: u32 = 4;
@@ -174,17 +174,12 @@ impl Names for LoadedNames {
         Some(Excerpt { line, text, column: None })
     }
 
-    fn variables(
-        &self,
-        core: CoreId,
-        pc: u32,
-        register: &dyn Fn(u8) -> u32,
-        word: &dyn Fn(u32) -> Option<u32>,
-    ) -> Vec<(String, i64)> {
+    fn variables(&self, core: CoreId, pc: u32, held: Held<'_>) -> Vec<(String, i64)> {
         let told = |variable: Variable| (variable.name, variable.value);
         let cores = self.cores.borrow();
-        let found =
-            cores.get(core.index()).map(|symbols| symbols.variables(pc, Held { register, word }));
+        let Held { register, word } = held;
+        let held = variables::Held { register, word };
+        let found = cores.get(core.index()).map(|symbols| symbols.variables(pc, held));
         found.into_iter().flatten().map(told).collect()
     }
 

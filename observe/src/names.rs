@@ -58,6 +58,22 @@ impl Excerpt {
     }
 }
 
+/// What a core holds where the values of variables are asked for.
+#[derive(Clone, Copy)]
+pub struct Held<'a> {
+    /// An integer register by its number, 0 to 31.
+    pub register: &'a dyn Fn(u8) -> u32,
+    /// A word of memory by its byte address, a multiple of four, as the core sees it; `None` where that cannot be
+    /// looked at.
+    pub word: &'a dyn Fn(u32) -> Option<u32>,
+}
+
+impl std::fmt::Debug for Held<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Held").finish_non_exhaustive()
+    }
+}
+
 /// Names for what events mention. Asked once per line that is printed, so answers are best
 /// cached.
 pub trait Names {
@@ -92,15 +108,9 @@ pub trait Names {
     }
 
     /// Arguments and locals with their values that are in force at a pc, of the function of [`Names::site`], if
-    /// it is a kernel's; `register` and `word` say what the core holds and sees there.
-    fn variables(
-        &self,
-        core: CoreId,
-        pc: u32,
-        register: &dyn Fn(u8) -> u32,
-        word: &dyn Fn(u32) -> Option<u32>,
-    ) -> Vec<(String, i64)> {
-        let _ = (core, pc, register, word);
+    /// it is a kernel's, when the core holds that there.
+    fn variables(&self, core: CoreId, pc: u32, held: Held<'_>) -> Vec<(String, i64)> {
+        let _ = (core, pc, held);
         Vec::new()
     }
 
@@ -192,14 +202,8 @@ where
         (**self).callers(core, pc)
     }
 
-    fn variables(
-        &self,
-        core: CoreId,
-        pc: u32,
-        register: &dyn Fn(u8) -> u32,
-        word: &dyn Fn(u32) -> Option<u32>,
-    ) -> Vec<(String, i64)> {
-        (**self).variables(core, pc, register, word)
+    fn variables(&self, core: CoreId, pc: u32, held: Held<'_>) -> Vec<(String, i64)> {
+        (**self).variables(core, pc, held)
     }
 
     fn page(&self, addr: u32) -> Option<String> {

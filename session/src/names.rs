@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use memory_map::mailbox::Place;
-use observe::{CodeName, Excerpt, Names};
+use observe::{CodeName, Excerpt, Held, Names};
 use sim_core::sync::Mutex;
 use sim_core::{CoreId, L1, Observer, Width};
 use symbols::catalog::Catalog;
 use symbols::code::Frame;
 use symbols::tile_names::TileNames;
-use symbols::variables::{Held, Variable};
+use symbols::variables::{self, Variable};
 use tile::Tile;
 
 use crate::report::TileView;
@@ -58,15 +58,11 @@ impl Names for CodeNames {
         Some(Excerpt { line, text, column: frame.column })
     }
 
-    fn variables(
-        &self,
-        core: CoreId,
-        pc: u32,
-        register: &dyn Fn(u8) -> u32,
-        word: &dyn Fn(u32) -> Option<u32>,
-    ) -> Vec<(String, i64)> {
+    fn variables(&self, core: CoreId, pc: u32, held: Held<'_>) -> Vec<(String, i64)> {
         let told = |variable: Variable| (variable.name, variable.value);
-        let found = self.0.core(core).symbols().variables(pc, Held { register, word });
+        let Held { register, word } = held;
+        let held = variables::Held { register, word };
+        let found = self.0.core(core).symbols().variables(pc, held);
         found.into_iter().map(told).collect()
     }
 
@@ -174,14 +170,8 @@ impl Names for LiveNames {
         self.ask(|names| names.excerpt(core, pc))
     }
 
-    fn variables(
-        &self,
-        core: CoreId,
-        pc: u32,
-        register: &dyn Fn(u8) -> u32,
-        word: &dyn Fn(u32) -> Option<u32>,
-    ) -> Vec<(String, i64)> {
-        self.ask(|names| Some(names.variables(core, pc, register, word))).unwrap_or_default()
+    fn variables(&self, core: CoreId, pc: u32, held: Held<'_>) -> Vec<(String, i64)> {
+        self.ask(|names| Some(names.variables(core, pc, held))).unwrap_or_default()
     }
 
     fn callers(&self, core: CoreId, pc: u32) -> Vec<CodeName> {

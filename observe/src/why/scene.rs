@@ -12,7 +12,7 @@ use super::polled::Polled;
 use super::variable::Variable;
 use super::wrong::WrongResult;
 use crate::ledger::Ledger;
-use crate::names::{CodeName, Excerpt, Names};
+use crate::names::{CodeName, Excerpt, Held, Names};
 use crate::resource::Resource;
 
 /// The parts of a machine that the analysis reads.
@@ -182,7 +182,8 @@ impl Scene<'_> {
                 self.machine.local(core, offset, Width::Word)
             }
         };
-        let found = self.names.variables(core, pc, &register, &word).into_iter();
+        let found =
+            self.names.variables(core, pc, Held { register: &register, word: &word }).into_iter();
         found.take(VALUES).map(|(name, value)| Variable { name, value }).collect()
     }
 

@@ -128,8 +128,8 @@ pub fn run(args: &DebugArgs, out: &mut dyn Write) -> Result<Exit> {
     let at = args.at.map_or(recorded.first_launch(), Cycle);
     let summary = recorded.summary();
     let party = Party::new(recorded.machines()?, at);
-    let Recorded { naming, launches, programs, explain, .. } = recorded;
-    let monitor = Monitor::new(naming, launches, explain);
+    let Recorded { naming, programs, explain, .. } = recorded;
+    let monitor = Monitor::new(naming, explain);
 
     if args.stdio {
         let pipe = Pipe::open().context("cannot read standard input")?;

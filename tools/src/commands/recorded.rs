@@ -40,8 +40,6 @@ pub(super) struct Recorded {
     pub(super) titles: Vec<String>,
     /// Where names come from.
     pub(super) naming: Naming,
-    /// Launches of a plan of one tile.
-    pub(super) launches: Vec<Launch>,
     /// ELF files of all that runs.
     pub(super) programs: Vec<Program>,
     pub(super) explain: Explainer,
@@ -119,14 +117,14 @@ fn of_plan(launches: Vec<Launch>, machine: &MachineArgs, out: &mut dyn Write) ->
     let recording = Recording::of_plan(machine.tile_config(), &set, &options, &launches, limits)?;
     let programs = script::programs(&set, &launches);
     let naming = Naming::of_plan(LoadedNames::new(&set));
-    let (machine, monitored) = (machine.clone(), launches.clone());
+    let machine = machine.clone();
     let explain = move || match diagnose(&set, &launches, &why::setup(&machine, Vec::new())) {
         Ok(diagnosis) => diagnosis.explanation.to_string(),
         Err(error) => format!("{error}\n"),
     };
     let titles = vec![format!("tile {},{}", recording.place.0, recording.place.1)];
     let (recordings, explain) = (vec![Arc::new(recording)], Box::new(explain));
-    Ok(Recorded { recordings, titles, naming, launches: monitored, programs, explain })
+    Ok(Recorded { recordings, titles, naming, programs, explain })
 }
 
 /// Records the chosen tiles.
@@ -188,8 +186,8 @@ fn of_tape(path: &Path, views: ViewArgs) -> Result<Recorded> {
         Ok(answer) => explained(Ok(answer)),
         Err(error) => format!("{error:#}\n"),
     };
-    let (naming, launches, explain) = (Naming::of_session(), Vec::new(), Box::new(explain));
-    Ok(Recorded { recordings, titles, naming, launches, programs, explain })
+    let (naming, explain) = (Naming::of_session(), Box::new(explain));
+    Ok(Recorded { recordings, titles, naming, programs, explain })
 }
 
 fn of_chip_plan(
@@ -207,6 +205,6 @@ fn of_chip_plan(
     let titles = titles(&recordings, &tiles);
     let programs = programs(&recordings);
     let explain = move || explained(why_of(&host, &Question::default(), &catalog, &looked));
-    let (naming, launches, explain) = (Naming::of_session(), Vec::new(), Box::new(explain));
-    Ok(Recorded { recordings, titles, naming, launches, programs, explain })
+    let (naming, explain) = (Naming::of_session(), Box::new(explain));
+    Ok(Recorded { recordings, titles, naming, programs, explain })
 }

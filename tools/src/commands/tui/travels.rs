@@ -8,9 +8,8 @@ use std::io;
 use std::sync::Arc;
 
 use anyhow::Result;
-use debugger::recording::{Code, Stage};
+use debugger::recording::Stage;
 use debugger::{Hit, Naming, Party, Recording, Seat, Watch};
-use loader::plan::{CircularBuffer, Launch};
 use observe::Names;
 use riscv::Status;
 use sim_core::{CoreId, Cycle};
@@ -66,7 +65,6 @@ pub(super) struct Travels {
     recordings: Vec<Arc<Recording>>,
     titles: Vec<String>,
     naming: Naming,
-    launches: Vec<Launch>,
     places: Places,
     explain: Explainer,
     explained: Option<String>,
@@ -89,13 +87,12 @@ impl Travels {
     /// The host gives no memory.
     pub(super) fn new(recorded: Recorded) -> Result<Self> {
         let machines = recorded.machines()?;
-        let Recorded { recordings, titles, naming, launches, programs, explain } = recorded;
+        let Recorded { recordings, titles, naming, programs, explain } = recorded;
         Ok(Self {
             party: Party::new(machines, Cycle::ZERO),
             recordings,
             titles,
             naming,
-            launches,
             places: Places::of(&programs),
             explain,
             explained: None,
@@ -365,18 +362,6 @@ impl Travels {
         self.explained.get_or_insert_with(&mut self.explain)
     }
 
-    fn buffers(&self) -> Vec<CircularBuffer> {
-        let stage = self.stage();
-        match &stage.code {
-            Code::Names(names) => session::checks::circular(names),
-            Code::Kernels(_) => {
-                let named = |launch: &&Launch| stage.name.starts_with(&launch.name);
-                let launch = self.launches.iter().find(named);
-                launch.map_or_else(Vec::new, |launch| launch.circular.clone())
-            }
-        }
-    }
-
     /// What there is to see now, with that many lines of source and handshakes.
     ///
     /// # Errors
@@ -387,7 +372,7 @@ impl Travels {
         let mut shown = {
             let names = self.naming.at(self.stage());
             let (_, seen) = self.seen.as_ref().expect("it was looked at just now");
-            view(seen.tile(), &*names, &self.buffers())
+            view(seen.tile(), &*names, &self.stage().circular())
         };
         shown.cycle = now.0;
         if now > boundary {
