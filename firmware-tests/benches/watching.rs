@@ -13,8 +13,9 @@ use loader::firmware::BootOptions;
 use loader::names::LoadedNames;
 use loader::plan::{Launch, LaunchPlan};
 use loader::session::{Outcome, Session};
-use observe::{EventHash, JsonLines, Perfetto, Summary, Targets, TextLog, Waves};
-use sim_core::{NullObserver, Observer};
+use observe::{EventHash, JsonLines, Perfetto, Polls, Summary, Targets, TextLog, Waves};
+use sim_core::observer::ParkedSpan;
+use sim_core::{CoreId, Event, NullObserver, Observer, Retire, Stamp};
 use tile::TileConfig;
 
 /// Far more than a launch takes.
@@ -31,6 +32,29 @@ fn launch_of(kernel: &str) -> Launch {
 
 fn waves() -> Waves<Cursor<Vec<u8>>> {
     Waves::new(Cursor::default()).expect("memory takes it")
+}
+
+/// Finds the loops that poll, as the commands do for what they write, and forgets them.
+#[derive(Default)]
+struct Polling(Polls);
+
+impl Observer for Polling {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        self.0.event(stamp, event);
+    }
+
+    fn wants_retires(&self, core: CoreId) -> bool {
+        self.0.wants_retires(core)
+    }
+
+    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+        self.0.retires(core, retires);
+        self.0.ended().for_each(drop);
+    }
+
+    fn parked(&mut self, core: CoreId, span: ParkedSpan) {
+        self.0.parked(core, span);
+    }
 }
 
 /// Times launches that `make` watches.
@@ -64,12 +88,17 @@ fn watching(c: &mut Criterion) {
         let wanted = Targets::parse("info").expect("a level");
         (base(names), TextLog::new(sink(), Rc::clone(names), wanted))
     });
-    launches(c, "jsonl", |names| (base(names), JsonLines::new(sink(), Rc::clone(names))));
-    launches(c, "perfetto", |names| (base(names), Perfetto::new(sink(), Rc::clone(names), true)));
+    launches(c, "jsonl", |names| {
+        (base(names), (JsonLines::new(sink(), Rc::clone(names)), Polling::default()))
+    });
+    launches(c, "perfetto", |names| {
+        (base(names), (Perfetto::new(sink(), Rc::clone(names), true), Polling::default()))
+    });
     launches(c, "waves", |names| (base(names), waves()));
     launches(c, "everything", |names| {
         let perfetto = Perfetto::new(sink(), Rc::clone(names), true);
-        (base(names), (JsonLines::new(sink(), Rc::clone(names)), (perfetto, waves())))
+        let lines = JsonLines::new(sink(), Rc::clone(names));
+        (base(names), ((lines, Polling::default()), (perfetto, waves())))
     });
 }
 
