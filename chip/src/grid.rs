@@ -304,6 +304,12 @@ impl Grid {
         self.tiles.get(usize::from(number)).map_or(Coordinate::default(), |tile| tile.logical)
     }
 
+    /// What a translated coordinate names.
+    #[must_use]
+    pub fn named(&self, (x, y): (u8, u8)) -> Option<Place> {
+        self.locate(0, Coordinate { x, y }, true)
+    }
+
     /// What is at a NoC 0 coordinate.
     #[must_use]
     pub fn at_noc0(&self, at: Coordinate) -> Option<Place> {

@@ -1,22 +1,29 @@
 //! A tile that stands between two instructions of a recorded session.
 
+use std::cell::RefCell;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use riscv::{Core, MemoryAccess, Status};
-use sim_core::{CoreId, Cycle, NullObserver, Shortcut, Shortcuts};
-use tile::{Tile, TileSnapshot};
+use sim_core::engine::EngineKind;
+use sim_core::{CoreId, Cycle, NullObserver, Observer, Shortcut, Shortcuts, ThreadId};
+use tensix::{AtGate, Register, RegisterValue, ThreadWait};
+use tile::{AgentWait, Tile, TileConfig, TileSnapshot};
 
+use crate::gate::{Lookout, Wanted};
 use crate::history::History;
-use crate::moment::Moment;
+use crate::moment::{Moment, Turn};
 use crate::recording::{Recording, forget_sent};
 
 /// Most snapshots that are kept. Each has the pages of L1 that changed since the one before.
 const MOST_SNAPSHOTS: usize = 256;
 /// Fewest, where a session has many tiles.
 const LEAST_SNAPSHOTS: usize = 16;
-/// Cycles between two snapshots of a run at full speed, at least. One costs about what some thousand
-/// busy cycles do.
+/// Cycles between two snapshots of a run at full speed, at least.
 const DISTANCE: u64 = 1 << 16;
+/// Between two snapshots a run at full speed takes at least so many times as long as a snapshot: a stretch that is
+/// carried out in no time needs none.
+const SPARED: u32 = 8;
 
 /// A snapshot, and how much of what came from outside is in it.
 #[derive(Clone, Debug)]
@@ -40,6 +47,60 @@ pub struct Attempt {
     pub access: Option<MemoryAccess>,
 }
 
+/// How long a run at full speed has taken on the host since the last snapshot, and how long that one took. Where
+/// snapshots lie changes nothing but how soon a moment is reached.
+#[derive(Clone, Copy, Default, Debug)]
+struct Pace {
+    ran: Duration,
+    kept: Duration,
+}
+
+impl Pace {
+    fn is_due(self) -> bool {
+        self.ran >= self.kept * SPARED
+    }
+
+    fn run(&mut self, run: impl FnOnce()) {
+        let begin = Instant::now();
+        run();
+        self.ran += begin.elapsed();
+    }
+
+    fn keep(&mut self, keep: impl FnOnce()) {
+        let begin = Instant::now();
+        keep();
+        // Of one that was disturbed by somebody else on the host not all counts.
+        let most = if self.kept.is_zero() { Duration::MAX } else { self.kept * 2 };
+        *self = Self { ran: Duration::ZERO, kept: begin.elapsed().min(most) };
+    }
+}
+
+/// A wait gate of a Tensix thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Gate {
+    /// What stands there.
+    pub front: Option<AtGate>,
+    /// What it waits for.
+    pub wait: Option<ThreadWait>,
+}
+
+impl Gate {
+    /// Who pushed what stands there, or the wait instruction that is latched.
+    #[must_use]
+    pub fn origin(&self) -> Option<tensix::Origin> {
+        let front = self.front.map(|front| front.origin);
+        front.or_else(|| self.wait.map(|wait| wait.origin))
+    }
+}
+
+/// Devices and coprocessor within an epoch.
+#[derive(Debug)]
+struct Shown {
+    /// As which cycle finds them, and whether as its gates do.
+    at: (Cycle, bool),
+    tile: Tile<NullObserver>,
+}
+
 /// A tile at a moment of a recorded session.
 #[derive(Debug)]
 pub struct Machine {
@@ -48,6 +109,7 @@ pub struct Machine {
     /// How much of what came from outside has come.
     given: usize,
     history: History<Kept>,
+    pace: Pace,
     moment: Moment,
     /// The epoch of the moment has begun.
     is_begun: bool,
@@ -57,6 +119,8 @@ pub struct Machine {
     retried: [Option<u64>; CoreId::COUNT],
     /// What cores stored to L1 in the epoch that has just ended: addresses and bytes.
     stored: Vec<(u32, u32)>,
+    /// Made when somebody looks.
+    shown: RefCell<Option<Box<Shown>>>,
 }
 
 /// All ways to the same result but those that take a core out of the schedule: who looks at each
@@ -93,11 +157,13 @@ impl Machine {
             tile,
             given: 0,
             history,
+            pace: Pace::default(),
             moment: Moment::at(Cycle::ZERO),
             is_begun: false,
             is_slow: false,
             retried: [None; CoreId::COUNT],
             stored: Vec::new(),
+            shown: RefCell::default(),
         };
         machine.seek(Moment::at(Cycle::ZERO));
         Ok(machine)
@@ -122,7 +188,7 @@ impl Machine {
     }
 
     /// The tile. Between two epochs it is as it always is; within one, its cores are where they are
-    /// and everything else is as at the beginning of the epoch.
+    /// and everything else is as at the beginning of the epoch: for that see [`Machine::look`].
     #[must_use]
     pub fn tile(&self) -> &Tile<NullObserver> {
         &self.tile
@@ -152,9 +218,102 @@ impl Machine {
         kept.unwrap_or((&self.recording.first, 0))
     }
 
-    /// The state of the whole tile by name.
-    pub fn registers(&mut self) -> tensix::Register {
-        self.tile.registers()
+    /// When the last snapshot at or before a cycle was taken.
+    #[must_use]
+    pub fn kept_before(&self, cycle: Cycle) -> Cycle {
+        self.history.before(cycle).map_or(Cycle::ZERO, |(at, _)| at)
+    }
+
+    /// Another tile where this one stands, with an observer.
+    fn beside<O: Observer>(&self, observer: O, config: TileConfig) -> Tile<O> {
+        let config = TileConfig { engine: EngineKind::Inline, ..config };
+        let mut tile = Tile::new(config, observer).expect("this engine starts no threads");
+        tile.restore(&self.here());
+        tile
+    }
+
+    /// The tile where it stands, which may be within an epoch.
+    fn here(&self) -> TileSnapshot {
+        let like = self.history.before(self.tile.now()).map(|(_, kept)| &kept.tile);
+        self.tile.snapshot(like)
+    }
+
+    /// Somebody who listens to what passes the gates from here on.
+    pub(crate) fn lookout(&self, wanted: Wanted) -> Lookout {
+        let mut tile = self.beside(Lookout::listener(wanted), self.recording.config);
+        if self.is_begun {
+            tile.end_epoch();
+            while tile.take_mistake().is_some() {}
+            forget_sent(&mut tile);
+        }
+        Lookout { recording: Arc::clone(&self.recording), tile, given: self.given }
+    }
+
+    /// Looks at devices and coprocessor as this very cycle finds them, or, if it is the turn of a gate, as the
+    /// gates of the cycle do. The cores of that tile are elsewhere.
+    pub fn look<R>(&self, look: impl FnOnce(&mut Tile<NullObserver>) -> R) -> R {
+        let at = (self.moment.cycle, self.moment.turn.is_gate());
+        let mut shown = self.shown.borrow_mut();
+        let mut now = match shown.take() {
+            Some(shown) if shown.at == at => shown,
+            old => {
+                let mut tile = match old {
+                    Some(mut old) => {
+                        old.tile.restore(&self.here());
+                        old.tile
+                    }
+                    None => {
+                        let config = self.recording.config;
+                        let shortcuts = unparked(config.shortcuts);
+                        self.beside(NullObserver, TileConfig { shortcuts, ..config })
+                    }
+                };
+                if self.is_begun {
+                    tile.show_cycle(at.0, at.1);
+                }
+                Box::new(Shown { at, tile })
+            }
+        };
+        let answer = look(&mut now.tile);
+        *shown = Some(now);
+        answer
+    }
+
+    /// The wait gate of a thread, as this cycle finds it.
+    #[must_use]
+    pub fn gate(&self, thread: ThreadId) -> Gate {
+        self.look(|tile| {
+            let tensix = tile.coprocessor();
+            Gate { front: tensix.at_gate(thread), wait: tensix.wait_state(thread) }
+        })
+    }
+
+    /// Who waits for what: cores where they are, Tensix threads as this cycle finds them.
+    #[must_use]
+    pub fn waits(&self) -> Vec<AgentWait> {
+        let is_core = |wait: &AgentWait| matches!(wait.agent, sim_core::AgentId::Core(_));
+        let mut waits = self.tile.waits();
+        waits.retain(is_core);
+        let others = self.look(|tile| tile.waits());
+        waits.extend(others.into_iter().filter(|wait| !is_core(wait)));
+        waits
+    }
+
+    /// The state of the whole tile by name: cores where they are, everything else as this cycle finds it.
+    pub fn registers(&mut self) -> Register {
+        let mut tree = self.look(Tile::registers);
+        let cores = self.tile.registers();
+        if let (RegisterValue::Group(all), RegisterValue::Group(own)) =
+            (&mut tree.value, cores.value)
+        {
+            let cores = own.into_iter().find(|part| part.name == "core");
+            if let (Some(cores), Some(place)) =
+                (cores, all.iter_mut().find(|part| part.name == "core"))
+            {
+                *place = cores;
+            }
+        }
+        tree
     }
 
     /// Snapshots that are kept, and bytes of L1 in them.
@@ -217,6 +376,7 @@ impl Machine {
         if let Some((_, kept)) = self.history.before(cycle) {
             self.tile.restore(&kept.tile);
             self.given = kept.given;
+            self.pace.ran = Duration::ZERO;
             (self.is_begun, self.is_slow) = (false, false);
         }
     }
@@ -231,12 +391,17 @@ impl Machine {
             self.give();
             let now = self.tile.now();
             let (last, _) = self.history.before(now).unzip();
-            let keep_at = last.map_or(now, |last| last + DISTANCE);
-            if keep_at <= now {
-                self.keep();
+            let distance = last.map_or(DISTANCE, |last| now.0 - last.0);
+            if distance >= DISTANCE && self.pace.is_due() {
+                let mut pace = self.pace;
+                pace.keep(|| self.keep());
+                self.pace = pace;
                 continue;
             }
-            self.recording.run(&mut self.tile, &mut self.given, cycle.min(keep_at));
+            let stretch = if distance < DISTANCE { DISTANCE - distance } else { DISTANCE };
+            let until = cycle.min(now + stretch);
+            let Self { recording, tile, given, pace, .. } = self;
+            pace.run(|| recording.run(tile, given, until));
         }
         self.give();
     }
@@ -284,7 +449,8 @@ impl Machine {
     /// What the core whose turn it is begins now, if it begins something.
     #[must_use]
     pub fn attempt(&self) -> Option<Attempt> {
-        let core = self.core(self.moment.core);
+        let Turn::Core(id) = self.moment.turn else { return None };
+        let core = self.core(id);
         let runs = self.is_begun
             && matches!(core.status(), Status::Running)
             && core.cycle() <= self.moment.cycle;
@@ -309,9 +475,10 @@ impl Machine {
         if !self.is_begun {
             return self.pass_idle();
         }
-        let id = self.moment.core;
-        self.tile.run_core(id, self.moment.cycle + 1);
-        self.moment = self.moment.next();
+        if let Turn::Core(id) = self.moment.turn {
+            self.tile.run_core(id, self.moment.cycle + 1);
+        }
+        self.moment = self.moment.next_core();
         if self.moment.cycle >= self.tile.epoch_end() {
             self.note_stored();
             self.finish_epoch();

@@ -4,10 +4,12 @@ use std::fmt::Write as _;
 
 use loader::plan::CircularBuffer;
 use observe::Names;
-use sim_core::{AgentId, CoreId, Cycle};
+use sim_core::{AgentId, CoreId, Cycle, ThreadId};
 use tensix::RegisterValue;
 
+use crate::gates;
 use crate::machine::Machine;
+use crate::moment::Turn;
 use crate::naming::Naming;
 use crate::party::{Party, Seat};
 use crate::recording::End;
@@ -38,6 +40,18 @@ const COMMANDS: &[(&str, &str)] = &[
     ("cbs", "circular buffers of the launch: pages pushed and popped"),
     ("mailboxes", "words in the mailboxes"),
     ("gates", "who waits for what"),
+    ("tensix", "what stands at the wait gates of the Tensix threads, and who pushed it"),
+    (
+        "break ...",
+        "stop at wait gates: [T0|T1|T2] [MNEMONIC] [FILE:LINE|0xPC] [mop N] [replay N]; `tbreak ...` once",
+    ),
+    ("tbreak ...", "the same, once"),
+    ("breaks", "the stops at wait gates"),
+    ("delete [N]", "removes such a stop, or all of them"),
+    (
+        "value WHAT",
+        "what the functions of tilescope.py ask for: `dst 3`, `srca 0`, `lreg 1`, `config NAME`",
+    ),
     ("tiles", "cores, what they do and where"),
 ];
 
@@ -58,6 +72,8 @@ pub struct Monitor {
     naming: Naming,
     explain: Explainer,
     explained: Option<String>,
+    /// How many stops at wait gates there have been.
+    stops: u32,
 }
 
 impl std::fmt::Debug for Monitor {
@@ -70,7 +86,7 @@ impl Monitor {
     /// Commands for a session; `explain` says how it ends and why.
     #[must_use]
     pub fn new(naming: Naming, explain: impl FnMut() -> String + Send + 'static) -> Self {
-        Self { naming, explain: Box::new(explain), explained: None }
+        Self { naming, explain: Box::new(explain), explained: None, stops: 0 }
     }
 
     /// The names that hold where a traveller stands.
@@ -83,10 +99,14 @@ impl Monitor {
     /// taken there one by one.
     pub(crate) fn thread_name(&self, party: &Party, seat: Seat) -> String {
         let machine = party.recorded(seat.tile);
-        let ((x, y), core) = (machine.recording().place, seat.core);
+        let (x, y) = machine.recording().place;
         if seat.tile != party.focus().tile {
-            return format!("{x},{y} {core}");
+            return format!("{x},{y} {}", seat.turn);
         }
+        let core = match seat.turn {
+            Turn::Core(core) => core,
+            Turn::Gate(thread) => return format!("{x},{y} {}", gates::title(party.here(), thread)),
+        };
         let status = machine.core(core).status();
         let word = match status {
             riscv::Status::Reset => " in reset",
@@ -97,6 +117,12 @@ impl Monitor {
             riscv::Status::Running | riscv::Status::Parked(_) => "",
         };
         format!("{x},{y} {core}{word}")
+    }
+
+    /// What a gate is about to let through.
+    pub(crate) fn passes(&self, party: &Party, thread: ThreadId) -> String {
+        let traveller = party.here();
+        format!("tilescope: {}", gates::line(traveller, thread, &*self.names_at(traveller)))
     }
 
     /// Who but a core has changed a watched word in the epoch before.
@@ -122,8 +148,8 @@ impl Monitor {
             "why" => self.why(),
             "when" => when(traveller),
             "goto" => go_to(party, rest),
-            "who" => self.who(traveller, asked.core, rest, false),
-            "next" => self.who(traveller, asked.core, rest, true),
+            "who" => self.who(traveller, asked.turn.core(), rest, false),
+            "next" => self.who(traveller, asked.turn.core(), rest, true),
             "from" => self.came_from(party, asked, rest),
             "state" => state(traveller, rest),
             "dst" => shown::dst(&traveller.machine_mut().registers(), rest),
@@ -135,6 +161,11 @@ impl Monitor {
             "cbs" => Self::circular(traveller),
             "mailboxes" => state(traveller, "mailbox"),
             "gates" => self.gates(traveller),
+            "tensix" => self.tensix(traveller),
+            "break" | "tbreak" => self.add_stop(party, rest, name == "tbreak"),
+            "breaks" => gates::list(party),
+            "delete" => gates::delete(party, rest),
+            "value" => shown::told(&traveller.machine_mut().registers(), rest),
             "tiles" => self.tiles(party),
             _ => {
                 let near = COMMANDS.iter().filter(|(known, _)| known.starts_with(name));
@@ -187,7 +218,7 @@ impl Monitor {
             number => number.parse::<usize>(),
         };
         let Ok(depth) = depth else { return "from WHAT [N]: N is a number of steps\n".to_owned() };
-        let core = asked.core;
+        let core = asked.turn.core();
         let what = what.parse::<What>().or_else(|_| format!("{core}:{what}").parse());
         let what = match what {
             Ok(what) => what,
@@ -219,7 +250,7 @@ impl Monitor {
         let stage = machine.recording().stage_at(machine.moment().cycle);
         let mut text = String::new();
         for CircularBuffer { index, pages, .. } in stage.circular() {
-            let count = |register| machine.tile().stream_register(index, register);
+            let count = |register| machine.look(|tile| tile.stream_register(index, register));
             let (pushed, popped) = (count(PUSHED).unwrap_or(0), count(POPPED).unwrap_or(0));
             let _ = writeln!(text, "cb {index:<3} {pages} pages, pushed {pushed}, popped {popped}");
         }
@@ -229,7 +260,7 @@ impl Monitor {
     fn gates(&self, traveller: &Traveller) -> String {
         let names = self.names_at(traveller);
         let mut text = String::new();
-        for wait in traveller.machine().tile().waits() {
+        for wait in traveller.machine().waits() {
             let _ = write!(text, "{wait}");
             let core = match wait.agent {
                 AgentId::Core(core) => Some(core),
@@ -248,14 +279,31 @@ impl Monitor {
         if text.is_empty() { "nobody waits\n".to_owned() } else { text }
     }
 
+    fn tensix(&self, traveller: &Traveller) -> String {
+        let names = self.names_at(traveller);
+        ThreadId::ALL.into_iter().map(|thread| gates::line(traveller, thread, &*names)).collect()
+    }
+
+    fn add_stop(&mut self, party: &mut Party, text: &str, once: bool) -> String {
+        let number = self.stops + 1;
+        match gates::add(party, &self.naming, (number, once), text) {
+            Ok(told) => {
+                self.stops = number;
+                told
+            }
+            Err(told) => told,
+        }
+    }
+
     fn tiles(&self, party: &mut Party) -> String {
         let mut text = String::new();
         for seat in party.seats() {
             let name = self.thread_name(party, seat);
+            let Turn::Core(core) = seat.turn else { continue };
             let traveller = party.tile(seat.tile);
-            let (pc, machine) = (traveller.pc(seat.core), traveller.machine());
-            let count = machine.core(seat.core).instructions();
-            let place = self.names_at(traveller).code(seat.core, pc);
+            let (pc, machine) = (traveller.pc(core), traveller.machine());
+            let count = machine.core(core).instructions();
+            let place = self.names_at(traveller).code(core, pc);
             let place = place.map_or_else(String::new, |code| code.to_string());
             let _ = writeln!(text, "{name}: pc {pc:#x}, {count} instructions {place}");
         }

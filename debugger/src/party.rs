@@ -5,10 +5,13 @@
 //! tile, in the order of the session, and in a tile core by core. The party stands where the tile stands
 //! that it looks at; the others are taken there when somebody asks for them.
 
-use sim_core::{CoreId, Cycle};
+use std::ops::Range;
 
+use sim_core::Cycle;
+
+use crate::gate::GateStop;
 use crate::machine::Machine;
-use crate::moment::Moment;
+use crate::moment::{Moment, Turn};
 use crate::travel::{Hit, Patience, Traveller, Watch};
 
 /// Cycles of the first window that is searched, how much longer each next one is, and the longest.
@@ -16,13 +19,13 @@ const FIRST_WINDOW: u64 = 256;
 const WINDOW_GROWTH: u64 = 8;
 const LONGEST_WINDOW: u64 = 1 << 16;
 
-/// A core of a tile.
+/// A core or a Tensix thread of a tile.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Seat {
     /// The tile, by its place in the party.
     pub tile: usize,
-    /// The core.
-    pub core: CoreId,
+    /// Which of it.
+    pub turn: Turn,
 }
 
 /// A moment of a tile. In order of tiles only within a cycle.
@@ -34,8 +37,8 @@ struct Place {
 
 impl Place {
     /// In the order of the line.
-    fn key(self) -> (Cycle, usize, CoreId) {
-        (self.moment.cycle, self.tile, self.moment.core)
+    fn key(self) -> (Cycle, usize, Turn) {
+        (self.moment.cycle, self.tile, self.moment.turn)
     }
 
     /// Where another tile stands when this one stands here.
@@ -76,17 +79,17 @@ impl Party {
         self.tiles.len()
     }
 
-    /// All cores of all tiles.
+    /// All cores and Tensix threads of all tiles.
     pub fn seats(&self) -> impl Iterator<Item = Seat> + use<> {
         let tiles = 0..self.tiles.len();
-        tiles.flat_map(|tile| CoreId::ALL.into_iter().map(move |core| Seat { tile, core }))
+        tiles.flat_map(|tile| Turn::all().map(move |turn| Seat { tile, turn }))
     }
 
     /// Whose instruction is looked at.
     #[must_use]
     pub fn focus(&self) -> Seat {
         let tile = self.place.tile;
-        Seat { tile, core: self.tiles[tile].focus() }
+        Seat { tile, turn: self.tiles[tile].focus() }
     }
 
     /// The tile that is looked at, where it stands.
@@ -154,6 +157,21 @@ impl Party {
     /// Stops at them no more. Gives whether it did.
     pub fn remove_watch(&mut self, tile: usize, watch: Watch) -> bool {
         self.tiles[tile].stops.watches.remove(&watch)
+    }
+
+    /// Stops at wait gates of a tile.
+    pub(crate) fn add_gate_stop(&mut self, tile: usize, stop: GateStop) {
+        self.tiles[tile].stops.gates.push(stop);
+    }
+
+    /// The stops at wait gates.
+    pub(crate) fn gate_stops(&self) -> &[GateStop] {
+        &self.tiles[self.place.tile].stops.gates
+    }
+
+    /// Keeps only some of the stops at wait gates, in all tiles.
+    pub(crate) fn retain_gate_stops(&mut self, keep: impl Fn(&GateStop) -> bool) {
+        self.tiles.iter_mut().for_each(|tile| tile.stops.gates.retain(&keep));
     }
 
     /// Stops nowhere.
@@ -243,13 +261,23 @@ impl Party {
         }
     }
 
-    /// A core executes one instruction, and everybody else what comes in between.
+    /// A core executes one instruction, or a Tensix thread comes to its next one, and everybody else does what comes in
+    /// between.
     pub fn step(&mut self, seat: Seat, patience: Patience<'_>) -> Hit {
+        self.step_out_of(seat, 0..0, patience)
+    }
+
+    /// As [`Party::step`]; a Tensix thread goes on while its instructions were pushed from that code.
+    pub fn step_out_of(&mut self, seat: Seat, stays: Range<u32>, patience: Patience<'_>) -> Hit {
         let here = self.place;
         let unchecked = self.unchecked.unwrap_or(here);
-        let hit = self.tile(seat.tile).step(seat.core, patience);
+        let traveller = self.tile(seat.tile);
+        let hit = match seat.turn {
+            Turn::Core(core) => traveller.step(core, patience),
+            Turn::Gate(thread) => traveller.step_gate(thread, stays, patience),
+        };
         self.stand(seat.tile);
-        if self.tiles.len() == 1 || !matches!(hit, Hit::Step(_)) {
+        if self.tiles.len() == 1 || !matches!(hit, Hit::Step(_) | Hit::Passes(_, None)) {
             return hit;
         }
         self.unchecked = Some(unchecked);
@@ -282,7 +310,11 @@ impl Party {
 
     /// Back to where a core begins the instruction before.
     pub fn step_back(&mut self, seat: Seat, patience: Patience<'_>) -> Hit {
-        let hit = self.tile(seat.tile).step_back(seat.core, patience);
+        let traveller = self.tile(seat.tile);
+        let hit = match seat.turn {
+            Turn::Core(core) => traveller.step_back(core, patience),
+            Turn::Gate(thread) => traveller.step_gate_back(thread, patience),
+        };
         self.stand(seat.tile);
         hit
     }

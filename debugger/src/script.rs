@@ -65,8 +65,16 @@ pub fn programs_of(stage: &Stage) -> Vec<Program> {
             let at = names.launch().map(|launch| launch.core(core).text);
             (module, at.zip(linked).map_or(0, |(at, linked)| at.wrapping_sub(linked)))
         });
-        for (module, bias) in firmware.into_iter().chain(kernel) {
-            let stem: String = format!("{}-{}", core.name().to_lowercase(), module.title())
+        let firmware = firmware.map(|(module, bias)| ("firmware", module, bias));
+        let kernel = kernel.map(|(module, bias)| (module.title(), module, bias));
+        for (title, module, bias) in firmware.into_iter().chain(kernel) {
+            let core = core.name().to_lowercase();
+            let stem = if title == "firmware" {
+                format!("{title}-{core}")
+            } else {
+                format!("{core}-{title}")
+            };
+            let stem: String = stem
                 .chars()
                 .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' })
                 .collect();
@@ -128,6 +136,9 @@ fn add_symbols(path: &Path, program: &Program) -> String {
     text
 }
 
+/// Functions that give values of the coprocessor as values of gdb.
+const FUNCTIONS: &str = include_str!("tilescope.py");
+
 /// Writes the files and a script for gdb into a directory; gives the script's path. `target` is what
 /// gdb's `target remote` takes. Programs that lie where others do are in scripts of their own, which take the
 /// place of those before: what they are called is in [`others`].
@@ -136,13 +147,20 @@ fn add_symbols(path: &Path, program: &Program) -> String {
 /// A file cannot be written.
 pub fn write(dir: &Path, programs: &[Program], target: &str) -> std::io::Result<PathBuf> {
     let mut script = String::from(
-        "set confirm off\nset pagination off\nset architecture riscv:rv32\n\
+        // Of an operating system gdb would do single steps itself, by what it takes pushes of Tensix instructions for.
+        "set confirm off\nset pagination off\nset architecture riscv:rv32\nset osabi none\n\
          set remote hardware-watchpoint-limit -1\n",
     );
-    script += &add_all(dir, programs)?;
+    let symbols = dir.join("symbols.gdb");
+    std::fs::write(&symbols, add_all(dir, programs)?)?;
+    let _ = writeln!(script, "source {}", symbols.display());
     // A step backwards names its core only if no other is to move (gdb's `Hc`); others move all the
     // same. gdb takes this only of a target that it knows.
     script += &format!("target remote {target}\nset scheduler-locking step\nset confirm on\n");
+    let functions = dir.join("tilescope.py");
+    std::fs::write(&functions, FUNCTIONS)?;
+    // Last, because a gdb without Python goes no further.
+    let _ = writeln!(script, "source {}", functions.display());
     let path = dir.join("tilescope.gdb");
     std::fs::write(&path, script)?;
     Ok(path)

@@ -153,7 +153,7 @@ const fn kind(watch: Watch) -> WatchKind {
 fn reason(debugged: &Debugged, hit: Hit, was_at_end: bool) -> (MultiThreadStopReason<u32>, String) {
     let none = String::new();
     let focus = debugged.party.focus();
-    let of = |core: CoreId| tid(Seat { core, ..focus });
+    let of = |core: CoreId| tid(Seat { turn: core.into(), ..focus });
     match hit {
         Hit::Break(core) => (BaseStopReason::SwBreak(of(core)), none),
         Hit::Watch(core, watch) => {
@@ -167,6 +167,11 @@ fn reason(debugged: &Debugged, hit: Hit, was_at_end: bool) -> (MultiThreadStopRe
         }
         Hit::Step(core) => {
             (BaseStopReason::SignalWithThread { tid: of(core), signal: Signal::SIGTRAP }, none)
+        }
+        Hit::Passes(thread, _) => {
+            let (tid, signal) = (tid(Seat { turn: thread.into(), ..focus }), Signal::SIGTRAP);
+            let text = debugged.monitor.passes(&debugged.party, thread);
+            (BaseStopReason::SignalWithThread { tid, signal }, text)
         }
         Hit::Interrupted => {
             (BaseStopReason::SignalWithThread { tid: tid(focus), signal: Signal::SIGINT }, none)
@@ -199,11 +204,14 @@ impl Debugged {
             Resume::Step(seat) => party.step(seat, patience),
             Resume::Back => party.backward(patience),
             Resume::StepBack(seat) => party.step_back(seat, patience),
+            Resume::Range(seat, start, end) if seat.turn.is_gate() => {
+                party.step_out_of(seat, start..end, patience)
+            }
             Resume::Range(seat, start, end) => loop {
                 let hit = party.step(seat, patience);
-                let stays = hit == Hit::Step(seat.core)
+                let stays = hit == Hit::Step(seat.turn.core())
                     && party.focus() == seat
-                    && (start..end).contains(&party.tile(seat.tile).pc(seat.core));
+                    && (start..end).contains(&party.tile(seat.tile).pc(seat.turn));
                 if !stays {
                     return hit;
                 }
@@ -243,6 +251,9 @@ impl<C: Client> BlockingEventLoop for Loop<C> {
             return Ok(Event::IncomingData(conn.read().map_err(lost)?));
         }
         let (reason, text) = reason(target, hit, was_at_end);
+        if let Hit::Passes(_, Some(number)) = hit {
+            target.party.retain_gate_stops(|stop| stop.number != number || !stop.once);
+        }
         target.first = match reason {
             BaseStopReason::SignalWithThread { tid, .. } => crate::target::seat(tid, &target.party),
             _ => target.party.focus(),

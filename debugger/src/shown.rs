@@ -118,3 +118,71 @@ pub(crate) fn config(tree: &Register, name: &str) -> String {
         _ => text,
     }
 }
+
+/// What a cell holds, in a form that programs read: `f 1.5`, `i -3`, `x 0xff`.
+fn plain(cells: &Cells, row: &CellRow) -> String {
+    let mut text = String::new();
+    for &cell in &row.cells {
+        let _ = match cells.format.value(cells.kind, cell) {
+            CellValue::Float(bits) => write!(text, "f{bits:#010x} "),
+            CellValue::Integer(number) => write!(text, "i{number} "),
+            _ => write!(text, "x{cell:#x} "),
+        };
+    }
+    text.trim_end().to_owned() + "\n"
+}
+
+fn plain_row(cells: Option<&Cells>, number: &str) -> Option<String> {
+    let (cells, number) = (cells?, number.parse::<u32>().ok()?);
+    Some(plain(cells, cells.rows.iter().find(|row| row.row == number)?))
+}
+
+fn number(tree: &Register, path: &str) -> Option<u64> {
+    match tree.find(path)?.value {
+        RegisterValue::Number(value) => Some(value),
+        RegisterValue::Flag(value) => Some(u64::from(value)),
+        _ => None,
+    }
+}
+
+/// A value for programs that ask: `dst ROW`, `srca ROW`, `srcb ROW`, `lreg N`, `config NAME [STATE]`, `gpr THREAD N`, or a
+/// path as `state` has them.
+pub(crate) fn told(tree: &Register, asked: &str) -> String {
+    let words: Vec<&str> = asked.split_whitespace().collect();
+    let src = |operand: char, row: &str| {
+        let bank = number(tree, &format!("tensix.src.{operand}.matrix_bank")).unwrap_or(0);
+        plain_row(cells(tree, &format!("tensix.src.{operand}.bank{bank}")), row)
+    };
+    let one = |value: u64| format!("i{value}\n");
+    let words_of = |path: &str| match &tree.find(path)?.value {
+        RegisterValue::Words(words) => {
+            let words: Vec<String> = words.iter().map(|word| format!("x{word:#x}")).collect();
+            Some(words.join(" ") + "\n")
+        }
+        _ => None,
+    };
+    let field = |name: &str, state: &str| {
+        let field = isa::config::by_name(name)?;
+        let group = match field.scope {
+            Scope::Config => format!("config.state{state}"),
+            Scope::Thread => format!("thread_config.T{state}"),
+        };
+        let path = format!("tensix.{group}.{name}");
+        number(tree, &path).map(one).or_else(|| words_of(&path))
+    };
+    let found = match *words.as_slice() {
+        ["dst", row] => ["tensix.dst.rows16", "tensix.dst.rows32"]
+            .into_iter()
+            .filter_map(|path| cells(tree, path))
+            .find(|one| one.in_force)
+            .and_then(|cells| plain_row(Some(cells), row)),
+        ["srca", row] => src('a', row),
+        ["srcb", row] => src('b', row),
+        ["lreg", register] => words_of(&format!("tensix.vector.lreg{register}")),
+        ["config", name] => field(name, "0"),
+        ["config", name, state] => field(name, state),
+        [path] => number(tree, path).map(one).or_else(|| words_of(path)),
+        _ => None,
+    };
+    found.unwrap_or_else(|| format!("error: there is no {asked}\n"))
+}

@@ -23,12 +23,12 @@ use gdbstub::target::ext::target_description_xml_override::{
 };
 use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
 use gdbstub::target::{Target, TargetError, TargetResult};
-use gdbstub_arch::riscv::Riscv32;
-use gdbstub_arch::riscv::reg::RiscvCoreRegs;
 use gdbstub_arch::riscv::reg::id::RiscvRegId;
 use memory_map::layout::LOCAL_RAM_BASE;
 use sim_core::CoreId;
 
+use crate::frame::{Frame, TileArch};
+use crate::moment::Turn;
 use crate::monitor::Monitor;
 use crate::party::{Party, Seat};
 use crate::travel::Watch;
@@ -63,16 +63,16 @@ pub(crate) struct Debugged {
     xml: String,
 }
 
-/// Threads are numbered from 1: tile by tile, in a tile in the order of effects.
+/// Threads are numbered from 1: tile by tile, in a tile in the order of effects, cores before Tensix threads.
 pub(crate) fn tid(seat: Seat) -> Tid {
-    Tid::MIN.saturating_add(seat.tile * CoreId::COUNT + seat.core.index())
+    Tid::MIN.saturating_add(seat.tile * Turn::COUNT + seat.turn.index())
 }
 
 /// Whose thread that is. Clients may name threads that there are not: then it is one that there is.
 pub(crate) fn seat(tid: Tid, party: &Party) -> Seat {
     let number = tid.get() - 1;
-    let core = CoreId::from_index(number % CoreId::COUNT).unwrap_or(CoreId::Brisc);
-    Seat { tile: (number / CoreId::COUNT).min(party.tiles() - 1), core }
+    let turn = Turn::from_index(number % Turn::COUNT).unwrap_or(Turn::FIRST);
+    Seat { tile: (number / Turn::COUNT).min(party.tiles() - 1), turn }
 }
 
 /// A description of a core for gdb: integer registers and those CSRs that can be read.
@@ -140,13 +140,13 @@ impl Debugged {
         }
         let reads = matches!(kind, WatchKind::Read | WatchKind::ReadWrite);
         let writes = matches!(kind, WatchKind::Write | WatchKind::ReadWrite);
-        let watch = Watch { addr, bytes, reads, writes, of: is_local.then_some(of.core) };
+        let watch = Watch { addr, bytes, reads, writes, of: is_local.then_some(of.turn.core()) };
         (of.tile, watch)
     }
 }
 
 impl Target for Debugged {
-    type Arch = Riscv32;
+    type Arch = TileArch;
     type Error = &'static str;
 
     fn base_ops(&mut self) -> BaseOps<'_, Self::Arch, Self::Error> {
@@ -166,24 +166,20 @@ impl Target for Debugged {
 }
 
 impl MultiThreadBase for Debugged {
-    fn read_registers(
-        &mut self,
-        regs: &mut RiscvCoreRegs<u32>,
-        tid: Tid,
-    ) -> TargetResult<(), Self> {
+    fn read_registers(&mut self, frame: &mut Frame, tid: Tid) -> TargetResult<(), Self> {
         self.asked = self.seat(tid);
-        let Seat { tile, core: id } = self.asked;
+        let Seat { tile, turn } = self.asked;
         let traveller = self.party.tile(tile);
-        let core = traveller.machine().core(id);
-        for (register, number) in regs.x.iter_mut().zip(0..) {
-            *register = core.register(number);
+        if let Turn::Core(core) = turn {
+            let core = traveller.machine().core(core);
+            frame.x = Some(std::array::from_fn(|number| core.register(number as u8)));
         }
-        regs.pc = traveller.pc(id);
+        frame.pc = traveller.pc(turn);
         Ok(())
     }
 
     /// A recorded session cannot be changed.
-    fn write_registers(&mut self, _: &RiscvCoreRegs<u32>, _: Tid) -> TargetResult<(), Self> {
+    fn write_registers(&mut self, _: &Frame, _: Tid) -> TargetResult<(), Self> {
         Err(TargetError::NonFatal)
     }
 
@@ -193,8 +189,8 @@ impl MultiThreadBase for Debugged {
 
     fn read_addrs(&mut self, addr: u32, data: &mut [u8], tid: Tid) -> TargetResult<usize, Self> {
         self.asked = self.seat(tid);
-        let Seat { tile, core } = self.asked;
-        match self.party.tile(tile).machine().tile().core_memory(core, addr, data) {
+        let Seat { tile, turn } = self.asked;
+        match self.party.tile(tile).machine().tile().core_memory(turn.core(), addr, data) {
             0 if !data.is_empty() => Err(TargetError::NonFatal),
             count => Ok(count),
         }
@@ -227,13 +223,14 @@ impl SingleRegisterAccess<Tid> for Debugged {
         register: RiscvRegId<u32>,
         buf: &mut [u8],
     ) -> TargetResult<usize, Self> {
-        let Seat { tile, core: id } = self.seat(tid);
+        let Seat { tile, turn } = self.seat(tid);
         let traveller = self.party.tile(tile);
-        let core = traveller.machine().core(id);
+        let core = traveller.machine().core(turn.core());
         let value = match register {
+            RiscvRegId::Pc => Some(traveller.pc(turn)),
+            _ if turn.is_gate() => None,
             RiscvRegId::Gpr(number) => Some(core.register(number)),
             RiscvRegId::Fpr(number) => Some(core.float_register(number)),
-            RiscvRegId::Pc => Some(traveller.pc(id)),
             RiscvRegId::Csr(number) => core.csr(number),
             _ => None,
         };

@@ -2,14 +2,17 @@
 //!
 //! An instruction is named by its core and its number; it *begins* at the moment at which the core
 //! first attempts it. Whoever stops at an instruction stands at that moment, whichever direction they
-//! came from. Going forwards a watchpoint stops behind the access, going backwards before it.
+//! came from. Going forwards a watchpoint stops behind the access, going backwards before it. A Tensix thread goes from
+//! one instruction that its wait gate lets through to the next, and stands just before it.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
-use sim_core::{CoreId, Cycle};
+use sim_core::{CoreId, Cycle, ThreadId};
 
+use crate::gate::{GateStop, Passing, Step, Wanted};
 use crate::machine::{Attempt, Machine};
-use crate::moment::Moment;
+use crate::moment::{Moment, Turn};
 use crate::watched::WatchedL1;
 
 /// Cycles of the first window that is searched backwards, and how much longer each next one is.
@@ -48,10 +51,17 @@ pub struct Stops {
     pub breakpoints: BTreeSet<u32>,
     /// Memory.
     pub watches: BTreeSet<Watch>,
+    /// Wait gates.
+    pub gates: Vec<GateStop>,
 }
 
 impl Stops {
     pub(crate) fn is_empty(&self) -> bool {
+        self.leaves_cores_alone() && self.gates.is_empty()
+    }
+
+    /// Whether no instruction of a core is stopped at.
+    fn leaves_cores_alone(&self) -> bool {
         self.breakpoints.is_empty() && self.watches.is_empty()
     }
 
@@ -88,6 +98,8 @@ pub enum Hit {
     Changed(Watch),
     /// The step is done.
     Step(CoreId),
+    /// A wait gate is about to let an instruction through: a step of the thread, or the stop of that number.
+    Passes(ThreadId, Option<u32>),
     /// The beginning of the session.
     Begin,
     /// Its end.
@@ -101,13 +113,27 @@ pub enum Hit {
 pub struct Traveller {
     machine: Machine,
     /// Whose instruction is looked at, and which of the words it executes as one.
-    focus: CoreId,
+    focus: Turn,
     word: u32,
+    /// What the gate is about to let through, if it is the turn of one.
+    passing: Option<Passing>,
     /// From when on nobody has looked for stops of other cores than the focus: a debugger takes its
     /// breakpoints out for the step that leaves one.
     unchecked: Option<Moment>,
     /// Where to stop.
     pub stops: Stops,
+}
+
+/// What is looked for besides stops at gates.
+struct Quest<'q> {
+    /// Which attempts may be stopped at.
+    looks: &'q dyn Fn(&Attempt, Moment) -> bool,
+    /// The end of a core's step: where it begins the instruction of a number, or a later one.
+    number: Option<(CoreId, u64)>,
+    /// The step of a thread.
+    step: Option<Step>,
+    /// From when on gates are looked at.
+    from: Moment,
 }
 
 /// Whether each core's attempt is its first of that instruction.
@@ -132,7 +158,8 @@ impl Traveller {
     #[must_use]
     pub fn new(machine: Machine) -> Self {
         let stops = Stops::default();
-        Self { focus: machine.moment().core, machine, word: 0, unchecked: None, stops }
+        let focus = machine.moment().turn;
+        Self { focus, machine, word: 0, passing: None, unchecked: None, stops }
     }
 
     /// The machine.
@@ -148,8 +175,14 @@ impl Traveller {
 
     /// Whose instruction is looked at.
     #[must_use]
-    pub fn focus(&self) -> CoreId {
+    pub fn focus(&self) -> Turn {
         self.focus
+    }
+
+    /// What the gate is about to let through that is looked at, if it is the turn of one.
+    #[must_use]
+    pub fn passing(&self) -> Option<Passing> {
+        self.passing
     }
 
     /// Whether this is the end of the session.
@@ -158,37 +191,67 @@ impl Traveller {
         self.machine.moment() >= self.machine.end()
     }
 
-    /// Address of the instruction a core is at.
+    /// Address of the instruction a core is at; of a thread that of the instruction that pushed what stands at its
+    /// wait gate, 0 if nothing does.
     #[must_use]
-    pub fn pc(&self, core: CoreId) -> u32 {
-        let inside = if core == self.focus { 4 * self.word } else { 0 };
-        self.machine.core(core).at().wrapping_add(inside)
+    pub fn pc(&self, turn: impl Into<Turn>) -> u32 {
+        match turn.into() {
+            Turn::Core(core) => {
+                let inside = if Turn::Core(core) == self.focus { 4 * self.word } else { 0 };
+                self.machine.core(core).at().wrapping_add(inside)
+            }
+            Turn::Gate(thread) => {
+                let passing = self.passing.filter(|passing| passing.thread == thread);
+                passing.map_or_else(
+                    || self.machine.gate(thread).origin().map_or(0, |origin| origin.pc),
+                    |passing| passing.pc,
+                )
+            }
+        }
     }
 
     /// Goes to the first moment of a cycle.
     pub fn go_to(&mut self, cycle: Cycle) {
         self.machine.seek_and_keep(Moment::at(cycle));
-        self.settle(CoreId::ALL[0], 0);
+        self.settle(Turn::FIRST, 0);
     }
 
     /// Goes to a moment at which nobody in particular is looked at.
     pub(crate) fn arrive(&mut self, moment: Moment) {
         self.machine.seek(moment);
-        self.settle(moment.core, 0);
+        self.settle(moment.turn, 0);
     }
 
     /// Goes to a stop that was found.
     pub(crate) fn stand_at(&mut self, moment: Moment, word: u32, hit: Hit) {
         self.machine.seek_and_keep(moment);
         let focus = match hit {
-            Hit::Break(core) | Hit::Watch(core, _) => core,
+            Hit::Break(core) | Hit::Watch(core, _) => core.into(),
+            Hit::Passes(thread, _) => thread.into(),
             _ => self.focus,
         };
         self.settle(focus, word);
+        if let Turn::Gate(thread) = moment.turn {
+            self.passing = self.machine.gate(thread).front.map(|front| Passing {
+                cycle: moment.cycle,
+                thread,
+                word: front.word,
+                pc: front.origin.pc,
+                slot: front.slot,
+            });
+        }
     }
 
-    fn settle(&mut self, focus: CoreId, word: u32) {
-        (self.focus, self.word, self.unchecked) = (focus, word, None);
+    fn settle(&mut self, focus: impl Into<Turn>, word: u32) {
+        (self.focus, self.word, self.unchecked) = (focus.into(), word, None);
+        self.passing = None;
+    }
+
+    /// Stands just before what the gate lets through.
+    fn stand_before(&mut self, passing: Passing) {
+        self.machine.seek_and_keep(passing.moment());
+        self.settle(passing.thread, 0);
+        self.passing = Some(passing);
     }
 
     /// Goes on to the next stop.
@@ -212,25 +275,61 @@ impl Traveller {
         has_focus: bool,
         patience: Patience<'_>,
     ) -> Option<Hit> {
-        if !has_focus {
-            return self.search(&|_, _| true, None, until, patience);
-        }
         let (here, focus, word) = (self.machine.moment(), self.focus, self.word);
+        if !has_focus {
+            let quest = Quest { looks: &|_, _| true, number: None, step: None, from: here };
+            return self.hunt(&quest, until, patience);
+        }
         // Within a bundle nothing moves but the debugger's attention.
-        if let Some(attempt) = self.machine.attempt().filter(|attempt| attempt.core == focus)
+        if let Some(attempt) = self.machine.attempt().filter(|one| focus == one.core.into())
             && let Some(next) = self.stops.breaks(&attempt, word + 1)
         {
             self.settle(focus, next);
-            return Some(Hit::Break(focus));
+            return Some(Hit::Break(focus.core()));
         }
         if let Some(unchecked) = self.unchecked {
             self.machine.seek(unchecked);
         }
         self.settle(focus, 0);
-        let looks = |attempt: &Attempt, at: Moment| {
-            if attempt.core == focus { at > here } else { true }
-        };
-        self.search(&looks, None, until, patience)
+        let looks = |attempt: &Attempt, at: Moment| focus != attempt.core.into() || at > here;
+        // Nobody takes stops at gates out for a step: all of them have been looked at.
+        let quest = Quest { looks: &looks, number: None, step: None, from: here.next() };
+        self.hunt(&quest, until, patience)
+    }
+
+    /// Looks for the next stop of a core or at a gate, or the end of a step; `None` if there is none before `until`.
+    /// The machine stands there then, or behind it where nothing moves.
+    fn hunt(&mut self, quest: &Quest<'_>, until: Moment, patience: Patience<'_>) -> Option<Hit> {
+        let Quest { looks, number, ref step, from } = *quest;
+        if self.stops.gates.is_empty() && step.is_none() {
+            return self.search(looks, number, until, patience);
+        }
+        let (stops, step) = (self.stops.gates.clone(), step.clone());
+        let mut lookout = self.machine.lookout(Wanted { stops, step, from, until, first: true });
+        let cores = number.is_some() || !self.stops.leaves_cores_alone();
+        let mut length = FIRST_WINDOW;
+        loop {
+            let bound = Moment::at(self.machine.moment().cycle + length).min(until);
+            let found = lookout.before(bound);
+            let stop = found.map_or(bound, |(passing, _)| passing.moment());
+            if !cores {
+                self.machine.seek(stop);
+            } else if let Some(hit) = self.search(looks, number, stop, patience) {
+                return Some(hit);
+            }
+            if let Some((passing, number)) = found {
+                self.stand_before(passing);
+                return Some(Hit::Passes(passing.thread, number));
+            }
+            if bound >= until {
+                return None;
+            }
+            if !patience() {
+                self.settle(self.focus, 0);
+                return Some(Hit::Interrupted);
+            }
+            length = (length * WINDOW_GROWTH).min(LONGEST_WINDOW);
+        }
     }
 
     /// In stretches, so that somebody may have enough of it.
@@ -303,7 +402,7 @@ impl Traveller {
         let here = self.machine.moment();
         if let Some(attempt) = self.machine.attempt()
             && attempt.core == core
-            && self.focus == core
+            && self.focus == core.into()
             && self.word + 1 < attempt.words
         {
             self.word += 1;
@@ -314,20 +413,63 @@ impl Traveller {
         let is_held = matches!(self.machine.core(core).status(), riscv::Status::Reset);
         let number = self.machine.core(core).instructions() + u64::from(!is_held);
         let looks = |attempt: &Attempt, _: Moment| attempt.core != core;
+        let number = Some((core, number));
+        let quest = Quest { looks: &looks, number, step: None, from: here.next() };
+        self.end_step(&quest, unchecked, patience)
+    }
+
+    /// A Tensix thread goes on to the next instruction that its gate lets through, and everybody else does what comes in
+    /// between. Instructions that were pushed from `stays` do not count.
+    pub fn step_gate(
+        &mut self,
+        thread: ThreadId,
+        stays: Range<u32>,
+        patience: Patience<'_>,
+    ) -> Hit {
+        let here = self.machine.moment();
+        let unchecked = self.unchecked.unwrap_or(here);
+        let looks = |_: &Attempt, at: Moment| at > here;
+        let step = Some(Step { thread, stays });
+        let quest = Quest { looks: &looks, number: None, step, from: here.next() };
+        self.end_step(&quest, unchecked, patience)
+    }
+
+    fn end_step(&mut self, quest: &Quest<'_>, unchecked: Moment, patience: Patience<'_>) -> Hit {
         let end = self.machine.end();
-        let hit = self.search(&looks, Some((core, number)), end, patience).unwrap_or_else(|| {
+        let hit = self.hunt(quest, end, patience).unwrap_or_else(|| {
             self.settle(self.focus, 0);
             Hit::End
         });
-        if matches!(hit, Hit::Step(_)) && self.stops.is_empty() {
+        if matches!(hit, Hit::Step(_) | Hit::Passes(..)) && self.stops.leaves_cores_alone() {
             self.unchecked = Some(unchecked);
         }
         hit
     }
 
+    /// Back to where the gate of a thread let the instruction before through.
+    pub fn step_gate_back(&mut self, thread: ThreadId, patience: Patience<'_>) -> Hit {
+        let here = self.machine.moment();
+        let (mut until, mut length) = (here, FIRST_WINDOW);
+        while until > Moment::at(Cycle::ZERO) {
+            let from = Moment::at(Cycle(until.cycle.0.saturating_sub(length)));
+            self.machine.seek_and_keep(from);
+            let step = Some(Step { thread, stays: 0..0 });
+            let wanted = Wanted { stops: Vec::new(), step, from, until, first: false };
+            if let Some((passing, _)) = self.machine.lookout(wanted).before(until) {
+                self.stand_before(passing);
+                return Hit::Passes(thread, None);
+            }
+            if !patience() {
+                return self.interrupted(here);
+            }
+            (until, length) = (from, (length * WINDOW_GROWTH).min(LONGEST_WINDOW));
+        }
+        self.rewind()
+    }
+
     /// Back to where a core begins the instruction before.
     pub fn step_back(&mut self, core: CoreId, patience: Patience<'_>) -> Hit {
-        if self.focus == core && self.word > 0 {
+        if self.focus == core.into() && self.word > 0 {
             self.word -= 1;
             return Hit::Step(core);
         }
@@ -427,15 +569,19 @@ impl Traveller {
     /// The breakpoint before within the words that are executed as one.
     pub(crate) fn back_in_bundle(&mut self) -> Option<Hit> {
         let focus = self.focus;
-        let attempt = self.machine.attempt().filter(|attempt| attempt.core == focus)?;
+        let attempt = self.machine.attempt().filter(|attempt| focus == attempt.core.into())?;
         let has = |word: &u32| self.stops.breakpoints.contains(&attempt.pc.wrapping_add(4 * word));
         let word = (0..self.word).rev().find(has)?;
         self.settle(focus, word);
-        Some(Hit::Break(focus))
+        Some(Hit::Break(focus.core()))
     }
 
     /// The last stop from here up to a moment.
     pub(crate) fn last_stop(&mut self, until: Moment) -> Option<(Moment, u32, Hit)> {
+        let passing = self.last_passing(until);
+        if self.stops.leaves_cores_alone() {
+            return passing;
+        }
         let (mut begun, mut found) = (Begun::new(&self.machine), None);
         let mut watched = self.watched_l1();
         let mut epoch = self.machine.moment();
@@ -463,7 +609,18 @@ impl Traveller {
                 epoch = self.machine.moment();
             }
         }
-        found
+        passing.into_iter().chain(found).max_by_key(|(moment, ..)| *moment)
+    }
+
+    /// The last stop at a gate from here up to a moment.
+    fn last_passing(&self, until: Moment) -> Option<(Moment, u32, Hit)> {
+        if self.stops.gates.is_empty() {
+            return None;
+        }
+        let (stops, from) = (self.stops.gates.clone(), self.machine.moment());
+        let wanted = Wanted { stops, step: None, from, until, first: false };
+        let (passing, number) = self.machine.lookout(wanted).before(until)?;
+        Some((passing.moment(), 0, Hit::Passes(passing.thread, number)))
     }
 
     fn watched_l1(&self) -> WatchedL1 {

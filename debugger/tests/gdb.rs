@@ -1,10 +1,11 @@
 //! A real client: Debian's gdb drives the server, from the command line and over its machine interface.
 //! Where there is no gdb that knows RISC-V each test says that it was skipped.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
@@ -223,24 +224,109 @@ fn gdb_goes_back_to_the_writer_of_a_word() {
     assert_eq!(server.finish(), [Ok(())]);
 }
 
-/// The machine interface, which editors use.
+/// A Tensix thread is a thread: its pc is who pushed, a step is the next instruction through its gate.
 #[test]
-fn gdb_mi_stops_steps_and_goes_back() {
+fn gdb_steps_a_tensix_thread_at_its_wait_gate() {
     let Some(gdb) = gdb() else { return };
-    let server = Server::start("case.toml", 1);
-    let mut child = Command::new(gdb)
-        .args(["-nx", "-q", "-i=mi", "-x"])
-        .arg(&server.script)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("gdb runs");
-    let mut said = BufReader::new(child.stdout.take().expect("piped")).lines();
-    let mut ask = child.stdin.take().expect("piped");
-    let mut until = |wanted: &str| -> String {
+    let server = Server::start("../../programs/kernels/matmul/case.toml", 1);
+    let commands = owned(&[
+        "monitor tbreak tensix T1 MVMUL",
+        "continue",
+        "info threads",
+        "backtrace",
+        "monitor when",
+        "stepi",
+        "monitor when",
+        "reverse-stepi",
+        "monitor when",
+        "print $dst(0)",
+        "print $srca(0)[1] + 1",
+        "print $lregf(0)[3]",
+        "print $config(\"ALU_FORMAT_SPEC_REG0_SrcA\")",
+        "print $tensix(\"tensix.sync.semaphore2.value\")",
+        "python print(gdb.parse_and_eval('$dst(0)').type)",
+        "monitor tbreak T2 matmul.c:43",
+        "monitor breaks",
+        "continue",
+        "monitor tensix",
+        "monitor value dst 5000",
+        "monitor break tensix nonsense",
+        "monitor break T0 matmul.c:1",
+        "monitor delete 7",
+        "thread 3",
+        "stepi",
+        "continue",
+    ]);
+    let said = batch(gdb, &server, &commands);
+    let stderr = said.split_once("--- stderr").map_or("", |(_, stderr)| stderr);
+    assert_has(stderr, &["stop 1: tensix T1 MVMUL (once)", "tilescope: T1 MVMUL, passes: MVMUL "]);
+    assert_has(&said, &["(0,0 TRISC0", "(0,0 T0 ", "* 7 ", "(0,0 T1 MVMUL, passes)", "(0,0 T2 "]);
+    assert_has(&said, &["#0 ", "kernel_main () at", "matmul.c:"]);
+    let whens: Vec<&str> = said.lines().filter(|line| line.starts_with("cycle ")).collect();
+    assert!(whens.len() == 3 && whens[0] == whens[2] && whens[0] != whens[1], "{whens:?}: {said}");
+    assert!(whens.iter().all(|when| when.contains(", T1, in \"matmul\"")), "{whens:?}");
+    assert_has(&said, &["$1 = {", "$2 = ", "$3 = ", "$4 = 5", "$5 = ", "float [16]"]);
+    assert_has(stderr, &["2: T2 matmul.c:43 (once)"]);
+    assert_has(stderr, &["T2 ", ", passes", "kernel_main matmul.c:43"]);
+    assert_has(stderr, &["error: there is no dst 5000"]);
+    assert_has(stderr, &["no thread, instruction, place or address", "no instruction of a kernel"]);
+    assert_has(stderr, &["there is no stop 7"]);
+    assert_has(&said, &["(Thread 1.3)", "No more reverse-execution history"]);
+    assert_eq!(server.finish(), [Ok(())]);
+}
+
+/// What a MOP expands to has the place of the MOP.
+#[test]
+fn gdb_stops_within_the_expansion_of_a_mop() {
+    let Some(gdb) = gdb() else { return };
+    let server = Server::start("../A4-get-from-mop/case.toml", 1);
+    let commands = owned(&[
+        "monitor break T0 SEMGET mop 1",
+        "continue",
+        "backtrace 1",
+        "continue",
+        "reverse-continue",
+        "reverse-continue",
+        "monitor when",
+    ]);
+    let said = batch(gdb, &server, &commands);
+    let stop = "tilescope: T0 SEMGET, 1 of its MOP, passes: SEMGET ";
+    let trap = "Thread 6 received signal SIGTRAP";
+    assert_has(&said, &[trap, "#0 ", trap, "get-from-mop.c", trap, "--- stderr", stop, stop, stop]);
+    assert_has(&said, &["No more reverse-execution history", "--- stderr", "cycle 0, "]);
+    assert_eq!(server.finish(), [Ok(())]);
+}
+
+/// gdb's machine interface, which editors use.
+struct Interface {
+    child: Child,
+    said: Lines<BufReader<ChildStdout>>,
+    ask: ChildStdin,
+}
+
+impl Interface {
+    fn start(gdb: &str, arguments: &[&OsStr]) -> Self {
+        let mut child = Command::new(gdb)
+            .args(["-nx", "-q", "-i=mi"])
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("gdb runs");
+        let said = BufReader::new(child.stdout.take().expect("piped")).lines();
+        let ask = child.stdin.take().expect("piped");
+        Self { child, said, ask }
+    }
+
+    fn say(&mut self, text: &str) {
+        writeln!(self.ask, "{text}").expect("gdb listens");
+    }
+
+    /// The next line that begins so.
+    fn until(&mut self, wanted: &str) -> String {
         let mut seen = String::new();
-        for line in said.by_ref() {
+        for line in self.said.by_ref() {
             let line = line.expect("text");
             seen += &line;
             seen.push('\n');
@@ -249,28 +335,76 @@ fn gdb_mi_stops_steps_and_goes_back() {
             }
         }
         panic!("no {wanted} in\n{seen}");
-    };
-    let mut say = |text: &str| writeln!(ask, "{text}").expect("gdb listens");
+    }
+
+    fn end(mut self) {
+        self.say("99-gdb-exit");
+        self.until("99^exit");
+        drop(self.ask);
+        self.child.wait().expect("it ends");
+    }
+}
+
+#[test]
+fn gdb_mi_stops_steps_and_goes_back() {
+    let Some(gdb) = gdb() else { return };
+    let server = Server::start("case.toml", 1);
+    let mut gdb = Interface::start(gdb, &[OsStr::new("-x"), server.script.as_os_str()]);
     let push = line("THREAD == 0", "for (u32 tile");
-    say(&format!("1-break-insert -t pipeline-starved.c:{push}"));
-    until("1^done");
-    say("2-exec-continue");
-    assert!(until("*stopped,reason=\"breakpoint-hit\"").contains(&format!("line=\"{push}\"")));
-    say("3-thread-info");
-    assert!(until("3^done").contains("0,0 TRISC2"));
-    say("4-stack-list-variables --simple-values");
-    assert!(until("4^done").contains("variables=["));
-    say("5-exec-next");
-    assert!(until("*stopped").contains("end-stepping-range"));
-    say("6-exec-next --reverse");
-    assert!(until("*stopped").contains("pipeline-starved.c"));
-    say("7-exec-finish");
-    let _ = until("7^");
-    say("8-gdb-exit");
-    until("8^exit");
-    drop(ask);
-    child.wait().expect("it ends");
+    gdb.say(&format!("1-break-insert -t pipeline-starved.c:{push}"));
+    gdb.until("1^done");
+    gdb.say("2-exec-continue");
+    assert!(gdb.until("*stopped,reason=\"breakpoint-hit\"").contains(&format!("line=\"{push}\"")));
+    gdb.say("3-thread-info");
+    assert!(gdb.until("3^done").contains("0,0 TRISC2"));
+    gdb.say("4-stack-list-variables --simple-values");
+    assert!(gdb.until("4^done").contains("variables=["));
+    gdb.say("5-exec-next");
+    assert!(gdb.until("*stopped").contains("end-stepping-range"));
+    gdb.say("6-exec-next --reverse");
+    assert!(gdb.until("*stopped").contains("pipeline-starved.c"));
+    gdb.say("7-exec-finish");
+    let _ = gdb.until("7^");
+    gdb.end();
     server.finish();
+}
+
+/// As VS Code's adapter begins: with a program, and the script sourced by command. Then a Tensix thread is one like the
+/// others, and its contents are values for the watch window.
+#[test]
+fn gdb_mi_begins_as_an_editor_does_and_sees_tensix_threads() {
+    let Some(gdb) = gdb() else { return };
+    let server = Server::start("../../programs/kernels/matmul/case.toml", 1);
+    let firmware = server.script.with_file_name("firmware-brisc.elf");
+    let mut gdb = Interface::start(gdb, &[]);
+    gdb.say("1-gdb-set breakpoint pending on");
+    gdb.until("1^done");
+    gdb.say(&format!("2-file-exec-and-symbols {}", firmware.display()));
+    gdb.until("2^done");
+    gdb.say(&format!("3-interpreter-exec console \"source {}\"", server.script.display()));
+    gdb.until("*stopped");
+    gdb.until("3^done");
+    gdb.say("4-interpreter-exec console \"monitor tbreak T1 MVMUL\"");
+    gdb.until("4^done");
+    gdb.say("5-exec-continue");
+    let stopped = gdb.until("*stopped");
+    assert!(stopped.contains("thread-id=\"7\"") && stopped.contains("matmul.c"), "{stopped}");
+    gdb.say("6-thread-info 7");
+    assert!(gdb.until("6^done").contains("0,0 T1 MVMUL, passes"));
+    gdb.say("7-stack-list-frames --thread 7");
+    assert!(gdb.until("7^done").contains("func=\"kernel_main\""));
+    gdb.say("8-var-create - * \"$dst(0)\"");
+    assert!(gdb.until("8^done").contains("type=\"float [16]\""));
+    gdb.say("9-data-evaluate-expression \"$dst(5000)\"");
+    assert!(gdb.until("9^error").contains("there is no dst 5000"));
+    gdb.say("10-exec-step-instruction --thread 7");
+    let stopped = gdb.until("*stopped");
+    assert!(stopped.contains("end-stepping-range"), "{stopped}");
+    assert!(stopped.contains("thread-id=\"7\""), "{stopped}");
+    gdb.say("11-exec-step-instruction --thread 7 --reverse");
+    assert!(gdb.until("*stopped").contains("thread-id=\"7\""));
+    gdb.end();
+    assert_eq!(server.finish(), [Ok(())]);
 }
 
 fn packet(body: &str) -> String {

@@ -1,5 +1,6 @@
-//! `who` against a slow oracle: the whole of what is asked about, looked at after every cycle of a machine whose
-//! epochs are one cycle long, and a full log of events. Thousands of random questions on random programs.
+//! `who` against a slow oracle: the whole of what is asked about, looked at after every cycle, also within epochs, and
+//! a full log of events. Thousands of random questions on random programs, with epochs of several lengths.
+//! `PROPTEST_CASES=150` asks more than 10,000.
 
 #[path = "../../tile/tests/bare/mod.rs"]
 mod bare;
@@ -22,6 +23,7 @@ use sim_core::{
     CoreId, Cycle, EpochLength, Event, NullObserver, Observer, Retire, Shortcut, Stamp, ThreadId,
     Width,
 };
+use tensix::Coprocessor;
 use tile::{Stop, Tile, TileConfig};
 
 /// All that events tell of, and all instructions of the cores.
@@ -103,6 +105,37 @@ impl Oracle {
     }
 }
 
+/// All cells, as they were when they were last looked at.
+struct CellsSeen {
+    rows: Vec<(Cells, Vec<Cell>)>,
+    held: Vec<Vec<u32>>,
+    changes: Changes,
+}
+
+impl CellsSeen {
+    fn new(tensix: &Coprocessor) -> Self {
+        let rows = all_cells();
+        let held = |(_, cells): &(Cells, Vec<Cell>)| -> Vec<u32> {
+            cells.iter().map(|&cell| tensix.cell(cell)).collect()
+        };
+        Self { held: rows.iter().map(held).collect(), rows, changes: Changes::new() }
+    }
+
+    /// What has changed since belongs to that cycle.
+    fn look(&mut self, tensix: &Coprocessor, cycle: Cycle) {
+        for (number, ((_, cells), held)) in self.rows.iter().zip(&mut self.held).enumerate() {
+            let mut is_changed = false;
+            for (&cell, held) in cells.iter().zip(held) {
+                let now = tensix.cell(cell);
+                is_changed |= std::mem::replace(held, now) != now;
+            }
+            if is_changed {
+                self.changes.entry(number).or_default().push(cycle);
+            }
+        }
+    }
+}
+
 fn last(changes: Option<&Vec<Cycle>>, before: Cycle) -> Option<Cycle> {
     changes?.iter().rev().find(|cycle| **cycle < before).copied()
 }
@@ -115,11 +148,11 @@ fn run<O: Observer>(tile: &mut Tile<O>, until: Cycle) {
     }
 }
 
-fn config() -> TileConfig {
+fn config(epoch: u32) -> TileConfig {
     TileConfig {
         engine: EngineKind::Inline,
         warned: legal::every_check(),
-        epoch: EpochLength::new(1).expect("a length"),
+        epoch: EpochLength::new(epoch).expect("a length"),
         ..TileConfig::default()
     }
 }
@@ -135,37 +168,36 @@ fn oracle(recording: &Recording, from: Cycle) -> Oracle {
     log.restore(&recording.first);
     let mut given = 0;
     recording.run(&mut log, &mut given, from);
-    let rows = all_cells();
-    let mut held: Vec<Vec<u32>> = rows
-        .iter()
-        .map(|(_, cells)| cells.iter().map(|&cell| log.coprocessor().cell(cell)).collect())
-        .collect();
-    let mut changes = Changes::new();
-    for cycle in from.0..recording.until.0 {
-        recording.run(&mut log, &mut given, Cycle(cycle + 1));
-        for (number, ((_, cells), held)) in rows.iter().zip(&mut held).enumerate() {
-            let mut is_changed = false;
-            for (&cell, held) in cells.iter().zip(held) {
-                let now = log.coprocessor().cell(cell);
-                is_changed |= std::mem::replace(held, now) != now;
-            }
-            if is_changed {
-                changes.entry(number).or_default().push(Cycle(cycle));
+    let mut cells = CellsSeen::new(log.coprocessor());
+    // Within an epoch another tile is looked at, in which the epoch is cut at the cycle.
+    let mut cut = Tile::new(unparked, NullObserver).expect("no threads to start");
+    while log.now() < recording.until {
+        recording.give(&mut log, &mut given);
+        let (start, end) = (log.now(), log.epoch_end().min(recording.until));
+        let before = log.snapshot(None);
+        for cycle in start.0 + 1..end.0 {
+            cut.restore(&before);
+            if cut.begin_epoch() {
+                cut.show_cycle(Cycle(cycle), false);
+                cells.look(cut.coprocessor(), Cycle(cycle - 1));
             }
         }
+        recording.run(&mut log, &mut given, end);
+        cells.look(log.coprocessor(), Cycle(end.0 - 1));
     }
+    let CellsSeen { rows, changes, .. } = cells;
     assert_eq!(log.state_hash(), recording.hash, "who looks changes nothing");
     let Log(log, retired) = std::mem::take(log.observer_mut());
     Oracle { rows, changes, retired, log }
 }
 
 /// A session of random programs.
-fn session(programs: &[Vec<u32>], cycles: u64) -> Recording {
-    let config = config();
+fn session(programs: &[Vec<u32>], cycles: u64, epoch: u32) -> Recording {
+    let config = config(epoch);
     let mut tile = Tile::new(config, NullObserver).expect("no threads to start");
     bare::start(&mut tile, programs);
     let first = tile.snapshot(None);
-    let until = Cycle(cycles);
+    let until = config.epoch.round_up(Cycle(cycles));
     run(&mut tile, until);
     let stage = Stage { name: "boot".to_owned(), began: Cycle::ZERO, code: Code::none() };
     Recording {
@@ -182,12 +214,13 @@ fn session(programs: &[Vec<u32>], cycles: u64) -> Recording {
 }
 
 /// A session of a kernel that computes, on the embedded firmware.
-fn kernel(name: &str) -> Recording {
+fn kernel(name: &str, epoch: u32) -> Recording {
     let plan = format!("../firmware-tests/programs/kernels/{name}/case.toml");
     let set = firmware_tests::embedded::set().expect("the embedded firmware");
     let launches = LaunchPlan::read(Path::new(&plan)).expect("the plan").launches;
     let limits = Limits { max_cycles: 1_000_000, stop: None };
-    let recorded = Recording::of_plan(config(), &set, &BootOptions::default(), &launches, limits);
+    let recorded =
+        Recording::of_plan(config(epoch), &set, &BootOptions::default(), &launches, limits);
     recorded.expect("the plan can be carried out")
 }
 
@@ -363,7 +396,9 @@ fn who_agrees_with_a_full_log_of_random_programs() {
         let mut numbers = Numbers(seed);
         let length = 600 + numbers.below(1400);
         let input: Vec<u8> = (0..length).map(|_| numbers.below(256) as u8).collect();
-        let recording = session(&legal::programs(&input), 300 + numbers.below(1200) as u64);
+        let epoch = [1, 8, 3, 32][seed as usize % 4];
+        let cycles = 300 + numbers.below(1200) as u64;
+        let recording = session(&legal::programs(&input), cycles, epoch);
         assert_answers(recording, Cycle::ZERO, (60, seed), &mut found);
     }
     assert!(found.iter().sum::<usize>() > 100, "{found:?}");
@@ -373,8 +408,10 @@ fn who_agrees_with_a_full_log_of_random_programs() {
 #[test]
 fn who_agrees_with_a_full_log_of_kernels() {
     let mut found = [0_usize; 8];
-    for (name, seed) in [("matmul", 1), ("sfpu", 2), ("reduce", 3), ("tilize", 4)] {
-        let recording = kernel(name);
+    for (name, epoch, seed) in
+        [("matmul", 8, 1), ("sfpu", 1, 2), ("reduce", 4, 3), ("tilize", 1, 4)]
+    {
+        let recording = kernel(name, epoch);
         let from = recording.stages.last().expect("stages").began;
         assert_answers(recording, from, (400, seed), &mut found);
     }

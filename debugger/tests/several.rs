@@ -119,7 +119,7 @@ fn tiles_of_host_programs_do_again_alone_what_they_did_together() {
 /// Where a party stands: cycle, tile, core.
 fn place(party: &Party) -> (Cycle, usize, CoreId) {
     let moment = party.here().machine().moment();
-    (moment.cycle, party.focus().tile, moment.core)
+    (moment.cycle, party.focus().tile, moment.turn.core())
 }
 
 /// The moments at which cores of any tile begin the instruction at an address, by a walk through each tile alone.
@@ -177,7 +177,7 @@ fn breakpoints_are_met_in_one_line_over_all_tiles() {
         assert_eq!((hit, place(&party)), (Hit::Break(at.2), *at));
         // gdb looks at all threads.
         for seat in party.seats() {
-            let _ = party.tile(seat.tile).pc(seat.core);
+            let _ = party.tile(seat.tile).pc(seat.turn);
         }
     }
     for at in some.clone().rev().skip(1) {

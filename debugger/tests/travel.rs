@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use debugger::recording::{Code, End, Stage};
 use debugger::who::{self, What};
-use debugger::{Hit, Machine, Moment, Recording, Traveller, Watch};
+use debugger::{Hit, Machine, Moment, Recording, Traveller, Turn, Watch};
 use isa::asm::lui;
 use proptest::prelude::*;
 use sim_core::engine::EngineKind;
@@ -214,7 +214,7 @@ fn walk(traveller: &mut Traveller, log: &Log, ways: &[Way]) -> Result<(), TestCa
                         // The one that was stood at, and what began before.
                         let core = traveller.machine().core(id);
                         let again = traveller.machine().retried()[id.index()];
-                        id == focus
+                        Turn::from(id) == focus
                             || core.batch.request.is_some()
                             || matches!(core.status(), riscv::Status::PushBlocked(_))
                             || again == Some(core.instructions())

@@ -134,16 +134,18 @@ fn width_mask(stream: usize, register: u16) -> u32 {
     (1_u32 << bits).wrapping_sub(1)
 }
 
-#[derive(Clone, Debug)]
-struct Stream {
-    plain: [u32; PLAIN],
-    space: [u32; SPACE],
-}
-
-/// All streams of a tile.
+/// All streams of a tile. Both parts are zeroed by the allocator: most streams are never touched.
 #[derive(Clone, Debug)]
 pub struct Overlay {
-    streams: Box<[Stream]>,
+    plain: Box<[[u32; PLAIN]]>,
+    space: Box<[[u32; SPACE]]>,
+}
+
+/// One stream.
+#[derive(Clone, Copy)]
+struct Stream<'a> {
+    plain: &'a [u32; PLAIN],
+    space: &'a [u32; SPACE],
 }
 
 impl Default for Overlay {
@@ -185,8 +187,10 @@ impl Overlay {
     /// All streams idle, all registers zero.
     #[must_use]
     pub fn new() -> Self {
-        let idle = Stream { plain: [0; PLAIN], space: [0; SPACE] };
-        Self { streams: vec![idle; STREAMS].into_boxed_slice() }
+        Self {
+            plain: vec![[0; PLAIN]; STREAMS].into_boxed_slice(),
+            space: vec![[0; SPACE]; STREAMS].into_boxed_slice(),
+        }
     }
 
     /// Stream and register index of a byte offset into the overlay's address range.
@@ -203,8 +207,10 @@ impl Overlay {
         ReadClass::Pure
     }
 
-    fn stream(&self, stream: u8) -> Result<&Stream, DeviceFault> {
-        self.streams.get(usize::from(stream)).ok_or_else(|| no_stream(stream))
+    fn stream(&self, stream: u8) -> Result<Stream<'_>, DeviceFault> {
+        let number = usize::from(stream);
+        let parts = self.plain.get(number).zip(self.space.get(number));
+        parts.map(|(plain, space)| Stream { plain, space }).ok_or_else(|| no_stream(stream))
     }
 
     /// Reads a register of a stream.
@@ -288,16 +294,16 @@ impl Overlay {
         check_idle(stream, register, value)?;
         match register {
             r::PHASE_AUTO_CFG_HEADER => {
-                let phase = self.streams[number].plain[usize::from(r::CURR_PHASE)];
+                let phase = self.plain[number][usize::from(r::CURR_PHASE)];
                 self.set(number, r::CURR_PHASE, phase.wrapping_add(value & 0xFFF), &mut changes);
                 self.set(number, register, value, &mut changes);
             }
             r::CURR_PHASE | r::REMOTE_SRC_PHASE => {
-                let base = self.streams[number].plain[usize::from(r::CURR_PHASE_BASE)];
+                let base = self.plain[number][usize::from(r::CURR_PHASE_BASE)];
                 self.set(number, register, value.wrapping_add(base), &mut changes);
             }
             r::PHASE_AUTO_CFG_PTR => {
-                let base = self.streams[number].plain[usize::from(r::PHASE_AUTO_CFG_PTR_BASE)];
+                let base = self.plain[number][usize::from(r::PHASE_AUTO_CFG_PTR_BASE)];
                 self.set(number, register, value.wrapping_add(base), &mut changes);
             }
             r::REMOTE_DEST_BUF_SIZE => {
@@ -309,7 +315,7 @@ impl Overlay {
             r::REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE => {
                 let i = (value & 0x3F) as usize;
                 if i < space_count(number) {
-                    let sum = self.streams[number].space[i].wrapping_add(value >> 6);
+                    let sum = self.space[number][i].wrapping_add(value >> 6);
                     self.set_space(number, i, sum, &mut changes);
                 } else {
                     let text = format!("stream {stream} has no space-available counter {i}");
@@ -334,7 +340,7 @@ impl Overlay {
 
     fn set(&mut self, stream: usize, register: u16, value: u32, changes: &mut Vec<RegisterChange>) {
         let value = value & width_mask(stream, register);
-        let slot = &mut self.streams[stream].plain[usize::from(register)];
+        let slot = &mut self.plain[stream][usize::from(register)];
         let before = std::mem::replace(slot, value);
         if before != value {
             changes.push(RegisterChange { register, before, after: value });
@@ -349,7 +355,7 @@ impl Overlay {
         changes: &mut Vec<RegisterChange>,
     ) {
         let value = value & 0x1_FFFF;
-        let before = std::mem::replace(&mut self.streams[stream].space[i], value);
+        let before = std::mem::replace(&mut self.space[stream][i], value);
         if before != value {
             let register = r::REMOTE_DEST_BUF_SPACE_AVAILABLE + i as u16;
             changes.push(RegisterChange { register, before, after: value });
@@ -363,8 +369,8 @@ impl Overlay {
 
     /// Adds the registers to a state hash.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
-        let Self { streams } = self;
-        for Stream { plain, space } in streams {
+        let Self { plain, space } = self;
+        for (plain, space) in plain.iter().zip(space) {
             hasher.words(plain);
             hasher.words(space);
         }

@@ -71,12 +71,33 @@ fn exports_name_the_cause() {
     let html = explanation.html();
     assert!(html.contains("<svg") && html.contains("A3"));
     assert!(!html.contains("http://") && !html.contains("https://") && !html.contains("src="));
+    assert!(
+        html.contains("<title>BRISC") || html.contains("<title>NCRISC"),
+        "whoever points is told more"
+    );
     let sarif = explanation.sarif();
     assert_eq!(sarif["version"], "2.1.0");
     let result = &sarif["runs"][0]["results"][0];
     assert_eq!(result["ruleId"], "A3");
     let place = &result["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], "cb-self-cycle.c");
+}
+
+/// The page has the handshake of each resource of a circle, with lanes for those who should have acted, and the
+/// lines of source of those who did.
+#[test]
+fn page_of_a_circle_draws_all_of_its_resources() {
+    let explanation = explained("A3-three-in-a-ring", "case.toml", TileConfig::default());
+    let others: Vec<_> = explanation.books.iter().map(|books| books.name.clone()).collect();
+    assert_eq!(others, ["CB 8", "CB 9"]);
+    let html = explanation.html();
+    for part in
+        ["The handshake: CB 10", "CB 8, which waits too", ">never</text>", "cb_push_back(out, 1);"]
+    {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    // What is proved is drawn alone: nobody is guessed here.
+    assert!(!html.contains("with guesses"));
 }
 
 /// Two cores that poll device registers must not keep each other from being recognised, nor may a
@@ -94,7 +115,7 @@ fn pollers_of_devices_are_neither_missed_nor_parked_on_old_values() {
 }
 
 /// What reports have to say in so many words, by the kernel that shows it.
-const WORDS: [(&str, &str); 21] = [
+const WORDS: [(&str, &str); 23] = [
     ("A2-wait-exceeds-capacity", "waits for 4 pages of CB 5, which has 3"),
     ("A1-waits-for-too-many", "polls for 2 pages of CB 1 (7 pushed, 6 popped, 1 of 4 pages in it)"),
     ("A1-waits-for-too-many", "NCRISC is done with its kernel and waits for GO"),
@@ -119,6 +140,11 @@ const WORDS: [(&str, &str); 21] = [
     ("C1-recursion-on-trisc", "recursion-on-trisc.c:8, pc"),
     ("A3-answer-before-question", "if CB 1 had a page more, BRISC would push CB 0 in ask"),
     ("A1-pipeline-starved", "nobody would push CB 2 any more, whatever else came"),
+    (
+        "A11-word-of-another-core",
+        "TRISC2 has not read what stands in mailbox TRISC0 -> TRISC2, pushed",
+    ),
+    ("A1-waits-for-own-push", "TRISC2 would do it itself, behind this wait"),
 ];
 
 #[test]

@@ -7,7 +7,7 @@ use firmware_tests::{embedded, hazards_dir};
 use loader::plan::{ChipPlan, Plan, Target};
 use session::plan::{Answer, End, PlanHost};
 use session::second::Question;
-use sim_core::Shortcuts;
+use sim_core::{AgentId, CoreId, Shortcuts};
 
 fn parse(text: &str, dir: &Path) -> ChipPlan {
     match Plan::parse(text, "case.toml", dir).expect("a plan") {
@@ -78,9 +78,42 @@ fn wrong_result_is_told_with_its_place_and_the_first_bytes_that_differ() {
     let [wrong] = &answer.outcome.wrong[..] else { panic!("one block is wrong") };
     assert_eq!((wrong.target, wrong.address, wrong.bytes), (Target::Dram(5), 0x2008, 2));
     assert_eq!((&wrong.expected[..2], &wrong.found[..2]), (&[7, 1][..], &[6, 0][..]));
+    let [word] = &wrong.words[..] else { panic!("{:?}", wrong.words) };
+    assert_eq!((word.address, word.expected, word.found), (0x2008, 0x107, 6));
+    let writer = word.writer.as_ref().expect("the second tile has sent it");
+    assert_eq!((writer.tile, writer.agent), (Some((1, 0)), AgentId::Core(CoreId::Ncrisc)));
+    assert!(writer.sent.as_ref().is_some_and(|sent| sent.starts_with("write to DRAM bank 5")));
+    let code = writer.code.as_ref().expect("the plan's ELF has its lines");
+    assert_eq!((code.file.as_deref(), code.line), (Some("two-tiles.c"), Some(24)));
+    let source = writer.source.as_ref().expect("the source lies beside the ELF");
+    assert!(source.text.contains("send(1, arg(0), BLOCK"), "{source:?}");
     let answer = run(&text.replace("words = [1, 2, 3]", "words = [1, 9]"), &dir);
     let [wrong] = &answer.outcome.wrong[..] else { panic!("one block is wrong") };
     assert_eq!((wrong.target, wrong.address), (Target::Tile((0, 0)), 0x30004));
+    let writer = wrong.words[0].writer.as_ref().expect("the loop has written it");
+    assert_eq!((writer.tile, writer.agent), (None, AgentId::Core(CoreId::Brisc)));
+    assert_eq!(writer.code.as_ref().and_then(|code| code.line), Some(13), "{writer:?}");
+}
+
+/// What another tile has sent is told with the command that sent it, not with the NoC that brought it.
+#[test]
+fn wrong_word_that_came_from_another_tile_names_its_sender() {
+    let (dir, text) = two_tiles();
+    // Nobody on the second tile doubles anything: what the first one has sent stays there.
+    let doubles = "[[launch.on]]\ntiles = [[1, 0]]";
+    let (first, _) = text.split_once(doubles).expect("its second half");
+    let expect = "[[launch.expect]]\ntile = [1, 0]\naddress = 0x30004\nwords = [9]";
+    let input = "[[launch.input]]\ndram = 0\naddress = 0x1000\nwords = [0, 1, 2]";
+    let answer = run(&format!("{first}\n{input}\n{expect}"), &dir);
+    assert_eq!(answer.end, End::WrongResult);
+    let word = &answer.outcome.wrong[0].words[0];
+    let writer = word.writer.as_ref().expect("the first tile");
+    assert_eq!(
+        (word.found, writer.tile, writer.agent),
+        (2, Some((0, 0)), AgentId::Core(CoreId::Brisc))
+    );
+    assert_eq!(writer.sent.as_deref(), Some("write to tile (1, 0) [NoC (2, 2)]"));
+    assert_eq!(writer.code.as_ref().and_then(|code| code.line), Some(15), "{writer:?}");
 }
 
 /// The collector waits for a count that nobody but the host can bring.

@@ -45,7 +45,7 @@ mod words;
 #[cfg(test)]
 mod testing;
 
-pub use describe::{Line, describe};
+pub use describe::{Line, core_of, describe};
 pub use handshake::HandshakeLog;
 pub use hash::EventHash;
 pub use instruction_log::InstructionLog;

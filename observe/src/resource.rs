@@ -144,6 +144,18 @@ pub struct Operation {
     pub after: u32,
 }
 
+impl Operation {
+    /// What was done, as a verb: `push`, `pop`.
+    #[must_use]
+    pub const fn verb(&self) -> &'static str {
+        match self.way {
+            Way::Take => self.resource.take(),
+            Way::Give => self.resource.give(),
+            Way::Init => "set up",
+        }
+    }
+}
+
 /// The operation that an event is, if it is one. A write to L1 is one on its word; the caller says
 /// with `words` which words it cares about.
 #[must_use]

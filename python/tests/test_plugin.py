@@ -83,6 +83,38 @@ def test_hang_is_explained_and_the_others_are_as_without(suite, pytester):
     assert {path.suffix for path in kept.iterdir()} == {".tstape", ".html"}
 
 
+def test_hang_of_a_test_that_passes_is_told(pytester):
+    pytester.makepyfile(
+        f"""
+        import os, sys, time
+        from pathlib import Path
+        sys.path.insert(0, {str(HERE)!r})
+        import host
+
+        def test_does_not_mind():
+            it = host.Host()
+            it.start(host.WAITS)
+            until, news = time.monotonic() + 60, Path(os.environ["TILESCOPE_RUN_DIR"])
+            while time.monotonic() < until and not list(news.glob("hang-*")):
+                it.poll(1000)
+            it.close()
+
+        def test_after():
+            host.Host().close()
+        """
+    )
+    words = [sys.executable, "-m", "pytest", "--tilescope", "--tilescope-tapes=failed"]
+    for more in [], ["-n", "2"]:
+        if more:
+            pytest.importorskip("xdist")
+        result = pytester.run(*words, "-rP", *more, timeout=120)
+        assert outcome(result) == {"passed": 2}
+        told = "*does_not_mind*.html: *does_not_mind passed, and its chip hung"
+        result.stdout.fnmatch_lines(["*BRISC*0x30000*", told])
+        kept = pytester.path / "tilescope-report"
+        assert sorted(path.suffix for path in kept.iterdir()) == [".html", ".tstape"]
+
+
 def test_test_that_never_ends_shows_where_everybody_stands(pytester):
     pytester.makepyfile(
         f"""

@@ -3,7 +3,7 @@
 use memory_map::reg::tile_control;
 use sim_core::{
     Agent, Batch, Category, Context, CoreId, Cycle, EpochLength, GuestError, L1, Request,
-    RequestKind, Retire, Shared, Shortcuts, StateHasher, Store, WaitReason, Width,
+    RequestKind, Retire, Shared, Shortcut, Shortcuts, StateHasher, Store, WaitReason, Width,
 };
 
 pub use crate::config::{CoreConfig, LOCAL_BASE};
@@ -324,7 +324,8 @@ impl Core {
 
     /// Those words change.
     pub fn invalidate_code(&mut self, addr: u32, bytes: u32) {
-        self.hart.icache.invalidate(addr, bytes);
+        let remembers = self.hart.config.shortcuts.has(Shortcut::Stretches);
+        self.hart.icache.invalidate(addr, bytes, remembers);
     }
 
     /// The instruction-cache-invalidate register was written for this core.

@@ -18,8 +18,8 @@ use crate::config::LOCAL_BASE;
 use crate::dispatch::dispatch;
 use crate::exec::{bits, extend, muldiv};
 use crate::hart::{Hart, forward};
-use crate::icache::{CODE_PAGE_BYTES, PAGE_OPS};
 use crate::op::Kind;
+use crate::pages::{CODE_PAGE_BYTES, PAGE_OPS};
 
 /// What becomes of stores to L1, and whether anything can be taken back.
 pub(crate) trait Reach {

@@ -57,6 +57,8 @@ pub(crate) struct Hart {
     pub(crate) logs_jumps: bool,
     /// To take back what was done on trial.
     pub(crate) undo: Box<Undo>,
+    /// Nothing has been stored to local RAM yet: it is zero.
+    is_fresh: bool,
     reset_cycle: u64,
     reset_instructions: u64,
 }
@@ -78,6 +80,7 @@ impl Hart {
             icache: Icache::new(config.icache),
             logs_jumps: false,
             undo: Box::default(),
+            is_fresh: true,
             reset_cycle: 0,
             reset_instructions: 0,
         }
@@ -88,9 +91,11 @@ impl Hart {
         self.x = [0; REGISTER_SLOTS];
         self.f = [0; 32];
         self.csr = CsrFile::default();
-        if !keep_local_ram {
+        if !keep_local_ram && !self.is_fresh {
             self.local.fill(0);
         }
+        // From here on it executes.
+        self.is_fresh = false;
         self.icache.invalidate_all();
         self.pc = pc;
         self.cycle = now;
@@ -121,6 +126,7 @@ impl Hart {
     /// Writes local RAM by byte offset; `false` outside.
     pub(crate) fn write_local(&mut self, offset: u32, value: u32, width: Width) -> bool {
         let Some(word) = self.local.get_mut((offset >> 2) as usize) else { return false };
+        self.is_fresh = false;
         let shift = (offset & 3 & !(width.bytes() - 1)) * 8;
         let mask = width.mask() << shift;
         *word = *word & !mask | value << shift & mask;
@@ -195,6 +201,7 @@ impl Hart {
             // What follows from memory, and what is kept of a trial.
             icache: _,
             undo: _,
+            is_fresh: _,
             // Who listens.
             logs_jumps: _,
         } = self;

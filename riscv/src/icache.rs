@@ -10,6 +10,7 @@ use std::sync::Arc;
 use sim_core::l1::L1_BYTES;
 
 use crate::op::{Kind, Op};
+use crate::pages::{self, CODE_PAGE_BYTES, PAGE_OPS, Page};
 
 /// How instruction fetch sees stores to code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -23,41 +24,18 @@ pub enum IcacheModel {
     Stale,
 }
 
-/// Bytes of code per page.
-pub(crate) const CODE_PAGE_BYTES: u32 = 2048;
-/// Ops per page.
-pub(crate) const PAGE_OPS: usize = (CODE_PAGE_BYTES / 4) as usize;
 const PAGES: usize = (L1_BYTES / CODE_PAGE_BYTES) as usize;
+/// Pages are kept in groups: of most of L1 a core executes nothing, and 140 tiles have five cores each.
+const GROUP: usize = 32;
 
-/// Decoded words of one page.
-#[derive(Clone, Debug)]
-pub(crate) struct Page([Op; PAGE_OPS]);
-
-impl Page {
-    /// Apart, because it builds the page on the stack.
-    #[cold]
-    #[inline(never)]
-    fn empty() -> Arc<Self> {
-        Arc::new(Self([Op::UNDECODED; PAGE_OPS]))
-    }
-
-    fn clear(&mut self) {
-        self.0.fill(Op::UNDECODED);
-    }
-
-    /// The op with that index, which must be less than [`PAGE_OPS`]. Masked instead of checked: the
-    /// fast loop knows, and a second comparison for each instruction costs it a quarter.
-    #[inline]
-    pub(crate) fn op(&self, index: usize) -> Op {
-        self.0[index % PAGE_OPS]
-    }
-}
+/// Pages that lie side by side.
+type Group = [Option<Arc<Page>>; GROUP];
 
 /// Decoded instructions of one core. A copy shares its pages until one of the two changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Icache {
     pub(crate) model: IcacheModel,
-    pages: Box<[Option<Arc<Page>>]>,
+    groups: [Option<Box<Group>>; PAGES / GROUP],
     /// In the stale model: the words that were decoded.
     words: Vec<Option<Arc<[u32; PAGE_OPS]>>>,
 }
@@ -87,27 +65,33 @@ impl Icache {
             IcacheModel::Coherent => Vec::new(),
             IcacheModel::Stale => (0..PAGES).map(|_| None).collect(),
         };
-        Self { model, pages: (0..PAGES).map(|_| None).collect(), words }
+        Self { model, groups: [const { None }; PAGES / GROUP], words }
     }
 
     /// The page of `pc`, if it is open and `pc` is a multiple of four.
     #[inline]
     pub(crate) fn page(&self, pc: u32) -> Option<&Page> {
         // A pc that is no multiple of four gets a number no page has.
-        self.pages.get((pc.rotate_right(2) / PAGE_OPS as u32) as usize)?.as_deref()
+        let number = (pc.rotate_right(2) / PAGE_OPS as u32) as usize;
+        self.groups.get(number / GROUP)?.as_deref()?[number % GROUP].as_deref()
+    }
+
+    /// The page that holds `addr`, if it is open.
+    fn page_mut(&mut self, addr: u32) -> Option<&mut Arc<Page>> {
+        let number = (addr / CODE_PAGE_BYTES) as usize;
+        self.groups.get_mut(number / GROUP)?.as_deref_mut()?[number % GROUP].as_mut()
     }
 
     /// Makes sure that there is a page for `pc`, which must lie in L1. Returns whether nothing of
     /// it had been decoded.
     #[inline]
     pub(crate) fn open(&mut self, pc: u32) -> bool {
-        match self.pages.get_mut((pc / CODE_PAGE_BYTES) as usize) {
-            Some(entry @ None) => {
-                *entry = Some(Page::empty());
-                true
-            }
-            _ => false,
-        }
+        let number = (pc / CODE_PAGE_BYTES) as usize;
+        let Some(group) = self.groups.get_mut(number / GROUP) else { return false };
+        let group = group.get_or_insert_with(|| Box::new([const { None }; GROUP]));
+        let is_new = group[number % GROUP].is_none();
+        group[number % GROUP].get_or_insert_with(pages::empty);
+        is_new
     }
 
     /// The op at `pc`, if its page is open.
@@ -118,16 +102,15 @@ impl Icache {
 
     /// How many words from `pc` on, of its page and `most` at most, have not been decoded.
     pub(crate) fn undecoded(&self, pc: u32, most: usize) -> usize {
-        let ops = self.page(pc).and_then(|page| page.0.get(slot(pc)..)).unwrap_or_default();
-        ops.iter().take(most).take_while(|op| op.kind == Kind::Undecoded).count()
+        let ops = self.page(pc).map_or(&[][..], |page| page.ops(slot(pc), most));
+        ops.iter().take_while(|op| op.kind == Kind::Undecoded).count()
     }
 
-    /// Remembers what the words from `pc` on mean, which are of one page that is open.
-    pub(crate) fn set(&mut self, pc: u32, ops: &[Op]) {
-        if let Some(Some(page)) = self.pages.get_mut((pc / CODE_PAGE_BYTES) as usize) {
-            for (place, op) in Arc::make_mut(page).0.iter_mut().skip(slot(pc)).zip(ops) {
-                *place = *op;
-            }
+    /// Notes what the words from `pc` on mean, which are of one page that is open. `remembers`: whether pages of
+    /// others may be taken over.
+    pub(crate) fn set(&mut self, pc: u32, ops: &[Op], remembers: bool) {
+        if let Some(page) = self.page_mut(pc) {
+            pages::decode(page, slot(pc), ops, remembers);
         }
     }
 
@@ -148,17 +131,17 @@ impl Icache {
     /// Whether one of the words that hold `bytes` bytes from `addr` on has been decoded.
     pub(crate) fn holds(&self, addr: u32, bytes: u32) -> bool {
         pieces(addr, bytes).any(|(at, words)| {
-            let ops = self.page(at).map_or(&[][..], |page| &page.0[slot(at)..][..words]);
+            let ops = self.page(at).map_or(&[][..], |page| page.ops(slot(at), words));
             ops.iter().any(|op| op.kind != Kind::Undecoded)
         })
     }
 
-    /// Those words have changed.
-    pub(crate) fn invalidate(&mut self, addr: u32, bytes: u32) {
+    /// Those words have changed. `remembers`: as with [`Icache::set`].
+    pub(crate) fn invalidate(&mut self, addr: u32, bytes: u32, remembers: bool) {
         if self.model == IcacheModel::Coherent {
             for (at, words) in pieces(addr, bytes) {
-                if let Some(Some(page)) = self.pages.get_mut((at / CODE_PAGE_BYTES) as usize) {
-                    Arc::make_mut(page).0[slot(at)..][..words].fill(Op::UNDECODED);
+                if let Some(page) = self.page_mut(at) {
+                    pages::forget(page, slot(at), words, remembers);
                 }
             }
         }
@@ -167,8 +150,10 @@ impl Icache {
     /// The invalidate register was written for this core, or the core was reset.
     pub(crate) fn invalidate_all(&mut self) {
         if self.model == IcacheModel::Stale {
-            for page in self.pages.iter_mut().flatten() {
-                Arc::make_mut(page).clear();
+            for page in self.groups.iter_mut().flatten().flat_map(|group| group.iter_mut()) {
+                if page.is_some() {
+                    *page = Some(pages::empty());
+                }
             }
         }
     }
@@ -193,11 +178,11 @@ mod tests {
         assert!(!icache.holds(0x7F8, 16));
         for pc in [0x7FC, 0x804] {
             icache.open(pc);
-            icache.set(pc, &[Op { kind: Kind::Fence, ..Op::UNDECODED }]);
+            icache.set(pc, &[Op { kind: Kind::Fence, ..Op::UNDECODED }], true);
         }
         assert!(icache.holds(0x7F0, 13) && !icache.holds(0x7F0, 12));
         assert!(!icache.holds(0x800, 4) && icache.holds(0x807, 1));
-        icache.invalidate(0x7FF, 6);
+        icache.invalidate(0x7FF, 6, true);
         assert!(!icache.holds(0x7FC, 4) && !icache.holds(0x800, 8));
     }
 }

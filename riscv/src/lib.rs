@@ -35,6 +35,7 @@ mod hart;
 mod icache;
 mod look;
 pub mod op;
+mod pages;
 pub mod park;
 mod poll;
 mod rare;

@@ -101,7 +101,7 @@ pub enum Kind {
 }
 
 /// A predecoded instruction. Register number [`SINK`] is where writes to `x0` go.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C, align(8))]
 pub struct Op {
     /// What to do.
@@ -123,7 +123,23 @@ pub(crate) const REGISTERS: usize = SINK as usize + 1;
 /// Length of a register array that any register number of an [`Op`] can index.
 pub const REGISTER_SLOTS: usize = 256;
 
+impl PartialEq for Op {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.bits() == other.bits()
+    }
+}
+
+impl Eq for Op {}
+
 impl Op {
+    /// All of it in a word: two are compared in one go.
+    #[inline]
+    pub(crate) fn bits(self) -> u64 {
+        let Self { kind, rd, rs1, rs2, imm } = self;
+        u64::from(u32::from_le_bytes([kind as u8, rd, rs1, rs2])) | u64::from(imm) << 32
+    }
+
     /// See [`Kind::Undecoded`].
     pub const UNDECODED: Self = Self { kind: Kind::Undecoded, rd: SINK, rs1: 0, rs2: 0, imm: 0 };
 }

@@ -126,8 +126,7 @@ impl Hart {
         }
         let remembers = self.config.shortcuts.has(Shortcut::Stretches);
         with_stretch(remembers, pc, &words[..most], |stretch, count| {
-            let mut first = stretch.ops[0];
-            self.icache.set(pc, &stretch.ops[..count]);
+            let mut ops = stretch.ops;
             let mut left = if self.config.marks_polls() { stretch.may_close } else { 0 };
             left &= u32::MAX >> (32 - count);
             while left != 0 {
@@ -135,13 +134,10 @@ impl Hart {
                 left &= left - 1;
                 let at = pc.wrapping_add(4 * number);
                 let fetch = |at| decode(self.read_l1(stores, shared, at, Width::Word), at);
-                let op = poll::mark(stretch.ops[number as usize], at, fetch);
-                self.icache.set(at, &[op]);
-                if number == 0 {
-                    first = op;
-                }
+                ops[number as usize] = poll::mark(ops[number as usize], at, fetch);
             }
-            first
+            self.icache.set(pc, &ops[..count], remembers);
+            ops[0]
         })
     }
 }

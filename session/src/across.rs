@@ -4,6 +4,7 @@
 //! BRISC of each tile waits for a word of its own and sends an increment to another tile; who never sends, or
 //! sends elsewhere, is the cause. Programs are written here, so where each instruction lies is known.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chip::{Chip, ChipConfig, Hang, HostPoll, Stance, Witness};
@@ -15,6 +16,7 @@ use crate::Kept;
 use crate::lens::Lens;
 use crate::names::read_names;
 use crate::report::{Astray, Report, TileView, report};
+use crate::suppose::what_if;
 use crate::traffic::Traffic;
 
 /// SOFT_RESET_0 with BRISC alone released `[isa-bh: TensixTile/SoftReset.md]`.
@@ -118,7 +120,8 @@ fn from_state(programs: &[(At, &[Vec<u32>])]) -> Report {
 /// What a watched run tells.
 fn watched(programs: &[(At, &[Vec<u32>])]) -> Report {
     let config = ChipConfig { threads: 1, ..ChipConfig::default() };
-    let mut chip = Chip::watched(config, |_| Lens::new(Some(vec![(WORD, 4)])));
+    let mut chip =
+        Chip::watched(config, |_| Lens::new(Some(vec![(WORD, 4)])).with_counts(vec![WORD]));
     for (at, parts) in programs {
         start(&mut chip, *at, parts);
     }
@@ -126,13 +129,18 @@ fn watched(programs: &[(At, &[Vec<u32>])]) -> Report {
     let mut told = report(&mut chip, &hang, |_, _| TileView::default());
     let mut traffic = Traffic::default();
     let catalog = Catalog::from_items(Vec::new());
+    let mut names = BTreeMap::new();
     for tile in &hang.tiles {
         chip.inspect(tile.number, |machine| {
-            let names = read_names(machine, &catalog);
-            traffic.add(tile, &Arc::clone(&names), machine.observer());
+            let own = read_names(machine, &catalog);
+            traffic.add(tile, &Arc::clone(&own), machine.observer());
+            names.insert(tile.number, own);
         });
     }
     traffic.tell(&mut chip, &hang, &mut told);
+    let hash = chip.state_hash();
+    what_if(&chip, &hang, &names, &mut told);
+    assert_eq!(chip.state_hash(), hash, "it is only looked at");
     told
 }
 
@@ -262,6 +270,53 @@ fn one_who_waits_for_the_answer_is_named_where_nobody_asked() {
     );
 }
 
+/// What is said of a copy in which something else is true.
+fn supposed(report: &Report) -> Vec<&str> {
+    report.tiles[0].explanation.supposed.iter().map(|supposed| &supposed.text[..]).collect()
+}
+
+/// A and B wait for each other. With what A waits for it asks B, which answers, and both come to their end; with
+/// what B waits for it does what A waits for.
+#[test]
+fn copy_in_which_the_awaited_word_is_there_tells_who_goes_on_on_which_tile() {
+    let told = watched(&[
+        (A, &[waits(1), increments(B, WORD), ends()]),
+        (B, &[waits(1), increments(A, WORD), ends()]),
+    ]);
+    let place = pc(waits(1).len() + increments(A, WORD).len() - 3);
+    let expected = [
+        format!(
+            "if L1 word 0x40000 of tile (0, 0) were 0x1, BRISC there would send an atomic to tile (1, 0) [NoC (2, 2)] \
+             in {place}; all others that are stuck would go on too, and the program would come to its end"
+        ),
+        format!(
+            "if L1 word 0x40000 of tile (1, 0) were 0x1, BRISC of tile (1, 0) would send an atomic to tile (0, 0) \
+             [NoC (1, 2)] in {place}"
+        ),
+    ];
+    assert_eq!(supposed(&told), expected, "{told}");
+    let agents: Vec<_> = told.tiles[0].explanation.supposed.iter().map(|one| one.tile).collect();
+    assert_eq!(agents, [Some((0, 0)), Some((1, 0))]);
+    assert!(told.to_string().contains("what if\n    if L1 word 0x40000"), "{told}");
+}
+
+/// A would wait again, and B does not write what A waits for, whatever it gets.
+#[test]
+fn copies_in_which_nobody_does_it_say_so() {
+    let told = watched(&[
+        (A, &[waits(1), waits(2), ends()]),
+        (B, &[vec![addi(0, 0, 0)], waits(3), ends()]),
+    ]);
+    let texts = supposed(&told);
+    let [first, last] = texts[..] else { panic!("{told}") };
+    assert!(first.contains("were 0x1, BRISC there would go on; nobody else would go on"), "{told}");
+    assert!(first.ends_with("then BRISC polls L1 word 0x40000 = 0x1"), "{told}");
+    assert_eq!(
+        last,
+        "nobody would write L1 word 0x40000 of tile (0, 0) any more, whatever else came"
+    );
+}
+
 /// Three are waited for, once; the fourth increment goes on from there.
 #[test]
 fn count_that_goes_on_is_said_to_be_never_set_back() {
@@ -274,6 +329,115 @@ fn count_that_goes_on_is_said_to_be_never_set_back() {
     let text = told.to_string();
     assert!(text.contains("A15"), "{text}");
     assert!(text.contains("a store that sets L1 word 0x40000 back: it was 0x1 at cycle"), "{text}");
+}
+
+/// B asks, A answers, and both begin another round, for which B has not asked.
+#[test]
+fn answer_that_nobody_asked_for_is_told_with_who_waits_for_it() {
+    let clear = [li(5, WORD).to_vec(), vec![sw(0, 5, 0)]].concat();
+    let answers = [waits(1), clear.clone(), increments(B, WORD)].concat();
+    let asks = increments(A, WORD);
+    let told = |second: &[u32]| {
+        watched(&[
+            (A, &[answers.clone(), answers.clone(), waits(2), ends()]),
+            (
+                B,
+                &[
+                    asks.clone(),
+                    waits(1),
+                    clear.clone(),
+                    second.to_vec(),
+                    waits(1),
+                    asks.clone(),
+                    ends(),
+                ],
+            ),
+        ])
+    };
+    let text = told(&[]).to_string();
+    let place = pc(asks.len() - 3);
+    let expected = format!(
+        "tile (1, 0) [NoC (2, 2)] BRISC waits for another answer and has not raised L1 word 0x40000 for it: \
+         1 x in {place}, 1 answered; a circle: "
+    );
+    assert!(told(&[]).cause.headline.starts_with(&expected), "{text}");
+    assert_eq!(told(&[]).cause.hazard.map(|hazard| hazard.id), Some("D7"), "{text}");
+    // Asked for, both rounds are over: B has ended when A waits for more than it sends.
+    let text = told(&[asks.clone(), clear.clone()].concat()).to_string();
+    assert!(!text.contains("D7") && !text.contains("another answer"), "{text}");
+}
+
+/// B waits for the same count twice. Only if it sets it back, the second wait is one.
+#[test]
+fn who_goes_on_with_an_old_count_is_told() {
+    let clear = [li(5, WORD).to_vec(), vec![sw(0, 5, 0)]].concat();
+    let answers = increments(A, WORD);
+    let told = |back: &[u32]| {
+        watched(&[
+            (B, &[waits(1), back.to_vec(), answers.clone(), waits(1), answers.clone(), ends()]),
+            (
+                A,
+                &[
+                    increments(B, WORD),
+                    waits(1),
+                    clear.clone(),
+                    waits(1),
+                    clear.clone(),
+                    waits(1),
+                    ends(),
+                ],
+            ),
+        ])
+    };
+    let report = told(&[]);
+    let second = pc(waits(1).len() + answers.len() + waits(1).len() - 2);
+    let expected = format!(
+        "tile (1, 0) [NoC (2, 2)] BRISC did not wait in {second}: L1 word 0x40000 was 1 as at the end of its wait before \
+         in {}, and nobody has set it back; tile (0, 0) [NoC (1, 2)] BRISC polls ",
+        pc(waits(1).len() - 2)
+    );
+    assert!(report.cause.headline.starts_with(&expected), "{report}");
+    assert_eq!(report.cause.hazard.map(|hazard| hazard.id), Some("A15"), "{report}");
+    let text = told(&clear).to_string();
+    assert!(!text.contains("did not wait"), "{text}");
+}
+
+/// A sets its word back after each round and waits for one more in each.
+#[test]
+fn who_sets_a_count_back_and_waits_for_more_is_told() {
+    let round = [vec![lw(6, 5, 0), bne(6, 7, -4), sw(0, 5, 0), addi(7, 7, 1)], increments(B, WORD)]
+        .concat();
+    let back = j(-4 * round.len() as i32);
+    let start = [li(5, WORD), li(7, 1)].concat();
+    let clear = [li(5, WORD).to_vec(), vec![sw(0, 5, 0)]].concat();
+    let answer = [increments(A, WORD), waits(1), clear].concat();
+    let report = watched(&[
+        (A, &[start.clone(), round, vec![back]]),
+        (B, &[answer.clone(), answer.clone(), answer, ends()]),
+    ]);
+    let expected = format!(
+        "tile (0, 0) [NoC (1, 2)] BRISC sets L1 word 0x40000 back in {}, and waits for 2 where it waited for 1 before; a \
+         circle: ",
+        pc(start.len() + 2)
+    );
+    assert!(report.cause.headline.starts_with(&expected), "{report}");
+    assert_eq!(report.cause.hazard.map(|hazard| hazard.id), Some("A15"), "{report}");
+}
+
+/// What C has sent to B is what B waits for, though A lacks one and B does something else than A.
+#[test]
+fn what_a_receiver_looks_at_was_meant_for_it() {
+    let twice = [increments(B, WORD), increments(B, WORD)].concat();
+    let told = |looks: Vec<u32>| {
+        let report = watched(&[
+            (A, &[waits(2), ends()]),
+            (B, &[looks, increments(A, WORD), ends()]),
+            (C, &[twice.clone(), ends()]),
+        ]);
+        report.to_string().contains("likely meant for it")
+    };
+    assert!(told(Vec::new()));
+    assert!(!told(waits(2)));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use sim_core::{AgentId, WaitReason};
 
 use crate::headline::{hazard, headline, missed};
 use crate::lens::Sent;
-use crate::report::{Astray, Behind, Remote, Report, Sender, TileReport};
+use crate::report::{Astray, Behind, Remote, Report, Sender, SetBack, TileReport, Unasked};
 use crate::show::tile_name;
 use crate::web::{Edge, Node, Rank, Root, Web};
 
@@ -80,7 +80,7 @@ pub(crate) struct Standpoint {
 
 impl Would {
     /// Whether the command writes a word of a tile.
-    fn writes(&self, noc: (u8, u8), addr: u32) -> bool {
+    pub(crate) fn writes(&self, noc: (u8, u8), addr: u32) -> bool {
         let Pending { core, pc, noc: via, control, coordinate, .. } = self.pending;
         let addr_too = u64::from(self.pending.addr);
         let sent =
@@ -161,9 +161,14 @@ impl Step {
         }
     }
 
+    /// Tile and agent.
+    pub(crate) fn who(&self) -> String {
+        format!("{} {}", tile_name(self.tile, self.noc), self.agent)
+    }
+
     pub(crate) fn sentence(&self) -> String {
         let place = self.place().map_or_else(String::new, |place| format!(" in {place}"));
-        format!("{} {} {}{place}", tile_name(self.tile, self.noc), self.agent, self.text)
+        format!("{} {}{place}", self.who(), self.text)
     }
 }
 
@@ -204,13 +209,10 @@ fn weave(all: &[Standpoint], evidence: &Evidence) -> Web {
         let mut edges = suppliers(all, node.at, addr, &node_of);
         let behind = remote.map(|remote| behind(all, node.at, addr, remote)).unwrap_or_default();
         if !behind.is_empty() {
-            // Who is as far as the others has done his part for now.
-            let is_behind = |edge: &Edge| {
-                let tile = all[web.0[edge.to].at.0].tile.tile;
-                behind.iter().any(|behind| behind.tile == tile)
-            };
-            edges.retain(is_behind);
-            edges.iter_mut().for_each(|edge| edge.known = true);
+            edges = laggards(edges, &behind, |edge| all[web.0[edge.to].at.0].tile.tile);
+        } else if edges.is_empty() {
+            edges =
+                remote.map_or_else(Vec::new, |remote| owed(all, node.at, (addr, remote), &node_of));
         }
         let missed = remote.and_then(missed);
         let is_sure = missed.and_then(|sender| sender.astray).is_some_and(Astray::is_sure);
@@ -244,6 +246,17 @@ fn weave(all: &[Standpoint], evidence: &Evidence) -> Web {
         (node.rank, node.to) = (rank, to);
     }
     web
+}
+
+/// Of those who would raise a word the ones who are behind: who is as far as the others has done his part for now.
+fn laggards(
+    mut edges: Vec<Edge>,
+    behind: &[&Behind],
+    tile: impl Fn(&Edge) -> (u8, u8),
+) -> Vec<Edge> {
+    edges.retain(|edge| behind.iter().any(|behind| behind.tile == tile(edge)));
+    edges.iter_mut().for_each(|edge| edge.known = true);
+    edges
 }
 
 /// Whether who sent something waits for the answers to it: what stands behind that wait is another round.
@@ -294,6 +307,37 @@ pub(crate) fn behind<'a>(
     if is_all { remote.behind.iter().collect() } else { Vec::new() }
 }
 
+/// Who waits for an answer that it has not asked for, if that is all that a wait lacks.
+pub(crate) fn unasked<'a>(
+    all: &[Standpoint],
+    (at, wait): (usize, usize),
+    addr: u32,
+    remote: &'a Remote,
+) -> &'a [Unasked] {
+    let load = all[at].hung.waits[wait].reads.iter().find(|load| load.addr == addr);
+    let Some((wanted, load)) = all[at].links()[wait].target.zip(load) else { return &[] };
+    let lacks = wanted.saturating_sub(load.value);
+    if (1..=remote.unasked.len()).contains(&(lacks as usize)) { &remote.unasked } else { &[] }
+}
+
+/// Who has set a word back after its last wait in the same place, which was for less than what it waits for now.
+pub(crate) fn set_back<'a>(
+    all: &[Standpoint],
+    (at, wait): (usize, usize),
+    addr: u32,
+    remote: &'a Remote,
+) -> Option<(&'a SetBack, u32)> {
+    let own = &all[at].hung.waits[wait];
+    let wanted = all[at].links()[wait].target?;
+    let load = own.reads.iter().find(|load| load.addr == addr)?;
+    let is_it = |back: &&SetBack| {
+        (&*back.core, back.pc) == (&*own.agent.to_string(), load.pc)
+            && back.value < wanted
+            && load.value < wanted
+    };
+    remote.set_back.iter().find(is_it).map(|back| (back, wanted))
+}
+
 /// Who would write a word behind a wait of its own.
 fn suppliers(
     all: &[Standpoint],
@@ -325,6 +369,30 @@ fn suppliers(
     edges
 }
 
+/// Who runs what the writers of a word run, has not written it, and waits: what others have done is still before him.
+/// Only if no more than that is missing: in a chain each has a word of its own.
+fn owed(
+    all: &[Standpoint],
+    (at, wait): (usize, usize),
+    (addr, remote): (u32, &Remote),
+    node_of: &impl Fn(usize, usize) -> Option<usize>,
+) -> Vec<Edge> {
+    let load = all[at].hung.waits[wait].reads.iter().find(|load| load.addr == addr);
+    let Some((wanted, load)) = all[at].links()[wait].target.zip(load) else { return Vec::new() };
+    let mut edges: Vec<Edge> = Vec::new();
+    for silent in &remote.silent {
+        let Some(tile) = all.iter().position(|other| other.tile.tile == *silent) else { continue };
+        if let Some(to) = all[tile].root().and_then(|root| node_of(tile, root)) {
+            let what =
+                format!("what {} has not come to: others that run the same have", all[tile].name());
+            edges.push(Edge { to, known: true, what });
+        }
+    }
+    let each = remote.even.map_or(0, |tiles| u64::from(load.value) / tiles.max(1));
+    let in_all = u64::from(load.value) + each * edges.len() as u64;
+    if in_all <= u64::from(wanted) { edges } else { Vec::new() }
+}
+
 /// Who has written a word before, and waits now.
 fn writers(
     all: &[Standpoint],
@@ -352,6 +420,7 @@ fn writers(
 pub(crate) fn find(report: &mut Report, evidence: &Evidence) {
     let web = weave(&report.standpoints, evidence);
     let root = web.root();
+    report.root = root.as_ref().map(|root| web.0[root.node].at);
     if let Some(root) = &root {
         report.cause = tell(&report.standpoints, &web, root, evidence);
     }
@@ -391,7 +460,7 @@ fn tell(all: &[Standpoint], web: &Web, root: &Root, evidence: &Evidence) -> Caus
 }
 
 /// What two tiles have in common that stand in the same way: per agent, the pc and whether it is stuck.
-fn posture(own: &Standpoint) -> Vec<(AgentId, Option<u32>, bool)> {
+pub(crate) fn posture(own: &Standpoint) -> Vec<(AgentId, Option<u32>, bool)> {
     own.hung.waits.iter().map(|wait| (wait.agent, wait.pc, wait.stuck)).collect()
 }
 

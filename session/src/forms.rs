@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use observe::why::{DRAWINGS, hazards};
 use serde_json::{Value, json};
 
 use crate::report::{Report, Sender, TileReport};
@@ -107,7 +108,7 @@ impl Report {
     pub fn html(&self) -> String {
         let class = self.cause.hazard;
         let class = class.map(|hazard| format!("[{}]: {}", hazard.id, hazard.name));
-        let mut page = String::from(HEAD);
+        let mut page = head("tilescope: why the chip hangs");
         let _ = write!(
             page,
             "<h1>{}{}</h1><p class=lead>{}</p><p>found at cycle {}; {}</p>{}{}",
@@ -120,20 +121,26 @@ impl Report {
             self.map()
         );
         page.push_str(SCRIPT);
+        self.picture(&mut page);
         let story = self.cause.to_string();
         if !story.is_empty() {
-            let _ = write!(page, "<pre>{}</pre>", escape(story.trim()));
+            let _ = write!(
+                page,
+                "<details><summary>the same as text</summary><pre>{}</pre></details>",
+                escape(story.trim())
+            );
         }
         for (index, tile) in self.tiles.iter().enumerate() {
             let open = if index == 0 { " open" } else { "" };
             let _ = write!(
                 page,
-                "<details id=\"t{}-{}\"{open}><summary>{}: {}</summary>{}<pre>{}</pre></details>",
+                "<details id=\"t{}-{}\"{open}><summary>{}: {}</summary>{}{}<pre>{}</pre></details>",
                 tile.tile.0,
                 tile.tile.1,
                 place(tile),
                 escape(&tile.explanation.headline),
                 facts(tile),
+                tile.explanation.drawings(),
                 escape(told(tile).trim())
             );
         }
@@ -144,6 +151,36 @@ impl Report {
         }
         page.push_str("</body></html>\n");
         page
+    }
+
+    /// The waits of the cause across tiles as a row of boxes, each with what it needs of the next; of a circle the
+    /// first once more.
+    fn picture(&self, page: &mut String) {
+        let cause = &self.cause;
+        let steps = if cause.circle { &cause.ring } else { &cause.chain };
+        if steps.len() < 2 {
+            return;
+        }
+        page.push_str("<h2>Who waits for whom, over the chip</h2>\n<ol class=story>");
+        for (at, step) in steps.iter().enumerate() {
+            let ((x, y), is_root) = (step.tile, cause.circle || at + 1 == steps.len());
+            let place = step.place().unwrap_or_default();
+            let since =
+                step.since.map_or_else(String::new, |since| format!("since cycle {since} "));
+            let _ = write!(
+                page,
+                "<li><div{}><a href=\"#t{x}-{y}\"><b>tile ({x}, {y}) {}</b></a> {}<br><small>{since}in {}</small></div>",
+                if is_root { " class=first" } else { "" },
+                escape(&step.agent),
+                escape(&step.text),
+                escape(&place)
+            );
+            if let Some(needs) = &step.needs {
+                let _ = write!(page, "<p>&#8595; {}</p>", escape(needs));
+            }
+            page.push_str("</li>");
+        }
+        page.push_str("</ol>\n");
     }
 
     /// The grid of workers, as large as the tiles that are spoken of need it.
@@ -167,9 +204,12 @@ impl Report {
         text
     }
 
-    /// Who has sent elsewhere what a tile waits for, and that tile.
+    /// Who has sent elsewhere what the tile with the cause waits for, and that tile, if that is what went wrong.
     fn astray(&self) -> impl Iterator<Item = (&Sender, (u8, u8))> {
-        self.tiles.iter().flat_map(|tile| {
+        let astray = [hazards::D1, hazards::D2, hazards::D3];
+        let is_told =
+            self.cause.hazard.is_some_and(|cause| astray.iter().any(|one| one.id == cause.id));
+        self.tiles.iter().take(usize::from(is_told)).flat_map(|tile| {
             let senders = tile.remote.iter().flat_map(|remote| &remote.elsewhere);
             senders.map(|sender| (sender, tile.tile))
         })
@@ -217,7 +257,8 @@ impl Report {
                 let class = if index == 0 && tile.tile == at { "cause" } else { "stuck" };
                 let title = escape(&tile.explanation.headline);
                 let (x, y) = tile.tile;
-                let class = if self.sent_astray(at).is_some() { "sent" } else { class };
+                let is_sent = class != "cause" && self.sent_astray(at).is_some();
+                let class = if is_sent { "sent" } else { class };
                 format!(
                     "<td class={class} title=\"{title}\"><a href=\"#t{x}-{y}\">{}</a></td>",
                     tile.explanation.hazard.map_or("!", |hazard| hazard.id)
@@ -294,17 +335,24 @@ const SCRIPT: &str = "<script>addEventListener('hashchange',()=>{\
 const t=document.getElementById(location.hash.slice(1));if(t)t.open=true})</script>";
 
 /// How a page begins.
-pub(crate) const HEAD: &str = "<!doctype html><html lang=en><head><meta charset=utf-8>\
-<meta name=viewport content=\"width=device-width,initial-scale=1\">\
-<title>tilescope: why the chip hangs</title><style>\
-:root{color-scheme:light dark;--back:#fff;--text:#1a1a1a;--pre:#f6f6f6;--line:#bbb;--dim:#666;\
---stuck:#ffcc80;--busy:#c8e6c9;--sent:#d1b3e6;--done:#dcdcdc}\
-@media(prefers-color-scheme:dark){:root{--back:#15181c;--text:#e4e6e8;--pre:#1f2429;--line:#4a5158;\
---dim:#9aa2aa;--stuck:#7a4b00;--busy:#1e4d2b;--sent:#553371;--done:#3c4248}}\
+pub(crate) fn head(title: &str) -> String {
+    format!(
+        "<!doctype html><html lang=en><head><meta charset=utf-8>\
+         <meta name=viewport content=\"width=device-width,initial-scale=1\"><title>{}</title>\
+         <style>{DRAWINGS}{STYLE}</style></head><body>\n",
+        escape(title)
+    )
+}
+
+/// What pages of a chip are made of besides drawings of its tiles.
+const STYLE: &str = "\
+:root{--pre:#f6f6f6;--stuck:#ffcc80;--busy:#c8e6c9;--sent:#d1b3e6;--done:#dcdcdc}\
+@media(prefers-color-scheme:dark){:root{--pre:#1f2429;\
+--stuck:#7a4b00;--busy:#1e4d2b;--sent:#553371;--done:#3c4248}}\
 body{font:14px/1.45 system-ui,sans-serif;margin:2em auto;padding:0 1.2em;max-width:76em;\
 background:var(--back);color:var(--text)}\
-h1{font-size:1.5em;margin:0 0 .4em}.lead{font-size:1.15em;overflow-wrap:anywhere}\
-pre{background:var(--pre);padding:1em;overflow-x:auto;font-size:13px}\
+h1{font-size:1.5em;margin:0 0 .4em}.lead{font-size:1.15em}h1,p,li{overflow-wrap:anywhere}\
+pre{background:var(--pre);padding:1em;white-space:pre-wrap;overflow-wrap:anywhere;font-size:13px}\
 .map{display:block;overflow-x:auto;border-spacing:2px;margin:1em 0}\
 .map td{min-width:2.4em;height:2em;text-align:center;border:1px solid var(--line);font-size:11px;padding:0}\
 .map th{font-weight:normal;color:var(--dim);font-size:11px}\
@@ -312,6 +360,9 @@ pre{background:var(--pre);padding:1em;overflow-x:auto;font-size:13px}\
 .stuck{background:var(--stuck)}.busy{background:var(--busy)}.sent{background:var(--sent)}.done{background:var(--done)}\
 .cause{background:#c62828;color:#fff}\
 .legend span{padding:0 .5em;border:1px solid var(--line);white-space:nowrap}\
-.legend{line-height:1.9}summary{cursor:pointer;font-weight:600;margin-top:.6em;overflow-wrap:anywhere}\
-@media(max-width:40em){body{margin:1em 0}pre{font-size:12px;padding:.7em}}\
-</style></head><body>\n";
+.story{list-style:none;padding:0;max-width:60em}.story div{border:1px solid var(--edge);background:var(--box);\
+border-radius:5px;padding:.4em .8em}\
+.story .first{background:var(--root);border-color:var(--bad)}.story a{color:inherit}\
+.story p{margin:.3em .8em;font-size:.9em;color:var(--dim)}\
+.legend{line-height:1.9}body>details>summary{font-weight:600;margin-top:.6em;overflow-wrap:anywhere}\
+@media(max-width:40em){body{margin:1em 0}pre{font-size:12px;padding:.7em}}";

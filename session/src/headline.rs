@@ -4,8 +4,8 @@ use observe::why::hazards::{self, Hazard};
 use observe::why::{Cell, Pair, Standing};
 use sim_core::AgentId;
 
-use crate::cause::{Evidence, Standpoint, Step, behind, few};
-use crate::report::{Astray, Behind, Remote, Sender};
+use crate::cause::{Evidence, Standpoint, Step, behind, few, set_back, unasked};
+use crate::report::{Astray, Behind, Remote, Sender, SetBack, Stale, Unasked};
 use crate::show::tile_name;
 use crate::web::{Rank, Root, Web};
 
@@ -26,9 +26,11 @@ pub(super) fn hazard(
     let local = own.tile.explanation.hazard;
     let is_unfinished = |behind: &Behind| !behind.finished;
     if local.is_none() && !root.circle.is_empty() {
-        return late(all, web, root, evidence)
-            .filter(|(one, ..)| is_unfinished(one))
-            .map(|_| hazards::D6);
+        return match late(all, web, root, evidence) {
+            Some((one, ..)) => is_unfinished(one).then_some(hazards::D6),
+            None if gone_back(all, web, root, evidence).is_some() => Some(hazards::A15),
+            None => left_out(all, web, root, evidence).map(|_| hazards::D7),
+        };
     }
     let remote = own.remote(wait).filter(|_| local.is_none());
     let remote = remote.and_then(|addr| evidence.remotes.get(&(own.tile.tile, addr)));
@@ -40,8 +42,12 @@ pub(super) fn hazard(
         _ if behind(all, node.at, remote.addr, remote).into_iter().any(is_unfinished) => {
             Some(hazards::D6)
         }
+        _ if set_back(all, node.at, remote.addr, remote).is_some() => Some(hazards::A15),
+        _ if !unasked(all, node.at, remote.addr, remote).is_empty() => Some(hazards::D7),
+        _ if !remote.stale.is_empty() => Some(hazards::A15),
         _ if remote.arrived.iter().any(|sender| sender.finished) => Some(hazards::D4),
-        _ => (!remote.unheard.is_empty()).then_some(hazards::D5),
+        _ if !remote.unheard.is_empty() => Some(hazards::D5),
+        _ => (!remote.quit.is_empty()).then_some(hazards::D4),
     }
 }
 
@@ -62,8 +68,10 @@ pub(super) fn headline(
         [first, rest @ ..] if rest.iter().any(|tile| tile != first) => {
             let waits = ring.iter().take(RING_TOLD.min(ring.len() - 1)).map(Step::sentence);
             let waits = waits.collect::<Vec<_>>().join("; ");
-            let late = late(all, web, root, evidence)
-                .map_or_else(String::new, |late| lagging(late) + "; ");
+            let late = late(all, web, root, evidence).map(lagging);
+            let late = late.or_else(|| gone_back(all, web, root, evidence));
+            let late = late.or_else(|| left_out(all, web, root, evidence).map(not_given));
+            let late = late.map_or_else(String::new, |late| late + "; ");
             return format!("{late}a circle: {}: {waits}", tiles.join(" waits for "));
         }
         _ => return format!("a circle within {}: {}", tiles[0], step.sentence()),
@@ -83,7 +91,7 @@ pub(super) fn headline(
     if let Some(remote) = remote {
         let told = match node.rank {
             Rank::Lost if own.links()[wait].standing == Standing::Lost => {
-                overwritten(own).or_else(|| overshot(remote))
+                overwritten(own).or_else(|| stale(remote)).or_else(|| overshot(remote))
             }
             Rank::Suspect if let Some(few) = few(all, node.at, addr, remote) => {
                 Some(all_did(few, remote))
@@ -91,8 +99,12 @@ pub(super) fn headline(
             Rank::Lost | Rank::Suspect => missed(remote).map(astray),
             _ => late(all, web, root, evidence)
                 .map(lagging)
+                .or_else(|| gone_back(all, web, root, evidence))
+                .or_else(|| left_out(all, web, root, evidence).map(not_given))
+                .or_else(|| stale(remote))
                 .or_else(|| returned(remote))
-                .or_else(|| remote.unheard.last().map(unheard)),
+                .or_else(|| remote.unheard.last().map(unheard))
+                .or_else(|| remote.quit.first().map(|quit| has_quit(quit, remote))),
         };
         if let Some(told) = told {
             return format!("{told}; {}", step.sentence());
@@ -165,6 +177,55 @@ fn late<'a>(
     })
 }
 
+/// Of those that the root waits for, or that somebody in its circle does, who has not given the credit for the answer
+/// that it waits for. With how many more there are, and the word.
+fn left_out<'a>(
+    all: &[Standpoint],
+    web: &Web,
+    root: &Root,
+    evidence: &'a Evidence,
+) -> Option<(&'a Unasked, usize, &'a str)> {
+    [root.node].iter().chain(&root.circle).find_map(|node| {
+        let at = web.0[*node].at;
+        let own = &all[at.0];
+        let addr = own.remote(at.1)?;
+        let remote = evidence.remotes.get(&(own.tile.tile, addr))?;
+        let unasked = unasked(all, at, addr, remote);
+        Some((unasked.first()?, unasked.len() - 1, &remote.word[..]))
+    })
+}
+
+/// Of the root, and of those in its circle, who has set the word back that it waits for, and waits for more than it did
+/// before.
+fn gone_back(all: &[Standpoint], web: &Web, root: &Root, evidence: &Evidence) -> Option<String> {
+    [root.node].iter().chain(&root.circle).find_map(|node| {
+        let at = web.0[*node].at;
+        let own = &all[at.0];
+        let addr = own.remote(at.1)?;
+        let remote = evidence.remotes.get(&(own.tile.tile, addr))?;
+        let (back, wanted) = set_back(all, at, addr, remote)?;
+        let SetBack { value, place, .. } = back;
+        Some(format!(
+            "{} sets {} back in {place}, and waits for {wanted} where it waited for {value} before",
+            own.step(at.1).who(),
+            remote.word
+        ))
+    })
+}
+
+fn not_given((unasked, more, word): (&Unasked, usize, &str)) -> String {
+    let Unasked { tile, noc, count, answers, core, place } = unasked;
+    let so_do = match more {
+        0 => String::new(),
+        more => format!(" (so {} {more} more)", if more == 1 { "does" } else { "do" }),
+    };
+    format!(
+        "{} {core} waits for another answer and has not raised {word} for it{so_do}: {count} x in {place}, \
+         {answers} answered",
+        tile_name(*tile, *noc)
+    )
+}
+
 fn lagging((behind, more, word): Late<'_>) -> String {
     let Behind { tile, noc, count, others, core, place, finished } = behind;
     let tile = tile_name(*tile, *noc);
@@ -227,6 +288,22 @@ pub(super) fn missed(remote: &Remote) -> Option<&Sender> {
     remote.elsewhere.iter().find(says)
 }
 
+/// Who has returned and sent nothing of the kind.
+fn has_quit(quit: &Behind, remote: &Remote) -> String {
+    let so_do = match remote.quit.len() - 1 {
+        0 => String::new(),
+        1 => " (so has 1 more)".to_owned(),
+        more => format!(" (so have {more} more)"),
+    };
+    format!(
+        "the kernel of {} has returned and never raised {} of any tile{so_do}, others that run the same have, {} in {}",
+        tile_name(quit.tile, quit.noc),
+        remote.word,
+        quit.core,
+        quit.place
+    )
+}
+
 /// What was sent to a tile on which nothing runs.
 fn unheard(sender: &Sender) -> String {
     format!("{}: {} x {}, on which no core runs", place(sender), sender.count, sender.what)
@@ -240,6 +317,17 @@ fn overshot(remote: &Remote) -> Option<String> {
         .map(|sender| format!("{} ({} x)", place(sender), sender.count))
         .collect();
     (!senders.is_empty()).then(|| format!("{} was raised by {}", remote.word, senders.join(", ")))
+}
+
+/// Who has written, and went on with an old count before.
+fn stale(remote: &Remote) -> Option<String> {
+    let Stale { tile, noc, core, word, value, first, again, .. } = remote.stale.last()?;
+    let place = if first == again { String::new() } else { format!(" in {first}") };
+    Some(format!(
+        "{} {core} did not wait in {again}: {word} was {value} as at the end of its wait before{place}, and nobody has \
+         set it back",
+        tile_name(*tile, *noc)
+    ))
 }
 
 /// Who has written, and has finished.

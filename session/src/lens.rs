@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use observe::why::{Finding, Looks, Loops};
+use observe::why::{CountWaits, Finding, Looks, Loops};
 use observe::{Ledger, Resource, Way};
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Cycle, Event, Jump, Observer, Retire, Stamp};
@@ -65,6 +65,11 @@ const INCLUDES_SOURCE: u32 = 1 << 17;
 /// Its type: 0 read, 1 atomic, 2 write `[isa-bh: NoC/MemoryMap.md]`.
 const TYPE: u32 = 3;
 
+/// Whether a request with that NOC_CTRL is an atomic.
+pub(crate) const fn is_atomic(control: u32) -> bool {
+    control & TYPE == 1
+}
+
 /// Where a request goes, as software has written it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Target {
@@ -103,7 +108,7 @@ impl Sent {
     /// Whether it is an atomic.
     #[must_use]
     pub const fn is_atomic(&self) -> bool {
-        self.control & TYPE == 1
+        is_atomic(self.control)
     }
 
     /// Whether it goes to a rectangle of tiles.
@@ -182,6 +187,7 @@ pub struct Lens {
     /// The last requests of any kind and size.
     last: VecDeque<Sent>,
     go: Go,
+    counts: Option<Box<CountWaits>>,
     checks: Option<Box<LaunchChecks>>,
 }
 
@@ -202,6 +208,7 @@ impl Lens {
             served: VecDeque::new(),
             last: VecDeque::new(),
             go: Go::new(),
+            counts: None,
             checks: None,
         }
     }
@@ -223,6 +230,17 @@ impl Lens {
             let writers = history.agents(Way::Give);
             writers.iter().any(|agent| matches!(agent, AgentId::Core(_))).then_some(addr)
         })
+    }
+
+    /// Looks at waits for these words too, which others raise: by byte address.
+    #[must_use]
+    pub fn with_counts(self, words: Vec<u32>) -> Self {
+        Self { counts: Some(Box::new(CountWaits::new(words))), ..self }
+    }
+
+    /// Its waits for words that others raise, if they were watched.
+    pub(crate) fn counts(&self) -> Option<&CountWaits> {
+        self.counts.as_deref()
     }
 
     /// Looks for contract violations too.
@@ -282,11 +300,17 @@ impl Observer for Lens {
             if let Some(books) = &mut self.books {
                 books.ledger = Ledger::new(books.around.clone());
             }
+            if let Some(counts) = &mut self.counts {
+                counts.begin();
+            }
         }
         if let Some(books) = &mut self.books {
             books.ledger.event(stamp, event);
             books.loops.event(stamp, event);
             books.looks.event(stamp, event);
+        }
+        if let Some(counts) = &mut self.counts {
+            counts.event(stamp, event);
         }
         if let Some(checks) = &mut self.checks {
             checks.event(stamp, event);
@@ -296,7 +320,7 @@ impl Observer for Lens {
     fn wants_retires(&self, core: CoreId) -> bool {
         let wants =
             |books: &TileBooks| books.loops.wants_retires(core) || books.looks.wants_retires(core);
-        self.books.as_deref().is_some_and(wants)
+        self.counts.is_some() || self.books.as_deref().is_some_and(wants)
     }
 
     fn retires(&mut self, core: CoreId, retires: &[Retire]) {
@@ -304,12 +328,18 @@ impl Observer for Lens {
             books.loops.retires(core, retires);
             books.looks.retires(core, retires);
         }
+        if let Some(counts) = &mut self.counts {
+            counts.retires(core, retires);
+        }
     }
 
     fn retire(&mut self, core: CoreId, retire: &Retire) {
         if let Some(books) = &mut self.books {
             books.loops.retire(core, retire);
             books.looks.retire(core, retire);
+        }
+        if let Some(counts) = &mut self.counts {
+            counts.retire(core, retire);
         }
     }
 
@@ -329,6 +359,9 @@ impl Observer for Lens {
             books.loops.parked(core, span);
             books.looks.parked(core, span);
         }
+        if let Some(counts) = &mut self.counts {
+            counts.parked(core, span);
+        }
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {
@@ -336,6 +369,7 @@ impl Observer for Lens {
         if let Some(books) = &self.books {
             ranges.extend(books.ledger.observed_l1());
         }
+        ranges.extend(self.counts.iter().flat_map(|counts| counts.observed_l1()));
         ranges.extend(self.checks.iter().flat_map(|checks| checks.observed_l1()));
         ranges
     }

@@ -35,6 +35,7 @@ pub mod second;
 pub mod selection;
 mod show;
 pub mod stalls;
+mod suppose;
 pub mod survey;
 mod traffic;
 pub mod watch;

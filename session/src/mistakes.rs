@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sim_core::Observer;
 use symbols::catalog::Catalog;
 
-use crate::forms::{HEAD, escape};
+use crate::forms::{escape, head};
 use crate::names::read_names;
 use crate::report::{Report, TileView};
 
@@ -107,7 +107,10 @@ impl Told<'_> {
                 let with = format!("<h2>Guest errors</h2>{list}</body>");
                 report.html().replacen("</body>", &with, 1)
             }
-            None => format!("{HEAD}<h1>{VERDICT}</h1>{list}</body></html>\n"),
+            None => {
+                let head = head("tilescope: guest errors");
+                format!("{head}<h1>{VERDICT}</h1>{list}</body></html>\n")
+            }
         }
     }
 }

@@ -149,6 +149,58 @@ pub struct Behind {
     pub finished: bool,
 }
 
+/// A tile that waits for an answer to what it has not sent.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Unasked {
+    /// The tile, as the vendor's runtime counts workers.
+    pub tile: (u8, u8),
+    /// Translated NoC coordinates.
+    pub noc: (u8, u8),
+    /// How often it has sent.
+    pub count: u64,
+    /// How often it was answered, the last time after the last of those.
+    pub answers: u64,
+    /// The core, and where it sends.
+    pub core: String,
+    /// Function, file and line, or the pc.
+    pub place: String,
+}
+
+/// A tile that took what had ended one wait for the end of the next one.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Stale {
+    /// The tile, as the vendor's runtime counts workers.
+    pub tile: (u8, u8),
+    /// Translated NoC coordinates.
+    pub noc: (u8, u8),
+    /// The core.
+    pub core: String,
+    /// The word that it waited for, by name.
+    pub word: String,
+    /// What it was waited for to be, and was.
+    pub value: u32,
+    /// Where the first wait ended: function, file and line, or the pc.
+    pub first: String,
+    /// Where the second one was over at once.
+    pub again: String,
+    /// When.
+    pub cycle: u64,
+}
+
+/// A core that has set a word back after it waited for it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct SetBack {
+    /// The core.
+    pub core: String,
+    /// What it had waited for the word to be.
+    pub value: u32,
+    /// The load of that wait.
+    #[serde(skip)]
+    pub(crate) pc: u32,
+    /// Where it set the word back: function, file and line, or the pc.
+    pub place: String,
+}
+
 /// The word that a tile waits for and that others write.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Remote {
@@ -165,6 +217,15 @@ pub struct Remote {
     pub silent: Vec<(u8, u8)>,
     /// Tiles that run what other senders run, and have sent less often.
     pub behind: Vec<Behind>,
+    /// Tiles that have finished and written no such word of any tile, while others that run the same have, if
+    /// nobody has written this one.
+    pub quit: Vec<Behind>,
+    /// Tiles that have written it, were answered by this one, and wait for another answer.
+    pub unasked: Vec<Unasked>,
+    /// Of those who have written it: who went on with an old count.
+    pub stale: Vec<Stale>,
+    /// Cores of this tile that have set it back after their last wait for it.
+    pub set_back: Vec<SetBack>,
     /// What this tile has sent itself to tiles on which no core runs.
     pub unheard: Vec<Sender>,
     /// How many have written it, if all of them as often as each other.
@@ -217,6 +278,9 @@ pub struct Report {
     /// Every tile on which somebody is stuck, in the order of their numbers.
     #[serde(skip)]
     pub(crate) standpoints: Vec<Standpoint>,
+    /// The wait that is the root: indices of its tile among those, and of the wait there.
+    #[serde(skip)]
+    pub(crate) root: Option<(usize, usize)>,
 }
 
 /// How a tile is used, in a word.
@@ -324,6 +388,7 @@ pub fn report<O: Kept + Send + 'static>(
         tiles: Vec::new(),
         bystanders,
         standpoints,
+        root: None,
     };
     cause::find(&mut report, &Evidence::default());
     report
@@ -373,7 +438,7 @@ fn standpoint<O: Kept>(tile: &Tile<O>, hung: HungTile, hang: &Hang, view: TileVi
     Standpoint { hung, tile: report, would }
 }
 
-fn explain_tile<O: Kept>(
+pub(crate) fn explain_tile<O: Kept>(
     tile: &Tile<O>,
     hung: &HungTile,
     hang: &Hang,

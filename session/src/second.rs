@@ -22,7 +22,8 @@ use crate::lens::Lens;
 use crate::names::read_names;
 use crate::report::{Report, TileView, report};
 use crate::selection::Selection;
-use crate::survey::{Looked, Survey, TileSeen, look};
+use crate::suppose::what_if;
+use crate::survey::{Counts, Looked, Survey, TileSeen, look};
 use crate::traffic::Traffic;
 
 /// Calls of a wait after which the chip is looked at.
@@ -73,6 +74,8 @@ struct Wait {
     stood: Option<Cycle>,
 }
 
+/// Tiles that do not hang and whose waits for counts are looked at: they cost a log of executed instructions.
+const COUNTING: usize = 8;
 /// Words of a wait that are remembered.
 const WORDS: usize = 1024;
 
@@ -233,13 +236,13 @@ pub fn why_of<H: Host>(
     catalog: &Arc<Catalog>,
     looked: &Looked,
 ) -> Result<Answer, SessionError> {
-    let Looked { survey, found, answer } = looked;
+    let Looked { survey, counts, found, answer } = looked;
     let (found, mut answer) = (found.as_ref(), answer.clone());
     let chosen: Vec<TileSeen> = survey.chosen(&question.tiles).cloned().collect();
     if found.is_none() && chosen.is_empty() {
         return Ok(answer);
     }
-    let mut stage = second_run(host, question, survey, found, catalog);
+    let mut stage = second_run(host, question, (survey, counts), found, catalog);
     let last = found.map_or(survey.last_call, |found| found.index);
     while let Some(played) = stage.step()? {
         if played.index == last {
@@ -266,7 +269,7 @@ pub fn why_of<H: Host>(
 fn second_run<'h, H: Host>(
     host: &'h H,
     question: &Question,
-    survey: &Survey,
+    (survey, counts): (&Survey, &Counts),
     found: Option<&Found>,
     catalog: &Arc<Catalog>,
 ) -> Stage<H::Play<'h>, Eye<Lens>> {
@@ -275,17 +278,25 @@ fn second_run<'h, H: Host>(
         hung.map(|tile| (tile.place.worker(), polled(tile))).collect();
     let checked: BTreeSet<(u8, u8)> =
         survey.chosen(&question.tiles).map(|tile| tile.worker).collect();
-    let known =
-        Arc::new((polls, checked, question.suppressed.clone(), Arc::clone(&survey.workers)));
+    let (stuck, others): (Vec<_>, Vec<_>) =
+        counts.iter().partition(|(worker, _)| polls.contains_key(*worker));
+    let others = others.into_iter().take(if found.is_some() { COUNTING } else { 0 });
+    let counts: Counts =
+        stuck.into_iter().chain(others).map(|(worker, words)| (*worker, words.clone())).collect();
+    let workers = Arc::clone(&survey.workers);
+    let known = Arc::new((polls, checked, counts, question.suppressed.clone(), workers));
     let (config, catalog) = (survey.config, Arc::clone(catalog));
     Stage::new(host.play(), move || {
         let (known, catalog) = (Arc::clone(&known), Arc::clone(&catalog));
         Chip::watched(config, move |tile: TensixTile| {
-            let (polls, checked, suppressed, workers) = &*known;
+            let (polls, checked, counts, suppressed, workers) = &*known;
             let mut lens = match polls.get(&tile.worker()) {
                 Some(polls) => Lens::new(Some(polls.words.clone())).with_loads(polls.loads.clone()),
                 None => Lens::new(None),
             };
+            if let Some(words) = counts.get(&tile.worker()) {
+                lens = lens.with_counts(words.clone());
+            }
             if checked.contains(&tile.worker()) {
                 let own = (tile.logical.x, tile.logical.y);
                 let workers = Arc::clone(workers);
@@ -321,5 +332,131 @@ fn tell(chip: &mut Chip<Eye<Lens>>, found: &Found, catalog: &Catalog, only_polls
     };
     let mut told = report(chip, &hang, view);
     traffic.tell(chip, &hang, &mut told);
+    what_if(chip, &hang, &names, &mut told);
     told
+}
+
+#[cfg(test)]
+mod tests {
+    use chip::{ChipConfig, ClockStep};
+    use isa::asm::{addi, bne, branch, j, li, lw, r, sw};
+
+    use super::*;
+
+    /// SOFT_RESET_0 and its value with BRISC and NCRISC released; the wall clock; where NCRISC starts
+    /// `[isa-bh: TensixTile/SoftReset.md]` `[spec: boot-and-sync 1.3]`.
+    const SOFT_RESET_0: u64 = 0xFFB1_21B0;
+    const BOTH_RUN: u32 = 0x7000;
+    const WALL_CLOCK: u32 = 0xFFB1_21F0;
+    const NCRISC_ENTRY: u64 = 0x1_2000;
+    /// What BRISC looks at every 300 cycles, what NCRISC waits for, and what the host polls.
+    const COMMAND: u32 = 0x3_0000;
+    const NEVER: u32 = 0x4_0000;
+    const DONE: u64 = 0x5_0000;
+    const AT: (u32, u32) = (1, 2);
+    const STEP: u32 = 64;
+
+    fn bytes(words: &[u32]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// Waits by the wall clock, looks for a command that never comes, and does so again.
+    fn clocked() -> Vec<u32> {
+        let mut words = [li(13, WALL_CLOCK), li(9, COMMAND), li(14, 300)].concat();
+        words.extend([lw(10, 13, 0), lw(11, 13, 0), r(0x20, 0, 11, 11, 10)]);
+        words.extend([branch(6, 11, 14, -8), lw(15, 9, 0), bne(15, 0, 8), j(-24)]);
+        words
+    }
+
+    /// Counts down in L1, then waits for a word that nobody writes.
+    fn works_first(rounds: u32) -> Vec<u32> {
+        let mut words = [li(5, NEVER), li(7, rounds)].concat();
+        words.extend([sw(7, 5, 0x100), addi(7, 7, -1), bne(7, 0, -8)]);
+        words.extend([lw(6, 5, 0), addi(0, 0, 0), branch(0, 6, 0, -8)]);
+        words
+    }
+
+    /// A host that starts both cores and polls so many times.
+    struct Polling {
+        rounds: u32,
+        polls: u64,
+    }
+
+    struct Under<'h> {
+        host: &'h Polling,
+        index: u64,
+    }
+
+    impl Host for Polling {
+        type Play<'h> = Under<'h>;
+
+        fn config(&self) -> Result<ChipConfig, SessionError> {
+            let clock = ClockStep::Cycles(STEP);
+            Ok(ChipConfig { clock, threads: 1, ..ChipConfig::default() })
+        }
+
+        fn play(&self) -> Under<'_> {
+            Under { host: self, index: 0 }
+        }
+
+        fn catalog(&self, _: &[PathBuf]) -> Catalog {
+            Catalog::from_items(Vec::new())
+        }
+    }
+
+    impl Play for Under<'_> {
+        fn step<O: Observer + Send + 'static>(
+            &mut self,
+            chip: &mut Chip<O>,
+        ) -> Result<Option<Played>, SessionError> {
+            let index = self.index;
+            self.index += 1;
+            let (x, y) = AT;
+            let what = match index {
+                0 => What::Init,
+                1 => {
+                    let ncrisc = bytes(&works_first(self.host.rounds));
+                    let parts = [(0, bytes(&clocked())), (NCRISC_ENTRY, ncrisc)];
+                    for (addr, bytes) in parts {
+                        chip.tile_write(x, y, addr, &bytes).expect("L1");
+                    }
+                    chip.tile_write(x, y, SOFT_RESET_0, &BOTH_RUN.to_le_bytes()).expect("reset");
+                    What::TileWrite { at: AT, addr: SOFT_RESET_0, size: 4 }
+                }
+                index if index > 2 * self.host.polls => return Ok(None),
+                index if index % 2 == 0 => {
+                    chip.clock(1);
+                    What::Clock { clocks: 1 }
+                }
+                _ => What::TileRead { at: AT, addr: DONE, size: 4 },
+            };
+            Ok(Some(Played { index, cycle: chip.now().0, what }))
+        }
+
+        fn is_open(&self) -> bool {
+            true
+        }
+    }
+
+    fn headline(rounds: u32, polls: u64) -> Option<String> {
+        let answer = why(&Polling { rounds, polls }, &Question::default()).expect("it plays");
+        answer.report.map(|report| report.cause.headline)
+    }
+
+    /// NCRISC hangs before the first look, or long after it. BRISC, which waits by the clock, is never stuck; that it
+    /// does nothing else is seen by comparing two looks.
+    #[test]
+    fn a_hang_that_closes_after_the_first_look_is_found() {
+        let waits = |headline: Option<String>| {
+            let headline = headline.expect("a hang");
+            assert!(headline.contains("NCRISC polls L1 word 0x40000"), "{headline}");
+        };
+        let first = LOOKS[0] * u64::from(STEP);
+        let second = LOOKS[1];
+        waits(headline(10, second));
+        let long = u32::try_from(first).expect("small") * 2;
+        waits(headline(long, second + 2 * LONG_REST / u64::from(STEP)));
+        // At the end NCRISC is still at work.
+        assert_eq!(headline(u32::MAX, second), None);
+    }
 }

@@ -73,6 +73,31 @@ impl fmt::Display for Remote {
                 behind.count, behind.others
             )?;
         }
+        if !self.quit.is_empty() {
+            let tiles: Vec<_> = self.quit.iter().map(|quit| quit.tile).collect();
+            writeln!(
+                f,
+                "have finished and raised it on no tile, as others that run the same have: {}",
+                list(&tiles)
+            )?;
+        }
+        if !self.unasked.is_empty() {
+            let tiles: Vec<_> = self.unasked.iter().map(|unasked| unasked.tile).collect();
+            writeln!(f, "were answered and wait for more without a new one: {}", list(&tiles))?;
+        }
+        for stale in &self.stale {
+            writeln!(
+                f,
+                "went on with an old count: tile {:?} {} in {}: {} was {} since its wait in {}, last at cycle {}",
+                stale.tile,
+                stale.core,
+                stale.again,
+                stale.word,
+                stale.value,
+                stale.first,
+                stale.cycle
+            )?;
+        }
         if !self.silent.is_empty() {
             writeln!(f, "run the same as those who wrote, and have not: {}", list(&self.silent))?;
         }

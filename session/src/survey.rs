@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use chip::{Chip, ChipConfig, Role, TensixTile};
 use replay::What;
+use sim_core::l1::L1_BYTES;
 use sim_core::sync::Mutex;
 use sim_core::{Cycle, Event, Observer, Stamp};
 use symbols::catalog::Catalog;
@@ -16,6 +17,7 @@ use symbols::tile_names::TileNames;
 
 use crate::eye::{Eye, Sink};
 use crate::host::{Host, SessionError, Stage};
+use crate::lens::is_atomic;
 use crate::mistakes;
 use crate::names::title;
 use crate::second::{Answer, Found, first_run};
@@ -23,6 +25,8 @@ use crate::selection::Selection;
 
 /// Different launches of a tile that are remembered by name.
 const TITLES: usize = 16;
+/// Words of a tile that others raise and that are remembered.
+const COUNTS: usize = 32;
 /// Mistakes that are remembered.
 const ERRORS: usize = 1000;
 
@@ -107,6 +111,8 @@ struct Doings {
     /// A core has left reset.
     runs: bool,
     titles: Vec<String>,
+    /// Words of L1 that atomics have come for, by byte address: the last ones.
+    counts: Vec<u32>,
 }
 
 type Book = Arc<Mutex<BTreeMap<u16, Doings>>>;
@@ -122,6 +128,19 @@ impl Observer for Scout {
     fn event(&mut self, _: Stamp, event: &Event) {
         if matches!(event, Event::Reset { asserted: false, .. }) {
             self.book.lock().entry(self.number).or_default().runs = true;
+        }
+        if let Event::NocServe { control, addr, .. } = *event
+            && is_atomic(control)
+            && let Some(addr) = u32::try_from(addr).ok().filter(|addr| *addr < L1_BYTES)
+        {
+            let mut book = self.book.lock();
+            let counts = &mut book.entry(self.number).or_default().counts;
+            if !counts.contains(&addr) {
+                if counts.len() == COUNTS {
+                    counts.remove(0);
+                }
+                counts.push(addr);
+            }
         }
     }
 }
@@ -147,8 +166,12 @@ struct Ended {
     call: u64,
     cycle: u64,
     tiles: Vec<TileSeen>,
+    counts: Counts,
     errors: Vec<String>,
 }
+
+/// Words of L1 that others raise, of each tile, as the vendor's runtime counts workers.
+pub(crate) type Counts = BTreeMap<(u8, u8), Vec<u32>>;
 
 fn ended<O: Observer + Send + 'static>(
     chip: &mut Chip<O>,
@@ -158,8 +181,12 @@ fn ended<O: Observer + Send + 'static>(
 ) -> Ended {
     let mut book = book.lock();
     let standing = chip.standing();
+    let mut counts = Counts::new();
     let tile = |hung: &chip::HungTile| {
         let doings = book.remove(&hung.number).unwrap_or_default();
+        if !doings.counts.is_empty() {
+            counts.insert(hung.place.worker(), doings.counts);
+        }
         TileSeen {
             number: hung.number,
             worker: hung.place.worker(),
@@ -171,7 +198,7 @@ fn ended<O: Observer + Send + 'static>(
     };
     let tiles = standing.tiles.iter().map(tile).collect();
     book.clear();
-    Ended { index, call, cycle: chip.now().0, tiles, errors: Vec::new() }
+    Ended { index, call, cycle: chip.now().0, tiles, counts, errors: Vec::new() }
 }
 
 /// Numbers of tiles by their coordinates.
@@ -199,6 +226,7 @@ pub fn survey<H: Host>(
 pub struct Looked {
     /// What it is.
     pub survey: Survey,
+    pub(crate) counts: Counts,
     pub(crate) found: Option<Found>,
     pub(crate) answer: Answer,
 }
@@ -257,7 +285,7 @@ pub fn look<H: Host>(
         let busy = sessions.iter().rposition(|one| one.tiles.iter().any(TileSeen::is_busy));
         busy.unwrap_or(sessions.len() - 1)
     };
-    let Ended { index, call, cycle, tiles, errors } = sessions.swap_remove(at);
+    let Ended { index, call, cycle, tiles, counts, errors } = sessions.swap_remove(at);
     let survey = Survey {
         config,
         session: index,
@@ -270,7 +298,7 @@ pub fn look<H: Host>(
         differences: answer.differences.clone(),
         errors,
     };
-    Ok(Looked { survey, found, answer })
+    Ok(Looked { survey, counts, found, answer })
 }
 
 /// Where names are found for a session.

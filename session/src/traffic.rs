@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chip::{Chip, Grid, Hang, HungTile, Role};
+use observe::why::CountWaits;
 use sim_core::{AgentId, CoreId, Observer, WaitReason, Width};
+use symbols::launch::Launch;
 use symbols::tile_names::TileNames;
 use tile::Tile;
 
 use crate::cause::{self, Evidence};
 use crate::lens::{Lens, NEAR, Sent, Served};
-use crate::report::{Astray, Behind, Remote, Report, Sender};
+use crate::report::{Astray, Behind, Remote, Report, Sender, SetBack, Stale, Unasked};
 
 /// Lines of each kind.
 const TOLD: usize = 6;
@@ -34,6 +36,8 @@ struct Station {
     last: Vec<Sent>,
     /// Words that cores of the tile write themselves, about those that they wait for.
     used: BTreeSet<u32>,
+    /// Its waits for words that others raise, if they were watched.
+    counts: Option<CountWaits>,
 }
 
 /// What all tiles have sent.
@@ -45,8 +49,16 @@ fn rectangle(grid: &Grid, sent: &Sent) -> String {
     format!("{} to {}", grid.name(sent.other_corner()), grid.name(sent.corner()))
 }
 
+/// A word of L1 as people call it.
+fn word_name(launch: Option<&Launch>, addr: u32) -> String {
+    launch.and_then(|launch| launch.semaphore(addr)).map_or_else(
+        || format!("L1 word {addr:#x}"),
+        |index| format!("semaphore {index} ({addr:#x})"),
+    )
+}
+
 /// What was sent, and to where.
-fn what(grid: &Grid, sent: &Sent) -> String {
+pub(crate) fn what(grid: &Grid, sent: &Sent) -> String {
     let receiver = grid.name(sent.corner());
     match (sent.is_multicast(), sent.is_read(), sent.is_atomic()) {
         (true, ..) => format!("multicast on NoC {} to {}", sent.noc, rectangle(grid, sent)),
@@ -59,7 +71,7 @@ fn what(grid: &Grid, sent: &Sent) -> String {
 impl Station {
     /// Kernels by core; equal on tiles that do the same.
     fn kernels(&self) -> Vec<Option<&str>> {
-        CoreId::ALL.iter().map(|core| self.names.kernel_name(*core)).collect()
+        CoreId::ALL.iter().map(|core| self.names.kernel_identity(*core)).collect()
     }
 
     /// Whether a tile does what another one does, as far as that can be told.
@@ -71,8 +83,12 @@ impl Station {
     }
 
     fn place(&self, sent: &Sent) -> String {
-        let code = self.names.locate(sent.core, sent.pc);
-        code.map_or_else(|| format!("pc {:#x}", sent.pc), |code| code.own_frame().to_string())
+        self.line(sent.core, sent.pc)
+    }
+
+    fn line(&self, core: CoreId, pc: u32) -> String {
+        let code = self.names.locate(core, pc);
+        code.map_or_else(|| format!("pc {pc:#x}"), |code| code.own_frame().to_string())
     }
 
     fn sender(&self, grid: &Grid, (sent, count): (&Sent, u64), astray: Option<Astray>) -> Sender {
@@ -88,6 +104,22 @@ impl Station {
             finished: self.is_resting,
             is_multicast: sent.is_multicast(),
         }
+    }
+
+    /// Whether a core here has looked at a word that others raise, as far as that is known.
+    fn looks_at(&self, word: u32) -> bool {
+        self.counts.as_ref().and_then(|counts| counts.looks_at(word)).unwrap_or(false)
+    }
+
+    /// What ended the waits of this tile for a word before, if who waited has set it back then.
+    fn set_back(&self, word: u32) -> Vec<SetBack> {
+        let counts = self.counts.as_ref();
+        let of = |core: CoreId| {
+            let last = counts?.last(core, word)?;
+            let (value, place) = (last.value, self.line(core, last.set_back?));
+            Some(SetBack { core: core.name().to_owned(), value, pc: last.pc, place })
+        };
+        CoreId::ALL.into_iter().filter_map(of).collect()
     }
 
     /// Whether something was carried out here; as far as that is not known, whether its coordinates say so.
@@ -157,6 +189,7 @@ impl Traffic {
             served: lens.served().map(BTreeSet::from_iter),
             last: lens.last().copied().collect(),
             used: lens.used().collect(),
+            counts: lens.counts().cloned(),
         });
     }
 
@@ -177,7 +210,8 @@ impl Traffic {
         for hung in &hang.tiles {
             let Some(own) = self.station(hung.place.worker()) else { continue };
             for addr in report.awaited(own.worker) {
-                let remote = self.remote(chip, &grid, own, addr);
+                let mut remote = self.remote(chip, &grid, own, addr);
+                remote.unasked = self.unasked(own, addr, |tile| report.awaited(tile));
                 evidence.remotes.insert((own.worker, addr), remote);
             }
             let requests = self.requests(&grid, own, hung);
@@ -255,21 +289,28 @@ impl Traffic {
                 && models.contains(&station.kernels())
         });
         let mut remote = Remote {
-            word: own.names.launch().and_then(|launch| launch.semaphore(addr)).map_or_else(
-                || format!("L1 word {addr:#x}"),
-                |index| format!("semaphore {index} ({addr:#x})"),
-            ),
+            word: word_name(own.names.launch(), addr),
             addr,
             silent: silent.map(|station| station.worker).take(TOLD).collect(),
             behind: self.behind(own, &arrived),
+            quit: if arrived.is_empty() { self.quit(own, addr) } else { Vec::new() },
+            unasked: Vec::new(),
+            stale: self.stale(&senders),
+            set_back: own.set_back(addr),
             unheard: self.unheard(chip, grid, own),
             even: even(&arrived),
             arrived,
             elsewhere,
         };
-        // Whom this tile has sent something itself is likely to owe it an answer.
+        // Whom this tile has sent something itself is likely to owe it an answer. Of several that write a word beside this
+        // one he has answered so: it is the other one who is wrong.
         let is_asked = |sender: &Sender| own.sent.iter().any(|(sent, _)| sent.reaches(sender.noc));
-        remote.elsewhere.sort_by_key(|sender| (sender.astray, !is_asked(sender)));
+        let beside = remote.elsewhere.iter().filter(|sender| sender.astray == Some(Astray::Word));
+        let beside: BTreeSet<_> = beside.map(|sender| sender.tile).collect();
+        remote.elsewhere.sort_by_key(|sender| {
+            let is_odd = sender.astray == Some(Astray::Word) && beside.len() > 1;
+            (sender.astray, is_asked(sender) == is_odd)
+        });
         remote.arrived.truncate(TOLD);
         remote.elsewhere.truncate(TOLD);
         remote
@@ -311,6 +352,89 @@ impl Traffic {
             });
         }
         behind
+    }
+
+    /// Who has finished without a write to that address of any tile, where several that run the same have made one:
+    /// each of them to its neighbour, perhaps.
+    fn quit(&self, own: &Station, addr: u32) -> Vec<Behind> {
+        let sent = |station: &Station| {
+            let to_it = station.sent.iter().filter(|(sent, _)| sent.addr == u64::from(addr));
+            to_it.max_by_key(|(sent, _)| sent.cycle).copied()
+        };
+        let is_silent = |station: &&Station| {
+            let runs = station.kernels().iter().any(Option::is_some);
+            station.number != own.number && station.is_resting && runs && sent(station).is_none()
+        };
+        let quit = self.0.iter().filter(is_silent).filter_map(|station| {
+            let like = self.0.iter().filter(|other| other.kernels() == station.kernels());
+            let like: Vec<_> = like.filter_map(|other| Some((other, sent(other)?))).collect();
+            let (model, (last, others)) = *like.first().filter(|_| like.len() >= SEVERAL)?;
+            Some(Behind {
+                tile: station.worker,
+                noc: station.noc,
+                count: 0,
+                others,
+                core: last.core.name().to_owned(),
+                place: model.place(&last),
+                finished: true,
+            })
+        });
+        quit.take(TOLD).collect()
+    }
+
+    /// Who has written a word of this tile, was answered by it each time, and waits for another answer without having
+    /// written again: the last thing between the two was the answer. Who answers, the other way round, has
+    /// sent the last thing itself, and who asks several times in advance has asked more often than it was answered.
+    fn unasked(
+        &self,
+        own: &Station,
+        addr: u32,
+        awaited: impl Fn((u8, u8)) -> Vec<u32>,
+    ) -> Vec<Unasked> {
+        let between = |from: &'_ Station, to: &Station, addr: u32| {
+            let sent = from.sent.iter().filter(|(sent, _)| sent.addr == u64::from(addr));
+            let sent: Vec<_> = sent.filter(|(sent, _)| to.has_got(from, sent)).copied().collect();
+            let count: u64 = sent.iter().map(|(_, count)| count).sum();
+            let last = sent.into_iter().map(|(sent, _)| sent).max_by_key(|sent| sent.cycle);
+            last.map(|last| (count, last))
+        };
+        let others = self.0.iter().filter(|other| other.number != own.number);
+        let unasked = others.filter(|other| !other.is_dispatcher).filter_map(|other| {
+            let (count, last) = between(other, own, addr)?;
+            let mut answers =
+                awaited(other.worker).into_iter().filter_map(|word| between(own, other, word));
+            let (answers, _) =
+                answers.find(|(answers, answer)| *answers >= count && answer.cycle > last.cycle)?;
+            Some(Unasked {
+                tile: other.worker,
+                noc: other.noc,
+                count,
+                answers,
+                core: last.core.name().to_owned(),
+                place: other.place(&last),
+            })
+        });
+        unasked.collect()
+    }
+
+    /// Which of some tiles went on with a count that had ended a wait of theirs before.
+    fn stale(&self, senders: &[u16]) -> Vec<Stale> {
+        let senders = self.0.iter().filter(|station| senders.contains(&station.number));
+        let stale = senders.flat_map(|station| {
+            let launch = station.names.launch();
+            let found = station.counts.as_ref().map(CountWaits::found).unwrap_or_default();
+            found.into_iter().map(move |stale| Stale {
+                tile: station.worker,
+                noc: station.noc,
+                core: stale.core.name().to_owned(),
+                word: word_name(launch, stale.word),
+                value: stale.value,
+                first: station.line(stale.core, stale.first),
+                again: station.line(stale.core, stale.again.0),
+                cycle: stale.again.1,
+            })
+        });
+        stale.take(TOLD).collect()
     }
 
     /// What a tile has sent to others on which no core runs: nobody there answers.
@@ -399,8 +523,13 @@ impl Traffic {
             let mut sent = station.sent.iter().filter(|(sent, _)| sent.addr == u64::from(addr));
             sent.any(|(sent, _)| receiver.has_got(station, sent))
         };
-        // A tile that does the same as this one has a use for one of those that came.
-        let is_one_too_many = !receiver.is_like(own) || self.0.iter().filter(others).count() > 1;
+        // A tile that does the same as this one has a use for one of those that came, and who looks at the word has
+        // one for all of them.
+        let looks = || u32::try_from(sent.addr).is_ok_and(|addr| receiver.looks_at(addr));
+        let is_one_too_many = match receiver.is_like(own) {
+            true => self.0.iter().filter(others).count() > 1,
+            false => !looks(),
+        };
         let is_other = receiver.number != own.number;
         if is_other && !is_one_too_many && self.peers(from, own, addr) >= SEVERAL {
             return Some(Astray::Peers);

@@ -47,8 +47,8 @@ shortcuts! {
         "Instructions that only compute, load and store run in a loop that borrows nothing else of the core"
         without "the careful loop executes all of them";
     Stretches "stretches" "riscv"
-        "What a stretch of code words means is remembered per host thread"
-        without "it is decoded each time";
+        "What a stretch of code words means is remembered per host thread, and so is the page of them that comes of it"
+        without "it is decoded each time, and no core takes over the pages of another";
     Parking "parking" "riscv"
         "A core that goes round an unchanging loop is taken out of the schedule until a word it reads changes"
         without "each round is executed";

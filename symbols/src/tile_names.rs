@@ -13,6 +13,10 @@ use crate::files::SourceText;
 use crate::launch::{CircularBuffer, CoreLaunch, Launch, Launched, Memory, Phase};
 use crate::module::Module;
 
+/// The name of every kernel that a host gives as a string, and the directory of its files in the kernel cache, as
+/// ttnn 0.81 names them.
+const OF_STRING: &str = "Kernel_Source_Code";
+
 /// Names for one core of a tile.
 #[derive(Debug)]
 pub struct CoreNames {
@@ -124,6 +128,14 @@ impl TileNames {
     #[must_use]
     pub fn kernel_name(&self, core: CoreId) -> Option<&str> {
         self.core(core).kernel.as_ref().map(|module| module.title())
+    }
+
+    /// What tells the kernel of a core from others: its name, and its file if it was made of a string, since all
+    /// those have one name.
+    #[must_use]
+    pub fn kernel_identity(&self, core: CoreId) -> Option<&str> {
+        let module = self.core(core).kernel.as_ref()?;
+        Some(if module.title() == OF_STRING { module.name() } else { module.title() })
     }
 
     /// The operation that was launched: as the host wrote down, else as the path of a kernel's

@@ -10,7 +10,7 @@ use crate::coprocessor::Coprocessor;
 use crate::env::Env;
 use crate::error::DoorError;
 use crate::frontend::mop::CONFIG_WORDS;
-use crate::gate::ThreadWait;
+use crate::gate::{AtGate, ThreadWait};
 use crate::registers::{self, Register};
 use crate::state::gprs::GPRS;
 use crate::ttsync::{self, TrackedAccess};
@@ -430,5 +430,12 @@ impl Coprocessor {
     #[must_use]
     pub fn wait_state(&self, thread: ThreadId) -> Option<ThreadWait> {
         status::wait(thread, &self.threads[thread.index()], &self.backend)
+    }
+
+    /// The instruction at the wait gate of `thread`, if there is one.
+    #[must_use]
+    pub fn at_gate(&self, thread: ThreadId) -> Option<AtGate> {
+        let front = self.threads[thread.index()].third.front()?;
+        Some(AtGate { word: front.word(), origin: front.origin(), slot: front.slot() })
     }
 }

@@ -8,6 +8,7 @@
 //! Sources: `[isa-bh: TensixCoprocessor/STALLWAIT.md]`, `SEMWAIT.md`, `STREAMWAIT.md`.
 
 use isa::op::{ALL_BLOCK_BITS, Opcode};
+use sim_core::observer::Slot;
 use sim_core::{Cycle, WaitReason};
 
 use crate::decode::Decoded;
@@ -49,6 +50,17 @@ pub struct ThreadWait {
     pub origin: Origin,
     /// The front instruction that a latched wait instruction holds back, and who pushed it.
     pub held: Option<(u32, Origin)>,
+}
+
+/// The instruction at the wait gate of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AtGate {
+    /// The instruction.
+    pub word: u32,
+    /// Who pushed it, or the `MOP` or `REPLAY` that it came from.
+    pub origin: Origin,
+    /// How the expanders produced it.
+    pub slot: Slot,
 }
 
 /// The wait gate of one thread.

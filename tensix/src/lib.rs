@@ -69,7 +69,7 @@ pub use checks::{Check, UnknownCheck, Warned};
 pub use coprocessor::Coprocessor;
 pub use env::Env;
 pub use error::DoorError;
-pub use gate::ThreadWait;
+pub use gate::{AtGate, ThreadWait};
 pub use queue::Origin;
 pub use registers::{CellFormat, CellKind, CellRow, CellValue, Cells, Register, RegisterValue};
 pub use timing::TimingModel;

@@ -39,7 +39,7 @@ impl<O: Observer + ?Sized> Ahead<'_, O> {
     /// nothing for the tile itself, but it does for a `chip`, which need not come by so often.
     pub(crate) fn run(&mut self, running: CoreSet, limit: Cycle, chip: bool) -> bool {
         let shortcut = if chip { Shortcut::Ventures } else { Shortcut::Trials };
-        if !plan::may_try::<O>(self.bus.config.shortcuts, shortcut)
+        if !plan::may_try(&self.bus.cores, self.bus.config.shortcuts, shortcut)
             || self.bus.now < self.trials.rest_until
         {
             return false;

@@ -173,6 +173,56 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         self.bus.cores[id].batch.stores.get(index)
     }
 
+    /// What packets and cores do in a cycle, before the coprocessor's turn; `next` is the first store of each core
+    /// that has not been applied. Whether a device may have changed.
+    #[inline]
+    fn begin_cycle(
+        &mut self,
+        cycle: Cycle,
+        acting: CoreSet,
+        next: &mut [usize; CoreId::COUNT],
+    ) -> bool {
+        let end = self.end;
+        self.bus.changes.this_cycle = false;
+        Deliveries { bus: self.bus, end }.up_to(cycle);
+        let mut changed = self.bus.changes.this_cycle;
+        for id in acting.iter() {
+            while let Some(&store) = self.posted(id, next[id.index()])
+                && store.cycle <= cycle
+            {
+                next[id.index()] += 1;
+                // A core that was put into reset meanwhile has not done the rest.
+                if !matches!(self.bus.cores[id].status(), Status::Reset) {
+                    self.bus.apply_store(id, &store, end);
+                }
+                changed |= store.addr >= L1_BYTES;
+            }
+            changed |= self.bus.try_request(id, cycle, end);
+        }
+        changed |= !self.bus.tensix.unit.is_asleep();
+        if self.bus.tensix.unit.watched_l1().is_some() {
+            self.bus.tensix.unit.wake();
+        }
+        changed
+    }
+
+    /// Applies the cycles of the epoch before `until`, to be looked at: nothing goes on from there. With
+    /// `gates_next` also what comes before the coprocessor's turn in that cycle.
+    pub(crate) fn apply_before(&mut self, until: Cycle, gates_next: bool) {
+        self.bus.refresh_watches();
+        let (acting, mut next, mut cycle) = (self.acting(), [0; CoreId::COUNT], self.start);
+        while cycle < until.min(self.end) {
+            self.begin_cycle(cycle, acting, &mut next);
+            if !self.bus.tensix.unit.is_asleep() {
+                self.bus.run_tensix(cycle, cycle + 1);
+            }
+            cycle += 1;
+        }
+        if gates_next && cycle < self.end {
+            self.begin_cycle(cycle, acting, &mut next);
+        }
+    }
+
     /// Goes through the epoch cycle by cycle.
     fn commit_cycles(&mut self) {
         let Self { start, end, .. } = *self;
@@ -181,26 +231,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         let mut next = [0; CoreId::COUNT];
         let mut cycle = start;
         while cycle < end {
-            self.bus.changes.this_cycle = false;
-            Deliveries { bus: self.bus, end }.up_to(cycle);
-            let mut changed = self.bus.changes.this_cycle;
-            for id in acting.iter() {
-                while let Some(&store) = self.posted(id, next[id.index()])
-                    && store.cycle <= cycle
-                {
-                    next[id.index()] += 1;
-                    // A core that was put into reset meanwhile has not done the rest.
-                    if !matches!(self.bus.cores[id].status(), Status::Reset) {
-                        self.bus.apply_store(id, &store, end);
-                    }
-                    changed |= store.addr >= L1_BYTES;
-                }
-                changed |= self.bus.try_request(id, cycle, end);
-            }
-            changed |= !self.bus.tensix.unit.is_asleep();
-            if self.bus.tensix.unit.watched_l1().is_some() {
-                self.bus.tensix.unit.wake();
-            }
+            let mut changed = self.begin_cycle(cycle, acting, &mut next);
             let until = self.next_deed(acting, &next, cycle + 1);
             let mut done = cycle + 1;
             if !self.bus.tensix.unit.is_asleep() {

@@ -27,6 +27,8 @@ pub(crate) struct Cores<O: ?Sized> {
     pub(crate) watch_hit: bool,
     /// Of the word that the host waits for.
     host_watch: u64,
+    /// Instructions or jumps of a core are logged for the observer.
+    is_logged: bool,
     /// Last, so that a tile can be pointed at without knowing its type.
     pub(crate) observer: O,
 }
@@ -70,7 +72,8 @@ impl<O: Observer> Cores<O> {
             shared.observe_range(start, end, true);
         }
         let slots = Slots::new(|id| Core::new(id, config.core()));
-        let mut cores = Self { slots, shared, watch_hit: false, host_watch: 0, observer };
+        let mut cores =
+            Self { slots, shared, watch_hit: false, host_watch: 0, is_logged: false, observer };
         cores.ask_what_is_wanted();
         cores
     }
@@ -79,10 +82,18 @@ impl<O: Observer> Cores<O> {
 impl<O: Observer + ?Sized> Cores<O> {
     /// Has the cores log what the observer wants of them.
     fn ask_what_is_wanted(&mut self) {
+        self.is_logged = false;
         for id in CoreId::ALL {
-            self.slots[id].set_trace(self.observer.wants_retires(id));
-            self.slots[id].set_jump_log(self.observer.wants_jumps(id));
+            let (retires, jumps) = (self.observer.wants_retires(id), self.observer.wants_jumps(id));
+            self.slots[id].set_trace(retires);
+            self.slots[id].set_jump_log(jumps);
+            self.is_logged |= retires || jumps;
         }
+    }
+
+    /// Whether the observer wants what cores do between two events.
+    pub(crate) fn are_followed(&self) -> bool {
+        self.is_logged || self.observer.wants_look()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (CoreId, &Core)> {
@@ -98,14 +109,14 @@ impl<O: Observer + ?Sized> Cores<O> {
     /// Adds L1 and cores to a hash.
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
         // What is watched follows from the cores and the host; hits are none between epochs.
-        let Self { slots, shared, watch_hit: _, host_watch: _, observer: _ } = self;
+        let Self { slots, shared, watch_hit: _, host_watch: _, is_logged: _, observer: _ } = self;
         shared.l1.hash_state(hasher);
         slots.iter().for_each(|(_, core)| core.hash_state(hasher));
     }
 
     /// The cores and L1 as they are. Pages of L1 that have not changed since `like` are shared with it.
     pub(crate) fn snapshot(&self, like: &L1Image) -> CoresState {
-        let Self { slots, shared, watch_hit, host_watch, observer: _ } = self;
+        let Self { slots, shared, watch_hit, host_watch, is_logged: _, observer: _ } = self;
         CoresState {
             shared: shared.image(like),
             slots: slots.clone(),

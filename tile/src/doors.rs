@@ -120,6 +120,11 @@ doors! {
     /// Takes all cores to the end of the epoch and applies what they did.
     fn end_epoch() = end_epoch_here;
 
+    /// In an epoch that has begun: the devices and the coprocessor as the beginning of a cycle of it finds them,
+    /// with `gates_next` as the wait gates do, behind what cores and packets do in that cycle. To be looked at only:
+    /// the tile cannot go on from there, but be restored.
+    fn show_cycle(cycle: Cycle, gates_next: bool) = show_cycle_here;
+
     /// Has other ways to the same result taken from now on, between two epochs.
     fn set_shortcuts(shortcuts: Shortcuts) = set_shortcuts_here;
 
@@ -181,7 +186,7 @@ doors! {
     #[must_use]
     fn verdict(host: Option<HostWait>) -> Option<Quiescence> = verdict_here;
 
-    /// The tile as it is now, between two epochs. Pages of L1 that have not changed since
+    /// The tile as it is now, between two epochs or in one that has begun. Pages of L1 that have not changed since
     /// `like` are shared with it.
     #[must_use]
     fn snapshot(like: Option<&TileSnapshot>) -> TileSnapshot = snapshot_here;

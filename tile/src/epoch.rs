@@ -316,6 +316,15 @@ impl<O: Observer + ?Sized> Tile<O> {
         Commit::new(&mut self.bus, start, end).apply();
     }
 
+    /// [`Tile::show_cycle`]
+    pub(crate) fn show_cycle_here(&mut self, cycle: Cycle, gates_next: bool) {
+        let (start, end) = (self.bus.now, self.epoch_end());
+        for id in CoreId::ALL {
+            self.bus.cores.run(id, end);
+        }
+        Commit::new(&mut self.bus, start, end).apply_before(cycle, gates_next);
+    }
+
     /// The oldest mistake that has not been told, if there is one.
     pub fn take_mistake(&mut self) -> Option<Box<GuestError>> {
         self.bus.stops.next_fault()

@@ -5,9 +5,16 @@
 
 use sim_core::{Observer, Shortcut, Shortcuts};
 
-/// Whether cores may go ahead on trial: what is taken back must not have been told.
-pub(crate) fn may_try<O: Observer + ?Sized>(shortcuts: Shortcuts, shortcut: Shortcut) -> bool {
-    !O::ENABLED && shortcuts.has(shortcut)
+use crate::cores::Cores;
+
+/// Whether cores may go ahead on trial: what is taken back must not have been told. Nothing of what a core does on
+/// trial is an event: at a store to an observed page it stops.
+pub(crate) fn may_try<O: Observer + ?Sized>(
+    cores: &Cores<O>,
+    shortcuts: Shortcuts,
+    shortcut: Shortcut,
+) -> bool {
+    (!O::ENABLED || !cores.are_followed()) && shortcuts.has(shortcut)
 }
 
 /// Whether posted stores to different words may be applied core by core.

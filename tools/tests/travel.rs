@@ -162,6 +162,16 @@ fn gdb_sees_both_tiles_and_goes_back_from_one_to_the_other() {
         let line = line.unwrap_or_else(|| panic!("nobody in {part}:\n{text}"));
         line.split(['(', ')']).nth(1).unwrap_or_default().to_owned()
     };
+    // All firmware is known, and the kernels, on both tiles.
+    let script = std::fs::read_to_string(dir.path().join("symbols.gdb")).expect("the script");
+    for file in ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"] {
+        assert!(script.contains(&format!("firmware-{file}.elf\n")), "{script}");
+    }
+    assert!(script.contains("/brisc-two-tiles.elf") && script.contains("/ncrisc-two-tiles.elf"));
+    let first = text.split("-- second").next().unwrap_or_default();
+    let cores: Vec<&str> = first.lines().filter(|line| line.contains("RISC")).collect();
+    let named = |line: &&&str| line.contains(" () at ") || line.contains(") at ");
+    assert_eq!(cores.iter().filter(named).count(), 10, "{text}");
     let mut both = [current("first"), current("second")];
     assert_eq!(current("back"), both[0], "{text}");
     both.sort();

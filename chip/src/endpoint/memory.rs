@@ -22,12 +22,13 @@ pub(super) fn unmapped(what: &str, addr: u64, bytes: usize) -> DeviceFault {
 #[derive(Clone, Debug)]
 pub(super) struct Ram {
     pub(super) base: u64,
-    pub(super) bytes: std::sync::Arc<[u8]>,
+    pub(super) bytes: std::sync::Arc<Vec<u8>>,
 }
 
 impl Ram {
     pub(super) fn new(base: u64, size: usize) -> Self {
-        Self { base, bytes: std::iter::repeat_n(0, size).collect() }
+        // Of a large block the host gives only what is touched.
+        Self { base, bytes: std::sync::Arc::new(vec![0; size]) }
     }
 
     /// The bytes at an address, if all of them are inside.

@@ -150,7 +150,7 @@ fn registers(tile: usize, core: CoreId, at: Moment, numbers: &[u32], told: Strin
 }
 
 fn of_core(machine: &Machine, tile: usize, core: CoreId, written: &Written) -> io::Result<Sources> {
-    let at = Moment { cycle: written.cycle, core };
+    let at = Moment { cycle: written.cycle, turn: core.into() };
     let mut there = machine.fork()?;
     there.seek(at);
     let attempt = there.attempt().filter(|attempt| Some(attempt.pc) == written.pc);
@@ -191,7 +191,7 @@ fn of_thread(
     else {
         return Ok(Sources::none(""));
     };
-    let at = Moment { cycle: written.cycle, core: CoreId::ALL[0] };
+    let at = Moment::at(written.cycle);
     let Details { rows, reads, banks, wide } = details(machine, written.cycle, thread)?;
     let ask = |cells| Question { tile, what: What::Cells(cells), at, by_core: false };
     let row = opcode.row();

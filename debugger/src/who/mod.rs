@@ -188,7 +188,7 @@ pub fn last_before(machine: &Machine, what: What, at: Moment) -> std::io::Result
 /// As [`last_before`].
 pub fn last_seen(machine: &Machine, what: What, at: Moment) -> std::io::Result<Option<Written>> {
     let epoch = machine.recording().config.epoch.round_down(at.cycle);
-    before(machine, what, at, Some((at.core, epoch)))
+    before(machine, what, at, Some((at.turn.core(), epoch)))
 }
 
 fn before(
@@ -197,17 +197,15 @@ fn before(
     at: Moment,
     only: Option<(CoreId, Cycle)>,
 ) -> std::io::Result<Option<Written>> {
-    let mut machine = machine.fork()?;
     if let What::Local(..) | What::Register(..) = what {
-        return Ok(close_before(&mut machine, what, at));
+        return Ok(close_before(&mut machine.fork()?, what, at));
     }
     let (mut until, mut length) = (at.cycle, FIRST_WINDOW);
     while until > Cycle::ZERO {
-        let from = Cycle(until.0.saturating_sub(length));
-        // Snapshots are left behind where the search has been.
-        machine.seek_and_keep(Moment::at(from));
+        // From a snapshot on: there nothing has to be carried out to begin with.
+        let from = machine.kept_before(Cycle(until.0.saturating_sub(length)));
         let listener = Listener { only, ..Listener::new(what, from, until, false) };
-        let found = listen(&machine, listener)?;
+        let found = listen(machine, listener)?;
         if found.is_some() {
             return Ok(found);
         }

@@ -78,7 +78,8 @@ pub fn describe(stamp: Stamp, event: &Event, names: &dyn Names) -> Option<Line> 
 
 /// The core whose code a pc of this agent is in. A thread's instructions are normally pushed by
 /// its own TRISC. For a NoC the core is not known.
-pub(crate) fn core_of(agent: AgentId) -> Option<CoreId> {
+#[must_use]
+pub fn core_of(agent: AgentId) -> Option<CoreId> {
     match agent {
         AgentId::Core(core) => Some(core),
         AgentId::Thread(thread) => Some(thread.core()),

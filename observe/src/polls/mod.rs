@@ -22,7 +22,8 @@ use crate::names::Names;
 use crate::resource::{Resource, Way};
 use crate::target::Target;
 pub(crate) use named::{
-    Role, SYNC, SYNC_ORDER, action, credit_way, is_clock, is_signal, on_register, role, told,
+    Role, SYNC, SYNC_ORDER, action, credit_way, is_base, is_clock, is_signal, on_register, role,
+    told,
 };
 use rounds::{Entry, Rounds};
 

@@ -118,16 +118,29 @@ pub(crate) fn is_signal(addr: u32) -> bool {
     field.is_some_and(|field| is_go_signal(&field) || subordinate(&field).is_some())
 }
 
+/// Bytes from an address that is read to what is read by it.
+const FIELD: u32 = 256;
+/// What firmware keeps for itself lies below; numbers so small are counts.
+const FIRST: u32 = 0x1000;
+
+/// Whether a value that was read at an address says where another load reads.
+pub(crate) fn is_base(value: u32, from: u32, addr: u32) -> bool {
+    addr != from && from < L1_BYTES && value >= FIRST && addr.wrapping_sub(value) < FIELD
+}
+
 /// Which load of a round a poll is told by: of a device; else of a signal or a field that firmware gives a meaning; else of a
 /// word that has changed; else the last one, as arguments and pointers are read before it.
 pub(super) fn chosen(core: CoreId, looks: &[Look], last: &[u32]) -> Option<usize> {
+    let is_pointer = |at: &Look| looks.iter().any(|look| is_base(at.value, at.addr, look.addr));
     let find = |is_it: &dyn Fn(usize, &Look) -> bool| {
-        looks.iter().enumerate().find(|(at, look)| is_it(*at, look)).map(|(at, _)| at)
+        let mut own = looks.iter().enumerate().filter(|(_, look)| !is_pointer(look));
+        own.find(|(at, look)| is_it(*at, look)).map(|(at, _)| at)
     };
     find(&|_, look| look.addr >= L1_BYTES && !is_clock(core, look.addr))
         .or_else(|| find(&|_, look| is_signal(look.addr)))
         .or_else(|| find(&|_, look| memory_map::mailbox::place(look.addr).is_some()))
         .or_else(|| find(&|at, look| last.get(at).is_some_and(|last| *last != look.value)))
+        .or_else(|| looks.iter().rposition(|look| look.addr < L1_BYTES && !is_pointer(look)))
         .or_else(|| looks.iter().rposition(|look| look.addr < L1_BYTES))
         .or_else(|| looks.len().checked_sub(1))
 }

@@ -139,3 +139,14 @@ fn polls_of_the_mailbox_are_named_by_what_they_wait_for() {
     let signal = memory_map::mailbox::address("go_messages[0].signal").expect("the table has it");
     assert_eq!(told(CoreId::Brisc, signal, 0), "waits for a run message");
 }
+
+/// An argument that says where the word is may be the last load of a round, and have a name: it is no signal.
+#[test]
+fn pointer_to_the_word_is_not_what_is_polled() {
+    let (argument, word) = (0xA090, 0x3_0000);
+    let look = |pc, addr, value| Look { pc, addr, value };
+    let looks = [look(0x100, word, 0), look(0x104, argument, word)];
+    assert_eq!(named::chosen(CORE, &looks, &[0, word]), Some(0));
+    assert_eq!(named::chosen(CORE, &looks[1..], &[word]), Some(0), "there is no other");
+    assert_eq!(poll_text(&BuiltInNames, CORE, &looks[..1]), "polls L1 word 0x30000");
+}

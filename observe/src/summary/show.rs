@@ -14,7 +14,10 @@ impl fmt::Display for SummaryReport {
         self.show_kernels(f)?;
         self.counters.show(f)?;
         if self.waits.iter().any(|row| row.count != 0 || row.open.is_some()) {
-            writeln!(f, "\nwaits (polling loops are not waits)")?;
+            writeln!(
+                f,
+                "\nwaits for devices and units (what cores poll for in loops: `tilescope report`)"
+            )?;
         }
         self.waits.iter().try_for_each(|row| row.show(f))
     }

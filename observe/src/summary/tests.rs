@@ -77,7 +77,7 @@ T2                0         0         0
 semaphore              inits   posts    gets saturated highest value max
 MATH_PACK                  0       1       0         0       1     1   1
 
-waits (polling loops are not waits)
+waits for devices and units (what cores poll for in loops: `tilescope report`)
 BRISC     0 waits, 0 cycles
        10  from 230: waits for T1 to drain its PCBuf (still waits), pc 0x3c60
 Tensix T1 1 waits, 35 cycles

@@ -92,7 +92,12 @@ impl Registers {
         let mut seen = back.filter(|(_, other)| **other == pc).map(|(at, _)| at);
         let (last, before) = (seen.next(), seen.next());
         let rounds = last.zip(before).map(|(last, before)| before + (before - last) + 1);
-        let forgotten = rounds.unwrap_or(FORGOTTEN).min(FORGOTTEN) as u64;
+        self.forget(rounds.unwrap_or(FORGOTTEN).min(FORGOTTEN));
+    }
+
+    /// What the last so many instructions wrote is not known.
+    pub(super) fn forget(&mut self, instructions: usize) {
+        let forgotten = instructions as u64;
         for written in &mut self.written[1..] {
             if *written != u64::MAX && *written + forgotten > self.count {
                 *written = u64::MAX;

@@ -90,6 +90,9 @@ pub struct Checks<N> {
     niu: Niu,
     leftovers: Leftovers,
     buffers: Buffers,
+    /// Who turned the matrix unit away from a bank that was not filled, per source operand, until a bank changes
+    /// hands: turned once more, it is back where it was.
+    turned: [Option<(AgentId, u32)>; 2],
     /// A program has been done and the next one has not begun.
     done: bool,
     /// Regions come with each launch, see [`Checks::launched`].
@@ -106,6 +109,7 @@ impl<N: Names> Checks<N> {
             niu: Niu::default(),
             leftovers: Leftovers::default(),
             buffers: Buffers::default(),
+            turned: [None; 2],
             done: false,
             live: false,
         }
@@ -152,6 +156,27 @@ impl<N: Names> Checks<N> {
             }
             SemaphoreOp::Init => {}
         }
+    }
+
+    /// The banks of a source operand changed. Two turns of the matrix unit with nothing between leave all as it was:
+    /// the vendor's debugging helpers look at the other bank so.
+    fn turned(&mut self, stamp: Stamp, operand: u8, before: u8, after: u8) {
+        let is_filled = before >> (before >> 3 & 1) & 1 == 1;
+        let turned = &mut self.turned[usize::from(operand == 1)];
+        let earlier = turned.take();
+        if (before ^ after) & 8 == 0 || is_filled {
+            return;
+        }
+        if let Some((agent, pc)) = earlier {
+            self.report.withdraw(h::A9, agent, pc);
+            return;
+        }
+        *turned = Some((stamp.agent, stamp.pc));
+        let name = if operand == 0 { "SrcA" } else { "SrcB" };
+        let text = format!(
+            "a clear of {name} turned the matrix unit away from a bank that was not filled"
+        );
+        self.report.add(stamp, h::A9, text);
     }
 
     fn stored(&mut self, stamp: Stamp, addr: u32, value: u32, bytes: u32) {
@@ -315,14 +340,7 @@ impl<N: Names + 'static> Observer for Checks<N> {
                 self.report.add(stamp, h::A10, text);
             }
             Event::SrcBanks { operand, before, after } => {
-                let own = before >> (before >> 3 & 1) & 1;
-                if (before ^ after) & 8 != 0 && own == 0 {
-                    let name = if operand == 0 { "SrcA" } else { "SrcB" };
-                    let text = format!(
-                        "a clear of {name} turned the matrix unit away from a bank that was not filled"
-                    );
-                    self.report.add(stamp, h::A9, text);
-                }
+                self.turned(stamp, operand, before, after);
             }
             Event::L1Store { addr, value, width } => {
                 self.stored(stamp, addr, value, width.bytes());
@@ -344,5 +362,43 @@ impl<N: Names + 'static> Observer for Checks<N> {
         }
         let code = self.regions.code.iter().map(|range| (range.start, range.end));
         std::iter::once((0, FIRMWARE_END)).chain(code).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sim_core::{Cycle, ThreadId};
+
+    use super::*;
+    use crate::names::BuiltInNames;
+
+    /// Owned by the matrix unit: bit 0 and 1; bank of the unpacker: bit 2; bank of the matrix unit: bit 3.
+    fn remarks(changes: &[(u8, u8, u8)]) -> Vec<(u32, u64)> {
+        let mut checks = Checks::new(BuiltInNames, Regions::default(), Vec::new());
+        for (at, (operand, before, after)) in (0_u32..).zip(changes) {
+            let agent = AgentId::Thread(ThreadId::T1);
+            let stamp = Stamp { cycle: Cycle(u64::from(at)), agent, pc: at };
+            let event = Event::SrcBanks { operand: *operand, before: *before, after: *after };
+            checks.event(stamp, &event);
+        }
+        let found = checks.findings().iter();
+        found
+            .inspect(|one| assert_eq!(one.hazard.id, "A9"))
+            .map(|one| (one.pc, one.count))
+            .collect()
+    }
+
+    #[test]
+    fn a_turn_away_from_an_empty_bank_and_back_is_no_drift() {
+        let (away, back) = ((0, 0b0000, 0b1000), (0, 0b1000, 0b0000));
+        assert_eq!(remarks(&[away]), [(0, 1)]);
+        assert_eq!(remarks(&[away, back]), []);
+        assert_eq!(remarks(&[away, back, away]), [(2, 1)]);
+        // The other operand is another pair of banks.
+        assert_eq!(remarks(&[away, (1, 0b0000, 0b1000)]), [(0, 1), (1, 1)]);
+        // The unpacker has filled the bank that the matrix unit was turned away from.
+        assert_eq!(remarks(&[away, (0, 0b1000, 0b1101), (0, 0b1101, 0b0101)]), [(0, 1), (2, 1)]);
+        // A bank that was filled is given back.
+        assert_eq!(remarks(&[(0, 0b0001, 0b1000)]), []);
     }
 }

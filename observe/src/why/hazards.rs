@@ -160,6 +160,9 @@ hazards! {
     D6 = "signals-too-few",
         "more signals are waited for than all who send any send in a round",
         "compare the count that is waited for with the number of tiles that signal: is the own tile among them?";
+    D7 = "credit-left-out",
+        "a tile waits for another answer and has not given the credit for which it would come",
+        "give a credit for each answer that is waited for: what stands around its line is true in some rounds only";
 }
 
 /// The hazard with that id.

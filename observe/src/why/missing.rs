@@ -1,6 +1,6 @@
 //! The nearest missing action, in words, and why it cannot come.
 
-use sim_core::AgentId;
+use sim_core::{AgentId, CoreId};
 use tile::AgentWait;
 
 use super::graph::Graph;
@@ -43,6 +43,7 @@ pub(super) fn missing(scene: &Scene<'_>, graph: &Graph<'_>, root: usize) -> Opti
         reasons.push(nowhere(scene, node, resource));
     }
     reasons.extend(answers(scene, resource));
+    reasons.extend(unread(scene, resource, node.need.way));
     let done = graph::finished(graph, &node.need);
     if !done.is_empty() {
         let names: Vec<_> = done.iter().map(|core| core.name()).collect();
@@ -97,6 +98,21 @@ fn nowhere(scene: &Scene<'_>, node: &graph::Node<'_>, resource: Resource) -> Str
         }
         None => none.to_owned(),
     }
+}
+
+/// Of a mailbox from which somebody wants a word: one from another core that he has not read.
+fn unread(scene: &Scene<'_>, resource: Resource, way: Way) -> Option<String> {
+    let Resource::Mailbox { from, to } = resource else { return None };
+    if way != Way::Give {
+        return None;
+    }
+    CoreId::ALL.into_iter().filter(|other| *other != from).find_map(|other| {
+        let mailbox = Resource::Mailbox { from: other, to };
+        let history = scene.ledger.history(mailbox).filter(|own| own.given > own.taken)?;
+        let entry = history.last(Way::Give)?;
+        let place = scene.place(entry.agent, entry.pc);
+        Some(format!("{to} has not read what stands in {mailbox}, pushed in {place}"))
+    })
 }
 
 /// Of a mailbox that nobody has ever read or written: what its other side does with the one the other way.

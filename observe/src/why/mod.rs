@@ -14,6 +14,7 @@ mod checks;
 mod circular;
 mod classify;
 mod compared;
+mod counts;
 mod decided;
 mod evidence;
 mod export;
@@ -60,11 +61,13 @@ pub use accesses::{Accesses, Arguments, Stack};
 pub use buffer::CircularBuffer;
 pub use casts::casts;
 pub use checks::{Checks, Regions, layout};
+pub use counts::{CountWaits, LastWait, StaleWait};
 pub use decided::Decision;
 pub use finding::Finding;
 use graph::Graph;
 pub use graph::Standing;
 use hazards::Hazard;
+pub use html::DRAWINGS;
 pub use judgement::Judgement;
 pub use looks::Looks;
 pub use loops::{Loops, Running};
@@ -73,11 +76,11 @@ pub use pairs::{Cell, Ledgered, Pair};
 pub use polled::{LostUpdate, Polled};
 pub use scene::{End, Machine, Scene};
 pub use sends::{Pending, pending};
-pub use suppose::{Supposed, what_if};
+pub use suppose::{Hope, Supposed, what_if};
 pub use variable::Variable;
 pub use walk::{Round, round};
 pub use writers::Writers;
-pub use wrong::{Writer, WrongResult, WrongWord};
+pub use wrong::{Writer, WrongResult, WrongWord, WrongWords};
 
 /// An agent that waits, in the order of the story.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -109,12 +112,17 @@ pub struct Link {
     pub word: Option<u32>,
     /// The value that a polling loop compares with.
     pub target: Option<u32>,
+    /// What it is for, if that can be made true.
+    #[serde(skip)]
+    pub hope: Option<Hope>,
     /// How much of it is provable as a cause.
     pub standing: Standing,
     /// Whether it is part of the root: the wait itself, or the circle it lies in.
     pub root: bool,
     /// Indices of the links it waits for, among [`Explanation::waits`].
     pub to: Vec<usize>,
+    /// Whether those are known to be needed, and not only some who could act.
+    pub known: bool,
 }
 
 /// A Tensix instruction that stands behind one that waits.
@@ -165,6 +173,8 @@ pub struct Explanation {
     pub supposed: Vec<Supposed>,
     /// The books of the resource that the cause is about.
     pub ledger: Option<Ledgered>,
+    /// The books of the other resources that somebody between the symptom and the cause waits for, the cause first.
+    pub books: Vec<Ledgered>,
     /// Contract violations that were seen on the way.
     pub findings: Vec<Finding>,
     /// What to look at next.
@@ -214,6 +224,7 @@ pub fn explain(scene: &Scene<'_>, fault: Option<&GuestError>) -> Explanation {
         decisions: Vec::new(),
         supposed: Vec::new(),
         ledger: None,
+        books: Vec::new(),
         findings: scene.findings.to_vec(),
         next: Vec::new(),
         led_by: None,
@@ -262,6 +273,7 @@ fn links(scene: &Scene<'_>, graph: &Graph<'_>) -> Vec<Link> {
                 _ => None,
             },
             target: node.need.target,
+            hope: Hope::of(scene, &node.need),
             standing: graph.standing(at),
             agent: wait.agent,
             text: node.need.text.clone(),
@@ -282,6 +294,7 @@ fn links(scene: &Scene<'_>, graph: &Graph<'_>) -> Vec<Link> {
             stuck: wait.stuck,
             root: false,
             to: node.to.clone(),
+            known: node.need.known,
         }
     };
     graph.nodes.iter().enumerate().map(link).collect()
@@ -340,10 +353,12 @@ fn culprit(scene: &Scene<'_>, fault: &GuestError) -> Link {
         held: None,
         word: None,
         target: None,
+        hope: None,
         standing: Standing::Halted,
         stuck: true,
         root: true,
         to: Vec::new(),
+        known: true,
     }
 }
 
@@ -425,19 +440,49 @@ fn stuck(scene: &Scene<'_>, graph: &Graph<'_>, explanation: &mut Explanation) {
     }
     explanation.missing = missing::missing(scene, graph, root);
     explanation.decisions = decided::decisions(scene, graph, root);
-    if let Some(resource) = node.need.resource {
-        let waiter = (
-            node.wait.agent,
-            node.wait.since.map_or(0, |since| since.0),
-            node.wait.pc.unwrap_or(0),
-            node.need.way,
-        );
-        explanation.ledger = pairs::ledgered(scene, resource, waiter);
-    }
+    explanation.ledger = books_of(scene, graph, root);
+    explanation.books = other_books(scene, graph, root, &explanation.chain);
     if let Kind::Counter { noc, value } = node.need.kind {
         explanation.missing = Some(missing::counter(scene, noc, value, node.need.target));
     }
     upstream::lead(scene, graph, root, explanation);
+}
+
+/// The books of what a node waits for.
+fn books_of(scene: &Scene<'_>, graph: &Graph<'_>, at: usize) -> Option<Ledgered> {
+    let node = &graph.nodes[at];
+    let since = node.wait.since.map_or(0, |since| since.0);
+    let waiter = (node.wait.agent, since, node.wait.pc.unwrap_or(0), node.need.way);
+    let mut books = pairs::ledgered(scene, node.need.resource?, waiter)?;
+    // Of many who could have, none is the one.
+    let who = node.need.who.iter().filter(|agent| node.need.known && **agent != node.wait.agent);
+    books.missed = who.copied().take(MISSED).collect();
+    Some(books)
+}
+
+/// Those who should have done something that are named beside who did.
+const MISSED: usize = 2;
+
+/// The books of what others in the chain or in the circle wait for, each once.
+fn other_books(
+    scene: &Scene<'_>,
+    graph: &Graph<'_>,
+    root: usize,
+    chain: &[usize],
+) -> Vec<Ledgered> {
+    let mut books: Vec<Ledgered> = Vec::new();
+    let circle = graph.circle(root).unwrap_or_default();
+    for at in circle.into_iter().chain(chain.iter().rev().copied()) {
+        let resource = graph.nodes[at].need.resource;
+        let is_known = |books: &Ledgered| Some(books.resource) == resource;
+        if resource != graph.nodes[root].need.resource && !books.iter().any(is_known) {
+            books.extend(books_of(scene, graph, at));
+        }
+    }
+    // How firmware hands a launch to its cores is nobody's business.
+    let is_firmware = |addr| memory_map::mailbox::place(addr).is_some();
+    books.retain(|books| !matches!(books.resource, Resource::Word(addr) if is_firmware(addr)));
+    books
 }
 
 /// A hint: whoever is at work may be at it for ever.

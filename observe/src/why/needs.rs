@@ -3,7 +3,7 @@
 use memory_map::{Target, lookup};
 use sim_core::observer::Look;
 use sim_core::{AgentId, CoreId, WaitReason, Width};
-use tile::AgentWait;
+use tile::{AgentWait, WatchedLoad};
 
 pub(super) use super::actors::core_behind;
 use super::actors::who;
@@ -14,7 +14,7 @@ use super::scene::Scene;
 use super::users::Site;
 use crate::describe::{reason_text, view_of};
 pub(super) use crate::polls::action;
-use crate::polls::{Role, SYNC, SYNC_ORDER, is_signal, on_register, role, told};
+use crate::polls::{self, Role, SYNC, SYNC_ORDER, is_signal, on_register, role, told};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED, Resource, Way, awaited};
 
 /// What kind of wait it is, beyond its resource.
@@ -84,16 +84,6 @@ impl Need {
     }
 }
 
-#[cfg(test)]
-impl Need {
-    /// A wait for an operation on a resource, and nothing else known.
-    pub(super) fn of(resource: Resource, way: Way) -> Self {
-        let mut need = Self::new(Kind::Resource, String::new(), Vec::new());
-        (need.resource, need.way) = (Some(resource), way);
-        need
-    }
-}
-
 /// What would end that wait.
 pub(super) fn need(scene: &Scene<'_>, wait: &AgentWait) -> Need {
     match wait.reason {
@@ -157,7 +147,13 @@ fn spin(scene: &Scene<'_>, wait: &AgentWait) -> Need {
         let history = scene.ledger.history(Resource::Word(addr));
         history.is_some_and(|history| !history.agents(Way::Give).is_empty())
     };
-    let words = || wait.reads.iter().filter(|load| !load.device);
+    // What says where another load of the loop reads is no signal, whoever gave it a name.
+    let is_pointer = |at: &WatchedLoad| {
+        wait.reads.iter().any(|load| polls::is_base(at.value, at.addr, load.addr))
+    };
+    let all = || wait.reads.iter().filter(|load| !load.device);
+    let is_all = all().all(is_pointer);
+    let words = || all().filter(|load| is_all || !is_pointer(load));
     let named = words().find(|load| is_signal(load.addr));
     let named = named.or_else(|| words().find(|load| scene.names.l1(load.addr).is_some()));
     let written = words().find(|load| shared(load.addr));
@@ -172,7 +168,11 @@ fn spin(scene: &Scene<'_>, wait: &AgentWait) -> Need {
     need.target = compared(scene, core, load.pc);
     exceed(scene, core, load.pc, &mut need);
     if let (Some(target), Kind::Word | Kind::Counter { .. }) = (need.target, need.kind) {
-        need.text = format!("{}, compared with {target:#x}", need.text);
+        need.text = match target == load.value {
+            // `< n` is compiled to a comparison with n - 1.
+            true => format!("{}, until that changes", need.text),
+            false => format!("{}, compared with {target:#x}", need.text),
+        };
     }
     need
 }

@@ -6,7 +6,7 @@ use sim_core::AgentId;
 use super::scene::Scene;
 use crate::describe::as_text;
 use crate::ledger::{Entry, History, SiteUse};
-use crate::names::CodeName;
+use crate::names::{CodeName, Excerpt};
 use crate::resource::{Resource, Way};
 
 /// Rows shown before the last one.
@@ -24,6 +24,9 @@ pub struct Cell {
     pub pc: u32,
     /// Where that is in the source.
     pub place: String,
+    /// The text of that line.
+    #[serde(skip)]
+    pub source: Option<Excerpt>,
     /// Whether this is the operation that cannot happen.
     pub waits: bool,
 }
@@ -41,11 +44,17 @@ pub struct Pair {
     pub launch: Option<String>,
 }
 
-/// The books of the resource that the root waits for.
+/// The books of a resource that somebody waits for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Ledgered {
     /// Which resource.
     pub resource: Resource,
+    /// It by name.
+    #[serde(skip)]
+    pub name: String,
+    /// Who should have done what is waited for.
+    #[serde(skip)]
+    pub missed: Vec<AgentId>,
     /// What giving and taking are called.
     pub verbs: (&'static str, &'static str),
     /// Units given and taken.
@@ -73,7 +82,8 @@ fn short_place(scene: &Scene<'_>, agent: AgentId, pc: u32) -> String {
 }
 
 fn cell(scene: &Scene<'_>, agent: AgentId, cycle: u64, pc: u32, waits: bool) -> Cell {
-    Cell { agent, cycle, pc, place: short_place(scene, agent, pc), waits }
+    let (place, source) = (short_place(scene, agent, pc), scene.excerpt(agent, pc));
+    Cell { agent, cycle, pc, place, source, waits }
 }
 
 /// The entry that moved unit `number` that way since the last set-up, from which units are counted.
@@ -170,8 +180,14 @@ pub(super) fn ledgered(
         divergent = Some((open, format!("no {verb} number {open} ever comes")));
     }
     let ignored = history.ignored.iter().take(4);
+    let name = match resource {
+        Resource::Word(addr) => scene.word_name(addr),
+        _ => resource.to_string(),
+    };
     Some(Ledgered {
         resource,
+        name,
+        missed: Vec::new(),
         verbs: (resource.give(), resource.take()),
         totals: (given, taken),
         pairs,

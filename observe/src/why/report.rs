@@ -39,6 +39,16 @@ impl<N: Names> Report<N> {
         self.names.is_kernel(core, pc)
     }
 
+    /// Takes back one violation at a place: what came after it has made it good.
+    pub(super) fn withdraw(&mut self, hazard: Hazard, agent: AgentId, pc: u32) {
+        let same = |old: &Finding| (old.hazard.id, old.agent, old.pc) == (hazard.id, agent, pc);
+        let Some(at) = self.findings.iter().position(same) else { return };
+        self.findings[at].count -= 1;
+        if self.findings[at].count == 0 {
+            self.findings.remove(at);
+        }
+    }
+
     /// Notes a violation; another one from the same place only counts.
     pub(super) fn add(&mut self, stamp: Stamp, hazard: Hazard, text: String) {
         if self.suppressed.iter().any(|id| id.eq_ignore_ascii_case(hazard.id)) {

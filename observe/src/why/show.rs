@@ -3,8 +3,8 @@
 use std::fmt::{self, Write as _};
 
 use super::{
-    Cell, Decision, End, Explanation, Finding, Held, Ledgered, Link, Running, Writer, WrongResult,
-    WrongWord,
+    Cell, Decision, End, Explanation, Finding, Held, Ledgered, Link, Running, Writer, WrongWord,
+    WrongWords,
 };
 use crate::names::Excerpt;
 
@@ -62,30 +62,37 @@ fn violation(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
     Ok(())
 }
 
-/// Wrong words with their last writers.
-fn words(f: &mut fmt::Formatter<'_>, wrong: &WrongResult) -> fmt::Result {
-    if !wrong.words.is_empty() {
-        writeln!(f, "\nwrong")?;
-    }
-    let mut before: Option<&Writer> = None;
-    for WrongWord { address, expected, found, writer } in &wrong.words {
-        writeln!(f, "    L1 {address:#x}: expected {expected:#010x}, found {found:#010x}")?;
-        match writer {
-            Some(writer) => last_write(f, writer, before)?,
-            None => writeln!(f, "      nobody has written it")?,
+impl fmt::Display for WrongWords<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut before: Option<&Writer> = None;
+        for WrongWord { address, expected, found, writer } in self.words {
+            let place = self.place;
+            writeln!(
+                f,
+                "    {place} {address:#x}: expected {expected:#010x}, found {found:#010x}"
+            )?;
+            match writer {
+                Some(writer) => last_write(f, writer, before)?,
+                None => writeln!(f, "      nobody has written it")?,
+            }
+            before = writer.as_ref();
         }
-        before = writer.as_ref();
+        Ok(())
     }
-    Ok(())
 }
 
 /// Who wrote a word last; what is the same as of the word before is not said twice.
 fn last_write(f: &mut fmt::Formatter<'_>, writer: &Writer, before: Option<&Writer>) -> fmt::Result {
-    let Writer { agent, cycle, pc, instruction, code, source, callers, .. } = writer;
+    let Writer { tile, agent, cycle, pc, instruction, sent, code, source, callers, .. } = writer;
     let agent = crate::describe::agent_name(*agent);
-    write!(f, "      written last by {agent} at cycle {cycle}")?;
+    write!(f, "      written last by {agent}")?;
+    if let Some((x, y)) = tile {
+        write!(f, " of tile ({x}, {y})")?;
+    }
+    write!(f, " at cycle {cycle}")?;
     match instruction {
         Some(instruction) => write!(f, ": {instruction}, pushed")?,
+        None if let Some(sent) = sent => write!(f, ": {sent},")?,
         None if code.is_some() && agent.starts_with("NoC") => write!(f, ", started")?,
         None => {}
     }
@@ -94,7 +101,7 @@ fn last_write(f: &mut fmt::Formatter<'_>, writer: &Writer, before: Option<&Write
         (None, Some(pc)) => writeln!(f, " in pc {pc:#x}")?,
         _ => writeln!(f)?,
     }
-    if before.is_some_and(|before| before.pc == *pc && before.code == *code) {
+    if before.is_some_and(|before| (before.pc, &before.code, before.tile) == (*pc, code, *tile)) {
         return Ok(());
     }
     for caller in callers {
@@ -183,7 +190,10 @@ impl fmt::Display for Explanation {
             violation(f, finding)?;
         }
         if let Some(wrong) = &self.wrong {
-            words(f, wrong)?;
+            if !wrong.words.is_empty() {
+                writeln!(f, "\nwrong")?;
+            }
+            write!(f, "{}", WrongWords { place: "L1", words: &wrong.words })?;
         }
         if let Some((root, rest)) = self.chain.split_last() {
             let what = if self.led_by.is_some() { "what hangs" } else { "cause" };

@@ -2,6 +2,7 @@
 //! who would have acted, without a guess from anybody's code.
 //!
 //! The copy has no host, and runs for a bounded time; of a tile of a chip it is alone. The session is only read.
+//! Whole chips are copied elsewhere, by who knows chips: what to make true is said here, by a [`Hope`].
 
 use serde::Serialize;
 use sim_core::engine::EngineKind;
@@ -28,6 +29,8 @@ const REMEMBERED: usize = 4096;
 pub struct Supposed {
     /// In words: `if CB 1 had a page, TRISC0 would pop CB 0 in kernel_main compute.cpp:12`.
     pub text: String,
+    /// Its tile as the vendor's runtime counts workers, where there are several.
+    pub tile: Option<(u8, u8)>,
     /// Who would act.
     #[serde(serialize_with = "as_option")]
     pub agent: Option<AgentId>,
@@ -81,44 +84,95 @@ struct Course {
     waits: Option<Vec<AgentWait>>,
 }
 
-/// What would make a wait true, and in words.
-fn supposition(wait: &AgentWait, need: &Need, many: u32) -> Option<(Supposition, String)> {
-    let resource = need.resource?;
-    let pages = if many == 1 { "a page".to_owned() } else { format!("{many} pages") };
-    Some(match (resource, need.way) {
-        (Resource::Circular(stream), Way::Take) => {
-            let what = Supposition::Stream { stream, register: ACKED, more: many };
-            (what, format!("{pages} of {resource} were popped"))
+/// What a wait is for, as far as it can be made true.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hope {
+    /// On what.
+    pub resource: Resource,
+    /// Which way the operation goes that would end it.
+    pub way: Way,
+    /// The value that a polled word is compared with.
+    pub target: Option<u32>,
+    /// The resource by name.
+    pub name: String,
+}
+
+impl Hope {
+    /// What a need is for; `None` if that is nothing one could hand out.
+    pub(super) fn of(scene: &Scene<'_>, need: &Need) -> Option<Self> {
+        let resource = need.resource?;
+        if !matches!(need.kind, Kind::Resource | Kind::Word) {
+            return None;
         }
-        (Resource::Circular(stream), _) => {
-            let what = Supposition::Stream { stream, register: RECEIVED, more: many };
-            (what, format!("{resource} had {pages} more"))
-        }
-        (Resource::Semaphore(index), way) => {
-            let raised = way != Way::Take;
-            let state = if raised { "were posted" } else { "were at 0" };
-            (Supposition::Semaphore { index, raised }, format!("{resource} {state}"))
-        }
-        (Resource::Mailbox { from, to }, Way::Take) => {
-            (Supposition::Room { from, to }, format!("{resource} had room"))
-        }
-        (Resource::Mailbox { from, to }, _) => {
-            (Supposition::Word { from, to, value: 1 }, format!("{resource} held a word (1)"))
-        }
-        (Resource::Src(operand), way) => {
-            let filled = way != Way::Take;
-            let state = if filled { "were filled" } else { "were cleared" };
-            (Supposition::Bank { operand, filled }, format!("{resource} {state}"))
-        }
-        (Resource::Word(addr), _) if memory_map::mailbox::place(addr).is_none() => {
-            let value = match need.target {
-                Some(target) => target,
-                None => wait.reads.iter().find(|load| load.addr == addr)?.value.wrapping_add(1),
-            };
-            (Supposition::L1 { addr, value }, format!("{resource} were {value:#x}"))
-        }
-        _ => return None,
-    })
+        let name = match resource {
+            Resource::Word(addr) => scene.word_name(addr),
+            _ => resource.to_string(),
+        };
+        Some(Self { resource, way: need.way, target: need.target, name })
+    }
+
+    /// What would make the wait true, and in words; `many` is how many pages, and which value of a word is tried.
+    /// `there` is said behind the name of the resource.
+    #[must_use]
+    pub fn supposition(
+        &self,
+        wait: &AgentWait,
+        many: u32,
+        there: &str,
+    ) -> Option<(Supposition, String)> {
+        let name = format!("{}{there}", self.name);
+        let pages = if many == 1 { "a page".to_owned() } else { format!("{many} pages") };
+        Some(match (self.resource, self.way) {
+            (Resource::Circular(stream), Way::Take) => {
+                let what = Supposition::Stream { stream, register: ACKED, more: many };
+                (what, format!("{pages} of {name} were popped"))
+            }
+            (Resource::Circular(stream), _) => {
+                let what = Supposition::Stream { stream, register: RECEIVED, more: many };
+                (what, format!("{name} had {pages} more"))
+            }
+            (Resource::Semaphore(index), way) => {
+                let raised = way != Way::Take;
+                let state = if raised { "were posted" } else { "were at 0" };
+                (Supposition::Semaphore { index, raised }, format!("{name} {state}"))
+            }
+            (Resource::Mailbox { from, to }, Way::Take) => {
+                (Supposition::Room { from, to }, format!("{name} had room"))
+            }
+            (Resource::Mailbox { from, to }, _) => {
+                (Supposition::Word { from, to, value: 1 }, format!("{name} held a word (1)"))
+            }
+            (Resource::Src(operand), way) => {
+                let filled = way != Way::Take;
+                let state = if filled { "were filled" } else { "were cleared" };
+                (Supposition::Bank { operand, filled }, format!("{name} {state}"))
+            }
+            (Resource::Word(addr), _) if memory_map::mailbox::place(addr).is_none() => {
+                let now = || wait.reads.iter().find(|load| load.addr == addr);
+                let value = match (self.target, many) {
+                    // A loop that goes on at what it compares with wants more.
+                    (Some(target), 2) => target.wrapping_add(1),
+                    (Some(target), 1) => target,
+                    (None, 1) => now()?.value.wrapping_add(1),
+                    _ => return None,
+                };
+                (Supposition::L1 { addr, value }, format!("{name} were {value:#x}"))
+            }
+            _ => return None,
+        })
+    }
+
+    /// Whether more of it may be needed than a little.
+    #[must_use]
+    pub const fn has_amounts(&self) -> bool {
+        matches!(self.resource, Resource::Circular(_) | Resource::Word(_))
+    }
+
+    /// What is done to it by whoever ends the wait: `push`, `pop`.
+    #[must_use]
+    pub const fn verb(&self) -> &'static str {
+        if matches!(self.way, Way::Take) { self.resource.take() } else { self.resource.give() }
+    }
 }
 
 /// A machine to make copies of.
@@ -145,22 +199,22 @@ impl Fork {
     }
 
     /// As much of it as lets the agent go on.
-    fn enough(&self, wait: &AgentWait, need: &Need) -> Option<(Course, String)> {
+    fn enough(&self, wait: &AgentWait, hope: &Hope) -> Option<(Course, String)> {
         for many in [1, 2, 4, 8] {
-            let (what, words) = supposition(wait, need, many)?;
+            let (what, words) = hope.supposition(wait, many, "")?;
             let course = self.run(what)?;
             let is_stuck = |waits: &Vec<AgentWait>| {
-                waits.iter().any(|other| {
-                    (other.agent, other.pc, other.since) == (wait.agent, wait.pc, wait.since)
-                })
+                waits.iter().any(|other| (other.agent, other.pc) == (wait.agent, wait.pc))
             };
-            let stays = course.waits.as_ref().is_some_and(is_stuck)
-                && !course
-                    .deeds
-                    .iter()
-                    .any(|(stamp, _)| core_behind(stamp.agent) == core_behind(wait.agent));
-            if !stays || !matches!(need.resource, Some(Resource::Circular(_))) {
+            let acts = |(stamp, _): &(Stamp, Operation)| {
+                core_behind(stamp.agent) == core_behind(wait.agent)
+            };
+            let stays = course.waits.as_ref().is_some_and(is_stuck);
+            if !stays || course.deeds.iter().any(acts) {
                 return Some((course, words));
+            }
+            if !hope.has_amounts() {
+                break;
             }
         }
         None
@@ -193,18 +247,11 @@ fn told(scene: &Scene<'_>, text: String, deed: Option<&Stamp>) -> Supposed {
     let both = agent.zip(pc);
     Supposed {
         text,
+        tile: None,
         agent,
         pc,
         code: both.and_then(|(agent, pc)| scene.code(agent, pc)),
         source: both.and_then(|(agent, pc)| scene.excerpt(agent, pc)),
-    }
-}
-
-fn verb(operation: &Operation) -> &'static str {
-    match operation.way {
-        Way::Take => operation.resource.take(),
-        Way::Give => operation.resource.give(),
-        Way::Init => "set up",
     }
 }
 
@@ -234,7 +281,8 @@ pub fn what_if<O: Observer>(
     };
     let mut supposed = Vec::new();
     let own = core_behind(graph.nodes[root].wait.agent);
-    if let Some((course, words)) = fork.enough(graph.nodes[root].wait, need) {
+    let Some(hope) = Hope::of(scene, need) else { return supposed };
+    if let Some((course, words)) = fork.enough(graph.nodes[root].wait, &hope) {
         let mine = |(stamp, _): &&(Stamp, Operation)| {
             core_behind(stamp.agent) == own && is_kernel(scene, stamp.agent, Some(stamp.pc))
         };
@@ -250,7 +298,7 @@ pub fn what_if<O: Observer>(
             Some((stamp, operation)) => format!(
                 "if {words}, {} would {} {} in {}{end}",
                 stamp.agent,
-                verb(operation),
+                operation.verb(),
                 operation.resource,
                 scene.place(stamp.agent, stamp.pc)
             ),
@@ -258,30 +306,29 @@ pub fn what_if<O: Observer>(
         };
         supposed.push(told(scene, text, deed.map(|(stamp, _)| stamp)));
     }
-    let Some(resource) = need.resource else { return supposed };
+    let resource = hope.resource;
     let gives = |(stamp, operation): &&(Stamp, Operation)| {
         operation.resource == resource
-            && operation.way == need.way
+            && operation.way == hope.way
             && operation.amount > 0
             && core_behind(stamp.agent) != own
     };
-    let others: Vec<usize> = (0..graph.nodes.len())
-        .filter(|at| *at != root && graph.nodes[*at].wait.stuck)
-        .filter(|at| matches!(graph.nodes[*at].need.kind, Kind::Resource | Kind::Word))
+    let others: Vec<(&AgentWait, Hope)> = graph
+        .nodes
+        .iter()
+        .enumerate()
+        .filter(|(at, node)| *at != root && node.wait.stuck)
+        .filter_map(|(_, node)| Some((node.wait, Hope::of(scene, &node.need)?)))
         .collect();
     let (mut helped, mut tried) = (false, 0);
-    for &at in others.iter().take(TRIALS) {
-        let node = &graph.nodes[at];
-        let Some((course, words)) = fork.enough(node.wait, &node.need) else { continue };
+    let (verb, name) = (hope.verb(), &hope.name);
+    for (wait, other) in others.iter().take(TRIALS) {
+        let Some((course, words)) = fork.enough(wait, other) else { continue };
         tried += 1;
         if let Some((stamp, _)) = course.deeds.iter().find(gives) {
             helped = true;
-            let text = format!(
-                "if {words}, {} would {} {resource} in {}",
-                stamp.agent,
-                if need.way == Way::Take { resource.take() } else { resource.give() },
-                scene.place(stamp.agent, stamp.pc)
-            );
+            let place = scene.place(stamp.agent, stamp.pc);
+            let text = format!("if {words}, {} would {verb} {name} in {place}", stamp.agent);
             supposed.push(told(scene, text, Some(stamp)));
         }
     }
@@ -289,9 +336,8 @@ pub fn what_if<O: Observer>(
     let is_mailbox = |addr| memory_map::mailbox::place(addr).is_some();
     let of_firmware = matches!(resource, Resource::Word(addr) if is_mailbox(addr));
     if !helped && tried == others.len() && !of_firmware {
-        let verb = if need.way == Way::Take { resource.take() } else { resource.give() };
         let else_ = if tried == 0 { "" } else { ", whatever else came" };
-        supposed.push(told(scene, format!("nobody would {verb} {resource} any more{else_}"), None));
+        supposed.push(told(scene, format!("nobody would {verb} {name} any more{else_}"), None));
     }
     supposed
 }
@@ -314,8 +360,8 @@ mod tests {
             stuck: true,
         };
         let words = |resource, way, many| {
-            let need = Need::of(resource, way);
-            supposition(&wait, &need, many).map(|(_, words)| words)
+            let hope = Hope { resource, way, target: None, name: resource.to_string() };
+            hope.supposition(&wait, many, "").map(|(_, words)| words)
         };
         let cb = Resource::Circular(3);
         assert_eq!(words(cb, Way::Give, 1).as_deref(), Some("CB 3 had a page more"));

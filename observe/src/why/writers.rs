@@ -27,6 +27,8 @@ impl Write {
         let Stamp { cycle, agent, pc } = self.stamp;
         let pc = (pc != 0).then_some(pc);
         Writer {
+            tile: None,
+            sent: None,
             agent,
             cycle: cycle.0,
             pc,

@@ -44,6 +44,8 @@ pub struct WrongWord {
 /// Who wrote a word.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Writer {
+    /// Its tile as the vendor's runtime counts workers; none: the tile of the word itself.
+    pub tile: Option<(u8, u8)>,
     /// Who.
     #[serde(serialize_with = "as_text")]
     pub agent: AgentId,
@@ -53,6 +55,8 @@ pub struct Writer {
     pub pc: Option<u32>,
     /// The Tensix instruction, disassembled.
     pub instruction: Option<String>,
+    /// The command by which another tile did it: `write to tile (0, 0) [NoC (1, 2)]`.
+    pub sent: Option<String>,
     /// The launch in force then.
     pub launch: Option<String>,
     /// Where it is in the source.
@@ -86,6 +90,15 @@ impl WrongResult {
         }
         words
     }
+}
+
+/// Wrong words with their last writers, as text.
+#[derive(Clone, Copy, Debug)]
+pub struct WrongWords<'a> {
+    /// What they are in: `L1`, `DRAM channel 5`.
+    pub place: &'a str,
+    /// The words.
+    pub words: &'a [WrongWord],
 }
 
 impl std::fmt::Display for WrongResult {

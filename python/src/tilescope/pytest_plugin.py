@@ -30,6 +30,8 @@ from ._command import ask
 from ._errors import TilescopeError
 from ._worker import WORKER_VARIABLE, Ended, Worker
 
+#: Property of a report: where the page of its test lies.
+_PAGE = "tilescope"
 #: Seconds for `tilescope why` of a test that has failed without a hang.
 _WHY_SECONDS = 60
 #: Seconds that the library gets to say where everybody stands; it looks twenty times a second.
@@ -204,7 +206,7 @@ class Runner:
         self.options = config.option
         self.dir = Path(config.invocation_params.dir, self.options.tilescope_dir).absolute()
         self.worker: Optional[Worker] = None
-        self.pages: List[Path] = []
+        self.pages: List[str] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(
@@ -217,6 +219,13 @@ class Runner:
             hook.pytest_runtest_logreport(report=report)
         hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
         return True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note where there is a page, and who has passed in spite of it."""
+        for name, page in report.user_properties:
+            if name == _PAGE:
+                note = f": {report.nodeid} passed, and its chip hung" if report.passed else ""
+                self.pages.append(f"{page}{note}")
 
     def pytest_sessionfinish(self) -> None:
         """No worker outlives the session."""
@@ -233,7 +242,7 @@ class Runner:
         if self.pages:
             terminalreporter.section("tilescope")
             for page in self.pages:
-                terminalreporter.write_line(_shown(page))
+                terminalreporter.write_line(page)
 
     def _retire(self) -> None:
         worker, self.worker = self.worker, None
@@ -276,13 +285,15 @@ class Runner:
         failed = any(report.failed for report in reports) or ended.how is not None
         if ended.how is not None:
             reports.append(_lost(item, reports, ended, began))
-        if failed:
-            self._explain(reports, paths, ended)
-        elif self.options.tilescope_tapes == "failed":
-            for tape in paths.tapes():
-                tape.unlink(missing_ok=True)
-        if not failed:
+        # A hang is never silent, and a test that passes has passed.
+        hung = bool(reports) and bool(paths.hangs())
+        if failed or hung:
+            self._explain(reports, paths, ended, failed)
+        else:
             paths.page.unlink(missing_ok=True)
+            if self.options.tilescope_tapes == "failed":
+                for tape in paths.tapes():
+                    tape.unlink(missing_ok=True)
         if failed or (ended.open_chips and not self.options.tilescope_share):
             self._retire()
         shutil.rmtree(paths.news, ignore_errors=True)
@@ -306,8 +317,10 @@ class Runner:
                 ended.positions = positions
                 return ended
 
-    def _explain(self, reports: List[pytest.TestReport], paths: Paths, ended: Ended) -> None:
-        """Put what is known into the failure and onto the page."""
+    def _explain(
+        self, reports: List[pytest.TestReport], paths: Paths, ended: Ended, failed: bool
+    ) -> None:
+        """Put what is known into the failure, or the call that has passed, and onto the page."""
         hangs, tapes = paths.hangs(), paths.tapes()
         parts = [f"guest error: {line}" for line in paths.errors()]
         parts += [hang["text"].rstrip() for hang in hangs if hang.get("text")]
@@ -322,13 +335,15 @@ class Runner:
                 f"</head><body><h1>{escape(reports[-1].nodeid)}</h1><pre>{text}</pre></body></html>\n"
             )
         if paths.page.is_file():
-            self.pages.append(paths.page)
             parts.append(f"page: {_shown(paths.page)}")
         parts += [f"tape: tilescope why {shlex.quote(_shown(tape))}" for tape in tapes]
         text = "\n\n".join(parts) if parts else "the test did not open the chip"
         for report in reports:
-            if report.failed:
+            if report.failed if failed else report.when == "call":
                 report.sections.append(("tilescope", text))
+                if paths.page.is_file():
+                    # Comes to who writes the summary from workers of xdist too, and into JUnit XML.
+                    report.user_properties.append((_PAGE, _shown(paths.page)))
                 break
 
 

@@ -6,12 +6,16 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chip::{ChipConfig, Grid};
 use loader::firmware::{BankTables, BootImage, BootOptions, FirmwareError, FirmwareSet, identify};
 use loader::plan::{At, ChipPlan, Target, Worker};
+use observe::why::WrongWord;
 use symbols::catalog::{Catalog, Item, ItemKind};
+use symbols::files::below;
 use symbols::image::Image;
+use symbols::module::Module;
 
 use super::play::PlanPlay;
 use crate::host::{Host, SessionError};
@@ -31,6 +35,8 @@ pub struct Mismatch {
     pub found: Vec<u8>,
     /// How many bytes of the block differ.
     pub bytes: usize,
+    /// The first words that differ, with who wrote them last where that has been asked for.
+    pub words: Vec<WrongWord>,
 }
 
 /// What the host read because the plan asked for it.
@@ -157,6 +163,21 @@ impl PlanHost {
     }
 }
 
+/// The sources that the line tables of an ELF file name: where their paths say, else near it.
+fn sources(path: &str, image: &Image) -> Vec<Item> {
+    let beside = Path::new(path).parent().map(Path::to_owned);
+    let read = |path: String| {
+        let found = match Path::new(&path) {
+            whole if whole.is_absolute() && whole.is_file() => Some(whole.to_owned()),
+            _ => below(&path, beside.as_slice()),
+        };
+        let bytes = std::fs::read(found?).ok()?.into();
+        Some(Item { kind: ItemKind::Text, path, bytes })
+    };
+    let files = Module::new(Arc::new(image.clone())).source_files();
+    files.into_iter().filter_map(read).collect()
+}
+
 impl Host for PlanHost {
     type Play<'h> = PlanPlay<'h>;
 
@@ -174,7 +195,7 @@ impl Host for PlanHost {
         true
     }
 
-    /// The ELF files of the plan and of the firmware.
+    /// The ELF files of the plan and of the firmware, and their sources as far as these can be found.
     fn catalog(&self, _elf: &[PathBuf]) -> Catalog {
         let tiles = self.plan.launches.iter().flat_map(|launch| &launch.tiles);
         let kernels = tiles.flat_map(|tile| &tile.launch.kernels).map(|kernel| &*kernel.image);
@@ -184,8 +205,14 @@ impl Host for PlanHost {
         for (path, image) in kernels.chain(firmware) {
             let Some(file) = &image.file else { continue };
             if items.iter().all(|item| item.path != *path) {
+                let sources = sources(path, image);
                 let (path, bytes) = (path.clone(), file.clone());
                 items.push(Item { kind: ItemKind::Elf, path, bytes });
+                for source in sources {
+                    if items.iter().all(|item| item.path != source.path) {
+                        items.push(source);
+                    }
+                }
             }
         }
         Catalog::from_items(items)

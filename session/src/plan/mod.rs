@@ -2,6 +2,7 @@
 
 pub mod host;
 pub mod play;
+mod wrong;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use crate::second::{self, Question};
 use crate::survey::{Looked, look};
 
 pub use host::{Mismatch, Outcome, PlanHost, Seen, Stage};
+pub use wrong::tell_writers;
 
 /// How a plan ended, the worst of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,10 +100,11 @@ pub fn why_of<H: Host>(
     question: &Question,
     catalog: &Arc<Catalog>,
     looked: &Looked,
-    outcome: Outcome,
+    mut outcome: Outcome,
 ) -> Result<Answer, SessionError> {
     let answer = second::why_of(host, question, catalog, looked)?;
     let end = end(&outcome, looked);
+    tell_writers(host, catalog, looked.survey.config, &mut outcome)?;
     let positions = match end {
         End::NoProgress => Some(stand(host)?),
         _ => None,

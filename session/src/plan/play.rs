@@ -9,6 +9,7 @@ use loader::plan::{
 };
 use loader::session::{GO_SIGNAL, HOST_REACTION_CYCLES, PRELOAD_LEAD_CYCLES};
 use memory_map::reg::tile_control::SOFT_RESET_0;
+use observe::why::WrongResult;
 use replay::{Played, What};
 use sim_core::Observer;
 
@@ -333,9 +334,11 @@ impl PlanPlay<'_> {
         });
         let blocks = launch.expects.iter().map(|block| (block.at, &block.bytes));
         for (at, expected) in of_tiles.chain(blocks) {
-            let mut found = vec![0; expected.len()];
-            read(chip, at, &mut found)?;
-            let wrong = mismatch(launch.round_name(round), at, expected, &found);
+            // Whole words, for those who are told of them.
+            let before = (at.address & 3) as usize;
+            let mut around = vec![0; (before + expected.len()).next_multiple_of(4)];
+            read(chip, At { address: at.address - before as u32, ..at }, &mut around)?;
+            let wrong = mismatch(launch.round_name(round), at, expected, &around);
             self.host.outcome.borrow_mut().wrong.extend(wrong);
         }
         Ok(Did::Nothing)
@@ -345,8 +348,17 @@ impl PlanPlay<'_> {
 /// Bytes that are shown of what is not as expected.
 const SHOWN: usize = 16;
 
-fn mismatch(launch: String, at: At, expected: &[u8], found: &[u8]) -> Option<Mismatch> {
+/// What is wrong about a block of which the words `around` are there.
+fn mismatch(launch: String, at: At, expected: &[u8], around: &[u8]) -> Option<Mismatch> {
+    let before = (at.address & 3) as usize;
+    let found = &around[before..before + expected.len()];
     let mut wrong = (0..expected.len()).filter(|&index| expected[index] != found[index]);
+    let bytes = wrong.clone().map(|index| (at.address + index as u32, expected[index]));
+    let base = at.address - before as u32;
+    let words = WrongResult::words(bytes, |word| {
+        let at = (word - base) as usize;
+        around[at..at + 4].iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
+    });
     let first = wrong.next()?;
     let shown = first..expected.len().min(first + SHOWN);
     Some(Mismatch {
@@ -356,6 +368,7 @@ fn mismatch(launch: String, at: At, expected: &[u8], found: &[u8]) -> Option<Mis
         expected: expected[shown.clone()].to_vec(),
         found: found[shown].to_vec(),
         bytes: 1 + wrong.count(),
+        words,
     })
 }
 

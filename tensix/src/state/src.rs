@@ -33,7 +33,8 @@ pub(crate) struct SrcBanks {
 impl Default for SrcBanks {
     fn default() -> Self {
         Self {
-            cells: Box::new([[[0; SRC_COLUMNS]; SRC_ROWS]; 2]),
+            // Zeroed by the allocator, as Dst is.
+            cells: vec![[[0; SRC_COLUMNS]; SRC_ROWS]; 2].try_into().expect("two banks"),
             implied_format: [0; 2],
             owned_by_matrix: [false; 2],
             unpacker_bank: false,

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::Args;
-use loader::plan::ChipPlan;
+use loader::plan::{ChipPlan, Launch};
+use observe::why::WrongWords;
 
 use super::machine::{MachineArgs, OutputArgs};
 use super::run::Run;
 use super::taped;
 use super::views::{Source, forms_of_plan};
+use super::why;
 use crate::exit::Exit;
 use crate::output::counted;
 
@@ -158,8 +160,21 @@ pub fn run(args: &LaunchArgs, out: &mut dyn Write) -> Result<Exit> {
         }
     }
     let exit = run.finish(output, out)?;
+    if matches!(exit, Exit::WrongResult) && !output.json() && !output.takes_stdout() {
+        writers(&launches, machine, out)?;
+    }
     forms_of_plan(&source, machine, &output.views, out)?;
     Ok(exit)
+}
+
+/// The first wrong words with who wrote each of them last, which another run tells.
+fn writers(launches: &[Launch], machine: &MachineArgs, out: &mut dyn Write) -> Result<()> {
+    let told = why::of_launches(launches, machine, Vec::new(), &mut std::io::sink())?;
+    if let Some(wrong) = &told.explanation.wrong {
+        let words = WrongWords { place: "L1", words: &wrong.words };
+        write!(out, "\nwrong in {}\n{words}", wrong.launch)?;
+    }
+    Ok(())
 }
 
 /// Checks or launches a plan of several tiles.

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use anyhow::{Result, bail};
 use chip::{ChipConfig, LOOKAHEAD};
 use loader::plan::ChipPlan;
+use observe::why::WrongWords;
 use serde_json::{Value, json};
 use session::heed::Heeding;
 use session::plan::{self, Answer, End, Mismatch, Outcome, PlanHost, Seen, Stage};
@@ -116,7 +117,9 @@ impl Tiles {
 
     /// What came of it, for who does not look for violations of contracts.
     fn short_answer(&self, views: &ViewArgs) -> Result<Answer> {
-        let (end, outcome) = (self.end, self.outcome.clone());
+        let (end, mut outcome) = (self.end, self.outcome.clone());
+        let Asked { host, catalog, looked, .. } = &self.asked;
+        plan::tell_writers(host, catalog, looked.survey.config, &mut outcome)?;
         match end {
             End::Deadlock => return self.answer(views),
             // It may be in a hang that was found besides.
@@ -280,10 +283,13 @@ fn show_stage(stage: &Stage, answer: &Answer, out: &mut dyn Write) -> Result<()>
     let cycles = ended.saturating_sub(stage.began);
     writeln!(out, "{:<12} {verdict} at cycle {ended}, {cycles} cycles", stage.name)?;
     for wrong in wrong {
-        let Mismatch { target, address, expected, found, bytes, .. } = wrong;
+        let Mismatch { target, address, expected, found, bytes, words, .. } = wrong;
         writeln!(out, "  {target} at {address:#x}: {bytes} bytes are not as expected")?;
         writeln!(out, "    expected {}", hex(expected))?;
         writeln!(out, "    found    {}", hex(found))?;
+        let place = target.to_string();
+        let place = if place.starts_with("tile") { "L1" } else { &place[..] };
+        write!(out, "{}", WrongWords { place, words })?;
     }
     Ok(())
 }
@@ -325,6 +331,7 @@ fn to_json(answer: &Answer) -> Value {
             "expected": hex(&wrong.expected),
             "found": hex(&wrong.found),
             "bytes": wrong.bytes,
+            "words": wrong.words,
         })).collect::<Vec<_>>(),
         "errors": outcome.faults,
         "report": answer.report,

@@ -168,13 +168,24 @@ pub(super) fn diagnosis(
     output: &WhyOutput,
     out: &mut dyn Write,
 ) -> Result<Diagnosis> {
-    let launches = source.launches()?;
-    let suppressed = suppressed(output)?;
+    of_launches(&source.launches()?, machine, suppressed(output)?, out)
+}
+
+/// As [`diagnosis`], of launches of a plan.
+///
+/// # Errors
+/// Host mistakes, each in one line.
+pub(super) fn of_launches(
+    launches: &[Launch],
+    machine: &MachineArgs,
+    suppressed: Vec<String>,
+    out: &mut dyn Write,
+) -> Result<Diagnosis> {
     let set = choose_firmware(machine, out)?;
     let mut rounds = Rounds::new(false);
     let mut watch = |launch: &Launch, round| rounds.begin(launch, round);
     let setup = Setup { stop: Some(heed_interrupts()), ..setup(machine, suppressed) };
-    let diagnosis = diagnose_watched(&set, &launches, &setup, &mut watch)?;
+    let diagnosis = diagnose_watched(&set, launches, &setup, &mut watch)?;
     rounds.clear();
     if diagnosis.interrupted {
         let noc = setup.config.coordinates;

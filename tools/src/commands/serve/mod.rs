@@ -10,6 +10,7 @@
 mod look;
 mod plan;
 mod stepper;
+mod stream;
 mod tape;
 mod wire;
 

@@ -8,19 +8,19 @@ use loader::diagnose::diagnose;
 use loader::firmware::FirmwareSet;
 use loader::names::LoadedNames;
 use loader::plan::{Launch, LaunchPlan};
-use observe::JsonLines;
 use observe::why::Explanation;
 use serde_json::{Value, json};
 use tensix::Register;
 
 use super::stepper::Stepper;
+use super::stream::Stream;
 use super::wire::Ask;
 use super::{ServeArgs, look};
 use crate::commands::machine::MachineArgs;
 use crate::commands::run::choose_firmware;
 use crate::commands::why;
 
-type Events = Option<JsonLines<Vec<u8>, Rc<LoadedNames>>>;
+type Events = Option<Stream<Rc<LoadedNames>>>;
 
 /// The tile, and what an explanation needs to run it again.
 pub(super) struct Subject {
@@ -43,7 +43,7 @@ impl Subject {
         let launches = plan.map_or_else(Vec::new, |plan| plan.launches);
         let machine = args.machine.clone();
         let set = choose_firmware(&machine, out)?;
-        let events = |names| args.events.then(|| JsonLines::new(Vec::new(), names));
+        let events = |names| args.events.then(|| Stream::new(names));
         let (config, copies) = (machine.tile_config(), launches.clone());
         let stepper = Stepper::watched(config, &set, machine.logical, copies, events)?;
         Ok(Self { stepper, set, launches, machine, is_edited: false, explained: None })
@@ -93,8 +93,16 @@ impl super::Subject for Subject {
     }
 
     fn events(&mut self) -> Result<Vec<u8>> {
-        match self.stepper.tile_mut().observer_mut() {
-            Some(lines) => Ok(std::mem::take(lines.out_mut())),
+        let is_over = self.stepper.is_over();
+        let tile = self.stepper.tile_mut();
+        let (now, parked) = (tile.now(), tile.parked());
+        match tile.observer_mut() {
+            Some(stream) => {
+                if is_over {
+                    stream.close(now, &parked);
+                }
+                Ok(stream.take())
+            }
             None => bail!("events are not kept; the session has to begin with them"),
         }
     }

@@ -2,17 +2,18 @@
 
 use anyhow::{Context as _, Result, bail};
 use chip::{Chip, ChipConfig, TensixTile};
-use observe::{BuiltInNames, JsonLines};
+use observe::BuiltInNames;
 use replay::{PlayError, Player, What, config_of};
 use serde_json::{Value, json};
 use session::second::{Answer, Question};
 use tape::Tape;
 use tensix::Register;
 
+use super::stream::Stream;
 use super::wire::Ask;
 use super::{ServeArgs, look};
 
-type Events = Option<JsonLines<Vec<u8>, BuiltInNames>>;
+type Events = Option<Stream<BuiltInNames>>;
 
 /// The chip, and where in the tape it is.
 pub(super) struct Subject<'t> {
@@ -36,7 +37,7 @@ pub(super) struct Subject<'t> {
 fn chip(config: ChipConfig, worker: (u8, u8), keeps_events: bool) -> Chip<Events> {
     Chip::watched(config, move |tile: TensixTile| {
         let watched = keeps_events && tile.worker() == worker;
-        watched.then(|| JsonLines::new(Vec::new(), BuiltInNames))
+        watched.then(|| Stream::new(BuiltInNames))
     })
 }
 
@@ -131,9 +132,14 @@ impl super::Subject for Subject<'_> {
         if !self.keeps_events {
             bail!("events are not kept; the session has to begin with them");
         }
-        Ok(self.chip.examine(self.number, |tile| match tile.observer_mut() {
-            Some(lines) => std::mem::take(lines.out_mut()),
-            None => Vec::new(),
+        let is_over = self.is_over;
+        Ok(self.chip.examine(self.number, |tile| {
+            let (now, parked) = (tile.now(), tile.parked());
+            let Some(stream) = tile.observer_mut() else { return Vec::new() };
+            if is_over {
+                stream.close(now, &parked);
+            }
+            stream.take()
         }))
     }
 

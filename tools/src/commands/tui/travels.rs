@@ -195,7 +195,7 @@ impl Travels {
 
     /// The chosen core executes an instruction, or takes its last one back.
     pub(super) fn pass_instruction(&mut self, way: Way) {
-        let seat = Seat { tile: self.tile, core: self.core };
+        let seat = Seat { tile: self.tile, turn: self.core.into() };
         let hit = match way {
             Way::On => self.party.step(seat, &mut || true),
             Way::Back => self.party.step_back(seat, &mut || true),
@@ -218,7 +218,7 @@ impl Travels {
             Hit::Break(core) => format!("breakpoint: {core}"),
             Hit::Watch(core, watch) => format!("{core} accesses {:#x}", watch.addr),
             Hit::Changed(watch) => format!("{:#x} has changed, by no core", watch.addr),
-            Hit::Step(_) | Hit::Begin | Hit::End => String::new(),
+            Hit::Step(_) | Hit::Passes(..) | Hit::Begin | Hit::End => String::new(),
             Hit::Interrupted => "stopped".to_owned(),
         };
         if let Hit::Break(core) | Hit::Watch(core, _) | Hit::Step(core) = hit {
