@@ -153,6 +153,8 @@ fn first_signal_is_kept_and_the_second_ends() {
         assert_eq!(hears.recv(), Ok(1));
         let lived = family.iter().all(|&pid| runs(pid));
         send(second);
+        // The reporter tells of the second one too, and finds nobody if this thread has gone.
+        assert_eq!(hears.recv(), Ok(2));
         lived
     });
     let ended = program.wait(&mut watch).expect("it ends");
