@@ -15,7 +15,7 @@ use crate::party::{Party, Seat};
 use crate::recording::End;
 use crate::shown;
 use crate::travel::{Traveller, Watch};
-use crate::who::chain::{Link, follow};
+use crate::who::chain::follow;
 use crate::who::{self, What};
 
 /// Commands and what they do.
@@ -227,22 +227,9 @@ impl Monitor {
         let at = party.tile(asked.tile).machine().moment();
         let machines: Vec<&Machine> = (0..party.tiles()).map(|tile| party.recorded(tile)).collect();
         match follow(&machines, asked.tile, what, at, depth.min(MOST_STEPS)) {
-            Ok(links) => links.iter().map(|link| self.link(&machines, link)).collect(),
+            Ok(links) => links.iter().map(|link| link.text(&machines, &self.naming)).collect(),
             Err(error) => format!("{error}\n"),
         }
-    }
-
-    fn link(&self, machines: &[&Machine], link: &Link) -> String {
-        let recording = machines[link.tile].recording();
-        let written = match &link.written {
-            Some(written) => {
-                let names = self.naming.at(recording.stage_at(written.cycle));
-                written.with_names(&*names).to_string()
-            }
-            None => "nobody".to_owned(),
-        };
-        let place = (machines.len() > 1).then_some(recording.place);
-        link.text(place, &written)
     }
 
     fn circular(traveller: &Traveller) -> String {

@@ -57,12 +57,15 @@ fn value_is_followed_over_two_tiles_to_dram() {
             "tile 1,0 0x30004: cycle ",
             "NoC 0 stores",
             "tile 0,0 sent it in cycle ",
-            "from 0x30004",
+            "from 0x30004, by BRISC at kernel_main",
+            "two-tiles.c:15",
             "tile 0,0 0x30004: cycle ",
             "BRISC stores 0x2 (4 bytes) to 0x30004",
             "two-tiles.c:13",
             "tile 0,0 0x30004: cycle ",
             "read from 0x1004 at NoC ",
+            ", by BRISC at kernel_main",
+            "two-tiles.c:12",
         ],
     );
 }

@@ -11,12 +11,14 @@ use isa::op::{Opcode, Unit};
 use isa::word;
 use memory_map::View;
 use memory_map::layout::{L1_BYTES, LOCAL_RAM_BASE};
-use sim_core::{AgentId, CoreId, ThreadId};
+use observe::Names;
+use sim_core::{AgentId, CoreId, Stamp, ThreadId};
 
 use super::details::{Details, Sent, details, own_read, received, sent};
 use super::{Cells, What, Written, last_before, last_seen};
 use crate::machine::Machine;
 use crate::moment::Moment;
+use crate::naming::Naming;
 
 /// Atomics of a core `[riscv-unprivileged: A extension]`.
 const AMO: u32 = 0x2F;
@@ -44,31 +46,64 @@ pub struct Link {
     pub written: Option<Written>,
     /// What the writer took its value from, in words.
     pub source: String,
+    /// The NoC command that moved it: the tile that gave it, by its place among the machines, and who and
+    /// when.
+    pub command: Option<(usize, Stamp)>,
 }
 
 impl Link {
-    /// The step in lines, indented by how far it is away; `written` is who wrote it, with names.
+    /// The step in lines, indented by how far it is away, with the names that held on each tile.
     #[must_use]
-    pub fn text(&self, place: Option<(u8, u8)>, written: &str) -> String {
+    pub fn text(&self, machines: &[&Machine], naming: &Naming) -> String {
         let indent = "  ".repeat(self.depth);
-        let place = place.map_or_else(String::new, |(x, y)| format!("tile {x},{y} "));
+        let names = |tile: usize, cycle| naming.at(machines[tile].recording().stage_at(cycle));
+        let place = match machines {
+            [_] => String::new(),
+            _ => format!("{} ", place(machines[self.tile])),
+        };
+        let written = match &self.written {
+            Some(written) => written.with_names(&*names(self.tile, written.cycle)).to_string(),
+            None => "nobody".to_owned(),
+        };
         let mut text = format!("{indent}{place}{}: {written}\n", self.what);
+        let command = match self.command {
+            Some((tile, at)) => given(&*names(tile, at.cycle), at),
+            None => String::new(),
+        };
         if !self.source.is_empty() {
-            text += &format!("{indent}  {}\n", self.source);
+            text += &format!("{indent}  {}{command}\n", self.source);
         }
         text
     }
 }
 
+/// Who gave a command, and where.
+fn given(names: &dyn Names, at: Stamp) -> String {
+    let core = observe::core_of(at.agent);
+    let code = core.and_then(|core| names.site(core, at.pc));
+    let code = code.map_or_else(String::new, |code| format!(" at {code}"));
+    format!(", by {}{code} (pc {:#x})", at.agent, at.pc)
+}
+
 /// What a writer took its value from.
 struct Sources {
     told: String,
+    /// The NoC command that moved it.
+    command: Option<(usize, Stamp)>,
     next: Vec<Question>,
 }
 
 impl Sources {
     fn none(told: impl Into<String>) -> Self {
-        Self { told: told.into(), next: Vec::new() }
+        Self::read(told, Vec::new())
+    }
+
+    fn read(told: impl Into<String>, next: Vec<Question>) -> Self {
+        Self { told: told.into(), command: None, next }
+    }
+
+    fn moved_by(self, tile: usize, sent: &Sent) -> Self {
+        Self { command: Some((tile, sent.at)), ..self }
     }
 }
 
@@ -103,9 +138,10 @@ fn walk(
         None => Sources::none("what it held when the tile was first touched"),
         Some(written) => sources(machines, tile, what, written)?,
     };
-    links.push(Link { depth, tile, what, written, source: sources.told });
+    let Sources { told: source, command, next } = sources;
+    links.push(Link { depth, tile, what, written, source, command });
     if depth < most {
-        for next in sources.next {
+        for next in next {
             walk(machines, next, (depth + 1, most), links)?;
         }
     }
@@ -146,7 +182,7 @@ fn registers(tile: usize, core: CoreId, at: Moment, numbers: &[u32], told: Strin
     let ask =
         |&number: &u8| Question { tile, what: What::Register(core, number), at, by_core: true };
     let next: Vec<Question> = numbers.iter().map(ask).collect();
-    Sources { told, next }
+    Sources::read(told, next)
 }
 
 fn of_core(machine: &Machine, tile: usize, core: CoreId, written: &Written) -> io::Result<Sources> {
@@ -164,9 +200,9 @@ fn of_core(machine: &Machine, tile: usize, core: CoreId, written: &Written) -> i
     Ok(match word::opcode(word) {
         word::STORE => registers(tile, core, at, &[word::rs2(word)], told),
         word::LOAD | AMO => match memory {
-            Some((_, word)) if word < L1_BYTES => Sources { told, next: vec![ask(What::L1(word))] },
+            Some((_, word)) if word < L1_BYTES => Sources::read(told, vec![ask(What::L1(word))]),
             Some((_, word)) if word.wrapping_sub(LOCAL_RAM_BASE) < core.local_ram_bytes() => {
-                Sources { told, next: vec![ask(What::Local(core, word))] }
+                Sources::read(told, vec![ask(What::Local(core, word))])
             }
             Some((addr, _)) => {
                 let name = memory_map::register_name(view(core), addr);
@@ -205,7 +241,7 @@ fn of_thread(
     let of_dst = |told: &str| match rows.first() {
         Some(&row) => {
             let told = format!("{told} rows {rows:?} of Dst");
-            Sources { told, next: vec![ask(Cells::Dst { wide, row, column: None })] }
+            Sources::read(told, vec![ask(Cells::Dst { wide, row, column: None })])
         }
         None => Sources::none("a constant"),
     };
@@ -215,7 +251,7 @@ fn of_thread(
                 let bytes: u32 = reads.iter().map(|(_, bytes)| bytes).sum();
                 let told = format!("unpacks {bytes} bytes from {addr:#x} on");
                 let next = Question { tile, what: What::L1(addr & !3), at, by_core: false };
-                Sources { told, next: vec![next] }
+                Sources::read(told, vec![next])
             }
             None => Sources::none("a constant"),
         },
@@ -230,7 +266,7 @@ fn of_thread(
             };
             let next = lregs(&fields);
             let told = if next.is_empty() { "a constant" } else { "LRegs" };
-            Sources { told: told.to_owned(), next }
+            Sources::read(told, next)
         }
         (Unit::Matrix, _) => {
             let used = (0..2_u8).filter(|operand| row.needs >> operand & 1 != 0);
@@ -240,7 +276,7 @@ fn of_thread(
             };
             let next: Vec<Question> = used.map(src).collect();
             let told = if next.is_empty() { "no operand of SrcA or SrcB" } else { "SrcA, SrcB" };
-            Sources { told: told.to_owned(), next }
+            Sources::read(told, next)
         }
         _ => Sources::none(""),
     })
@@ -280,18 +316,18 @@ fn place(machine: &Machine) -> String {
 
 /// What a write of a tile took from its L1.
 fn from_sender(machines: &[&Machine], sender: usize, word: u32, sent: &Sent) -> Sources {
-    let place = place(machines[sender]);
-    let told = format!("{place} sent it in cycle {} (pc {:#x})", sent.at.cycle, sent.at.pc);
-    if sent.is_inline() {
-        return Sources::none(format!("{told}, an inline write of {:#x}", sent.data));
-    }
-    if sent.is_atomic() {
-        return Sources::none(format!("{told}, an atomic"));
-    }
-    let from = sent.local.wrapping_add(word.wrapping_sub(sent.addr as u32)) & !3;
-    let at = Moment::at(sent.at.cycle);
-    let next = Question { tile: sender, what: What::L1(from), at, by_core: false };
-    Sources { told: format!("{told} from {from:#x}"), next: vec![next] }
+    let told = format!("{} sent it in cycle {}", place(machines[sender]), sent.at.cycle);
+    let sources = if sent.is_inline() {
+        Sources::none(format!("{told}, an inline write of {:#x}", sent.data))
+    } else if sent.is_atomic() {
+        Sources::none(format!("{told}, an atomic"))
+    } else {
+        let from = sent.local.wrapping_add(word.wrapping_sub(sent.addr as u32)) & !3;
+        let at = Moment::at(sent.at.cycle);
+        let next = Question { tile: sender, what: What::L1(from), at, by_core: false };
+        Sources::read(format!("{told} from {from:#x}"), vec![next])
+    };
+    sources.moved_by(sender, sent)
 }
 
 /// What a read of a tile brought.
@@ -304,12 +340,12 @@ fn from_afar(machines: &[&Machine], tile: usize, word: u32, sent: &Sent) -> Sour
     let told = format!("read from {addr:#x} at NoC {x}-{y}, asked for in cycle {}", sent.at.cycle);
     let other =
         machines.iter().position(|machine| machine.recording().config.coordinates == (x, y));
-    match (other, u32::try_from(addr)) {
+    let next = match (other, u32::try_from(addr)) {
         (Some(other), Ok(addr)) if addr < L1_BYTES => {
             let at = Moment::at(sent.at.cycle);
-            let next = Question { tile: other, what: What::L1(addr & !3), at, by_core: false };
-            Sources { told, next: vec![next] }
+            vec![Question { tile: other, what: What::L1(addr & !3), at, by_core: false }]
         }
-        _ => Sources::none(told),
-    }
+        _ => Vec::new(),
+    };
+    Sources::read(told, next).moved_by(tile, sent)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
-use debugger::who::chain::{Link, follow};
+use debugger::who::chain::follow;
 use debugger::who::{What, last_before, next_after};
 use debugger::{Machine, Moment};
 
@@ -88,7 +88,7 @@ pub fn run(args: &WhoArgs, out: &mut dyn Write) -> Result<Exit> {
         let all: Vec<&Machine> = machines.iter().collect();
         let links = follow(&all, tile, args.what, at, args.depth);
         for link in links.context(NO_MEMORY)? {
-            tell(&recorded, &machines, &link, out)?;
+            write!(out, "{}", link.text(&all, &recorded.naming))?;
         }
         return Ok(Exit::Ok);
     }
@@ -104,18 +104,3 @@ pub fn run(args: &WhoArgs, out: &mut dyn Write) -> Result<Exit> {
 }
 
 const NO_MEMORY: &str = "no memory for a tile";
-
-/// A step back, indented by how far it is away.
-fn tell(recorded: &Recorded, machines: &[Machine], link: &Link, out: &mut dyn Write) -> Result<()> {
-    let recording = machines[link.tile].recording();
-    let written = match &link.written {
-        Some(written) => {
-            let names = recorded.naming.at(recording.stage_at(written.cycle));
-            written.with_names(&*names).to_string()
-        }
-        None => "nobody".to_owned(),
-    };
-    let place = (machines.len() > 1).then_some(recording.place);
-    write!(out, "{}", link.text(place, &written))?;
-    Ok(())
-}
