@@ -144,7 +144,7 @@ impl Backend {
         let (commanded, effects) = (mover.step_tdma(now, env), mover.effects);
         self.apply(effects);
         let commanded = commanded?;
-        let retried = self.scalar_reach().retry(now, env)?;
+        let retried = self.scalar_attempts().retry(now, env)?;
         self.update_restricted();
         Ok(retried | commanded)
     }

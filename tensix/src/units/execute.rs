@@ -2,6 +2,10 @@
 //!
 //! The methods are those of the traits in [`isa::execute`], one per instruction: one that is missing does
 //! not compile.
+//!
+//! A unit's function makes what its instructions reach and finds the method, and is not inlined itself: so
+//! what a method does not use is not made. Made before the call, it cost each scalar instruction 25 host
+//! instructions (bench `issue`, callgrind).
 
 use isa::execute::{self, FrontendOps};
 use isa::op::{OPCODE, Opcode, Unit};
@@ -19,6 +23,9 @@ use crate::gate::Gate;
 use crate::timing::hazards::{Block, Operands};
 use crate::ttsync::Declarations;
 
+/// Why the unit of an instruction knows its opcode.
+const OF_ONE_ROW: &str = "unit and opcode are of one row";
+
 impl Backend {
     /// Executes an instruction that has passed `gate`, where a wait instruction is latched.
     ///
@@ -32,76 +39,134 @@ impl Backend {
         issued: &Issued,
         gate: &mut Gate,
         env: &mut E,
-    ) -> Result<(), Fault> {
-        let (opcode, word) = (decoded.opcode, issued.word);
+    ) -> Outcome {
+        let opcode = decoded.opcode;
+        match decoded.unit {
+            Unit::Matrix => self.matrix_op(opcode, issued),
+            Unit::Vector => self.vector_op(opcode, issued),
+            Unit::Sync => self.sync_op(opcode, issued, gate, env),
+            Unit::Config => self.config_op(opcode, issued, gate, env),
+            Unit::Unpacker => self.unpacker_op(opcode, issued, gate, env),
+            Unit::Packer => self.packer_op(opcode, issued, gate, env),
+            Unit::Scalar => self.scalar_op(opcode, issued, gate, env),
+            Unit::Mover => self.mover_op(opcode, issued, gate, env),
+            Unit::Misc => self.misc_op(opcode, issued),
+            Unit::Frontend => self.frontend_op(opcode, issued),
+        }
+    }
+
+    #[inline(never)]
+    fn sync_op<E: Env>(
+        &mut self,
+        opcode: Opcode,
+        issued: &Issued,
+        gate: &mut Gate,
+        env: &mut E,
+    ) -> Outcome {
         let at = At { issued, gate, env };
-        let outcome = match decoded.unit {
-            Unit::Matrix => return self.matrix_op(opcode, issued),
-            Unit::Vector => return self.vector_op(opcode, issued),
-            Unit::Sync => {
-                let mut reach = sync::Reach { sync: &mut self.sync, config: &self.config };
-                execute::sync(&mut reach, opcode, word, at)
-            }
-            Unit::Config => {
-                let mut reach = self.config_reach();
-                let outcome = execute::config(&mut reach, opcode, word, at);
-                let effects = reach.effects;
-                self.apply(effects);
-                outcome
-            }
-            Unit::Unpacker => execute::unpacker(&mut self.unpacker_reach(), opcode, word, at),
-            Unit::Packer => execute::packer(&mut self.packer_reach(), opcode, word, at),
-            Unit::Scalar => {
-                let mut reach = self.scalar_reach();
-                let outcome = execute::scalar(&mut reach, opcode, word, at);
-                let effects = reach.effects;
-                self.apply(effects);
-                if self.scalar.blocking.is_some() {
-                    self.update_restricted();
-                }
-                outcome
-            }
-            Unit::Mover => {
-                let mut reach = self.mover_reach();
-                let outcome = execute::mover(&mut reach, opcode, word, at);
-                let effects = reach.effects;
-                self.apply(effects);
-                outcome
-            }
-            Unit::Misc => execute::misc(&mut self.misc_reach(), opcode, word, issued),
-            Unit::Frontend => execute::frontend(&mut self.declarations, opcode, word, issued),
-        };
-        outcome.expect("unit and opcode are of one row")
+        let mut reach = sync::Reach { sync: &mut self.sync, config: &self.config };
+        execute::sync(&mut reach, opcode, issued.word, at).expect(OF_ONE_ROW)
     }
 
-    #[inline(always)]
-    fn config_reach(&mut self) -> config::Reach<'_> {
+    #[inline(never)]
+    fn config_op<E: Env>(
+        &mut self,
+        opcode: Opcode,
+        issued: &Issued,
+        gate: &mut Gate,
+        env: &mut E,
+    ) -> Outcome {
+        let at = At { issued, gate, env };
         let Self { config, scalar, unpackers, .. } = self;
-        let effects = SideEffects::default();
-        config::Reach { config, gprs: &mut scalar.gprs, unpackers, effects }
+        let (gprs, effects) = (&mut scalar.gprs, SideEffects::default());
+        let mut reach = config::Reach { config, gprs, unpackers, effects };
+        let outcome = execute::config(&mut reach, opcode, issued.word, at);
+        let effects = reach.effects;
+        self.apply(effects);
+        outcome.expect(OF_ONE_ROW)
     }
 
-    #[inline(always)]
-    fn unpacker_reach(&mut self) -> unpacker::Reach<'_> {
+    #[inline(never)]
+    fn unpacker_op<E: Env>(
+        &mut self,
+        opcode: Opcode,
+        issued: &Issued,
+        gate: &mut Gate,
+        env: &mut E,
+    ) -> Outcome {
+        let at = At { issued, gate, env };
         let Self { unpackers, config, src, adcs, matrix, warnings, pipelines, occupancy, .. } =
             self;
         let banks = unpacker::Banks { config, src, held: self.held };
-        let pipelines = occupancy.timed().then_some(pipelines);
-        unpacker::Reach { unpackers, banks, adcs, dst: &mut matrix.dst, warnings, pipelines }
+        let (dst, pipelines) = (&mut matrix.dst, occupancy.timed().then_some(pipelines));
+        let mut reach = unpacker::Reach { unpackers, banks, adcs, dst, warnings, pipelines };
+        execute::unpacker(&mut reach, opcode, issued.word, at).expect(OF_ONE_ROW)
     }
 
-    #[inline(always)]
-    fn packer_reach(&mut self) -> packer::Reach<'_> {
+    #[inline(never)]
+    fn packer_op<E: Env>(
+        &mut self,
+        opcode: Opcode,
+        issued: &Issued,
+        gate: &mut Gate,
+        env: &mut E,
+    ) -> Outcome {
+        let at = At { issued, gate, env };
         let Self { packer, config, adcs, matrix, warnings, pipelines, occupancy, .. } = self;
-        let pipelines = occupancy.timed().then_some(pipelines);
-        packer::Reach { packer, config, adcs, dst: &matrix.dst, warnings, pipelines }
+        let (dst, pipelines) = (&matrix.dst, occupancy.timed().then_some(pipelines));
+        let mut reach = packer::Reach { packer, config, adcs, dst, warnings, pipelines };
+        execute::packer(&mut reach, opcode, issued.word, at).expect(OF_ONE_ROW)
     }
 
-    #[inline(always)]
-    pub(crate) fn scalar_reach(&mut self) -> scalar::Reach<'_> {
+    #[inline(never)]
+    fn scalar_op<E: Env>(
+        &mut self,
+        opcode: Opcode,
+        issued: &Issued,
+        gate: &mut Gate,
+        env: &mut E,
+    ) -> Outcome {
+        let at = At { issued, gate, env };
         let Self { scalar, config, adcs, src, unpackers, packer, occupancy, .. } = self;
         let effects = SideEffects::default();
-        scalar::Reach { scalar, config, adcs, src, unpackers, packer, occupancy, effects }
+        let mut reach =
+            scalar::Reach { scalar, config, adcs, src, unpackers, packer, occupancy, effects };
+        let outcome = execute::scalar(&mut reach, opcode, issued.word, at);
+        let effects = reach.effects;
+        self.apply(effects);
+        if self.scalar.blocking.is_some() {
+            self.update_restricted();
+        }
+        outcome.expect(OF_ONE_ROW)
+    }
+
+    #[inline(never)]
+    fn mover_op<E: Env>(
+        &mut self,
+        opcode: Opcode,
+        issued: &Issued,
+        gate: &mut Gate,
+        env: &mut E,
+    ) -> Outcome {
+        let at = At { issued, gate, env };
+        let mut reach = self.mover_reach();
+        let outcome = execute::mover(&mut reach, opcode, issued.word, at);
+        let effects = reach.effects;
+        self.apply(effects);
+        outcome.expect(OF_ONE_ROW)
+    }
+
+    #[inline(never)]
+    pub(crate) fn misc_op(&mut self, opcode: Opcode, issued: &Issued) -> Outcome {
+        let Self { adcs, unpackers, config, src, packer, warnings, .. } = self;
+        let banks = unpacker::Banks { config, src, held: self.held };
+        let mut reach = misc::Reach { adcs, unpackers, banks, packer, warnings };
+        execute::misc(&mut reach, opcode, issued.word, issued).expect(OF_ONE_ROW)
+    }
+
+    #[inline(never)]
+    fn frontend_op(&mut self, opcode: Opcode, issued: &Issued) -> Outcome {
+        execute::frontend(&mut self.declarations, opcode, issued.word, issued).expect(OF_ONE_ROW)
     }
 
     #[inline(always)]
@@ -111,11 +176,10 @@ impl Backend {
         mover::Reach { mover, config, warnings, timed, effects }
     }
 
-    #[inline(always)]
-    pub(crate) fn misc_reach(&mut self) -> misc::Reach<'_> {
-        let Self { adcs, unpackers, config, src, packer, warnings, .. } = self;
-        let banks = unpacker::Banks { config, src, held: self.held };
-        misc::Reach { adcs, unpackers, banks, packer, warnings }
+    /// What instructions that occupy the scalar unit reach.
+    pub(crate) fn scalar_attempts(&mut self) -> scalar::Attempts<'_> {
+        let Self { scalar, src, occupancy, .. } = self;
+        scalar::Attempts { scalar, src, occupancy }
     }
 
     /// What instructions name their operands by.
@@ -134,13 +198,12 @@ impl Backend {
     }
 
     /// Executes a matrix-unit instruction.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn matrix_op(&mut self, opcode: Opcode, issued: &Issued) -> Outcome {
         let Self { matrix, config, src, packer, vector, warnings, .. } = self;
         let lane_config = vector.file().lane_config();
         let mut reach = matrix::Reach { matrix, config, src, packer, lane_config, warnings };
-        execute::matrix(&mut reach, opcode, issued.word, issued)
-            .expect("the opcode is of this unit")
+        execute::matrix(&mut reach, opcode, issued.word, issued).expect(OF_ONE_ROW)
     }
 
     /// Executes the first of `words`, issued by `thread` in consecutive cycles, of which each does

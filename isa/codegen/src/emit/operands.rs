@@ -102,7 +102,7 @@ pub fn executors(ops: &[Op]) -> String {
              executing takes\n/// besides operands.\npub trait {name}Ops<At> {{\n    \
              /// What comes of it.\n    type Outcome;\n\n{methods}}}\n\n\
              /// Executes a word of unit `{unit}`; `None` if `opcode` is of another unit.\n\
-             #[inline(never)]\npub fn {unit}<At, U: {name}Ops<At>>(\n    unit: &mut U,\n    \
+             #[inline(always)]\npub fn {unit}<At, U: {name}Ops<At>>(\n    unit: &mut U,\n    \
              opcode: Opcode,\n    word: u32,\n    at: At,\n) -> Option<U::Outcome> {{\n    \
              Some(match opcode {{\n{arms}        _ => return None,\n    }})\n}}\n"
         );

@@ -1,6 +1,5 @@
 //! Address counter instructions, worked by hand from their pages in the Wormhole tree.
 
-use isa::execute;
 use isa::op::Opcode;
 use sim_core::{CoreId, Cycle, ThreadId};
 
@@ -22,8 +21,7 @@ fn run(backend: &mut Backend, opcode: Opcode, word: u32) -> Outcome {
     let origin = Origin { core: CoreId::Trisc1, pc: 0x100 };
     let thread = ThreadId::T1;
     let issued = Issued { word, thread, origin, now: Cycle(7), allowed: Warned::NONE };
-    execute::misc(&mut backend.misc_reach(), opcode, word, &issued)
-        .expect("the opcode is of this unit")
+    backend.misc_op(opcode, &issued)
 }
 
 fn both(value: u32) -> Counter {

@@ -13,7 +13,7 @@ use sim_core::{Cycle, WaitReason, Width};
 
 use super::memory::AtomicAddress;
 use super::ops;
-use super::unit::{Blocking, Reach, ScalarUnit, SrcStore};
+use super::unit::{Attempts, Blocking, ScalarUnit, SrcStore};
 use crate::env::Env;
 use crate::occupancy::Occupancy;
 use crate::state::src::SrcBanks;
@@ -22,9 +22,9 @@ use crate::units::{Fault, Issued};
 /// Cycles from one attempt on L1 to the next, where timing is modelled.
 const ATTEMPT_CYCLES: u64 = 15;
 
-impl Reach<'_> {
+impl Attempts<'_> {
     /// First attempt of a blocking instruction.
-    pub(crate) fn begin_blocking<E: Env>(
+    pub(crate) fn begin<E: Env>(
         &mut self,
         opcode: Opcode,
         issued: &Issued,

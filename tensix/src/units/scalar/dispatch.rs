@@ -7,22 +7,25 @@ use isa::operands;
 
 use super::ops::{self, counter_part};
 use super::special::{PackerView, Special};
-use super::unit::{Reach, SrcStore};
+use super::unit::{Attempts, Reach, ScalarUnit, SrcStore};
 use crate::checks::Check;
 use crate::env::Env;
-use crate::state::adc::Dimension;
-use crate::units::config::{GLOBAL_BASE, THCON_BASE};
+use crate::state::adc::{Dimension, ThreadAdcs};
+use crate::state::gprs::GPRS;
+use crate::units::config::{ConfigUnit, GLOBAL_BASE, THCON_BASE};
+use crate::units::packer::Packer;
 use crate::units::{At, Fault, Issued, Outcome};
 
-impl Reach<'_> {
+impl ScalarUnit {
     /// A two-operand instruction without a mode.
+    #[inline(always)]
     fn arithmetic(
         &mut self,
         issued: &Issued,
         operands: operands::ScalarArithmetic,
         function: impl Fn(u32, u32) -> u32,
     ) {
-        let gprs = &mut self.scalar.gprs[issued.thread.index()];
+        let gprs = self.gprs_of(issued);
         let left = gprs[operands.op_a_reg_index as usize];
         let right = match operands.op_b_is_const {
             true => operands.op_b_reg_index,
@@ -32,13 +35,14 @@ impl Reach<'_> {
     }
 
     /// A two-operand instruction with a mode, of which `function` knows some.
+    #[inline(always)]
     fn operation(
         &mut self,
         issued: &Issued,
         operands: operands::ScalarOperation,
         function: impl Fn(u32, u32, u32) -> Option<u32>,
     ) -> Outcome {
-        let gprs = &mut self.scalar.gprs[issued.thread.index()];
+        let gprs = self.gprs_of(issued);
         let left = gprs[operands.op_a_reg_index as usize];
         let right = match operands.op_b_is_const {
             true => operands.op_b_reg_index,
@@ -50,43 +54,55 @@ impl Reach<'_> {
         gprs[operands.result_reg_index as usize] = value;
         Ok(())
     }
+}
 
-    /// REG2FLOP to a counter or its copy, of any thread. Nobody is known to use it, so its page
-    /// calls it unsupported; the model is the one it gives
-    /// `[isa-wh: TensixCoprocessor/REG2FLOP_ADC.md]`.
-    fn reg2flop_counter(&mut self, operands: operands::Reg2flop, issued: &Issued) {
-        let register = self.scalar.gprs[issued.thread.index()][operands.reg_index as usize];
-        let value = counter_part(register, operands.size_sel, operands.byte_offset);
-        let thread = match operands.other_thread {
-            false => issued.thread.index(),
-            true => operands.context_id_2 as usize,
-        };
-        let set = operands.counter_set as usize;
-        let dimension = Dimension::from_bits(operands.dimension);
-        // Thread 3 and set 3 do not exist: nothing happens.
-        let Some(adc) = self.adcs.get_mut(thread).and_then(|adcs| adcs.0.get_mut(set)) else {
-            return;
-        };
-        let counter = adc[usize::from(operands.channel)].counter(dimension);
-        let target = if operands.to_copy { &mut counter.cr } else { &mut counter.value };
-        *target = value & dimension.mask();
+impl Reach<'_> {
+    #[inline(always)]
+    fn attempts(&mut self) -> Attempts<'_> {
+        let Self { scalar, src, occupancy, .. } = self;
+        Attempts { scalar, src, occupancy }
     }
+}
 
-    /// What the packer shows to `thread`.
-    fn packer_view(&self, thread: usize) -> PackerView {
-        let get = |field| self.config.state_field(thread, field);
-        let report = &self.packer.tile;
-        let own = usize::from(report.last_thread) == thread;
-        // With one packer there is no mask for all of them that the override bit could select.
-        PackerView {
-            accumulated_size: report.accumulated[thread],
-            last_size: if own { report.last_size } else { 0 },
-            all_zero_flags: report.all_zero,
-            histogram: self.packer.histogram.bins,
-            max_exponent: self.packer.histogram.max,
-            format: get(&field::THCON_SEC0_REG1_Out_data_format) as u8,
-            uncompressed: get(&field::THCON_SEC0_REG1_Disable_zero_compress) != 0,
-        }
+/// REG2FLOP to a counter or its copy, of any thread. No software is known to use it, so its page
+/// calls it unsupported; the model is the one it gives
+/// `[isa-wh: TensixCoprocessor/REG2FLOP_ADC.md]`.
+fn reg2flop_counter(
+    operands: operands::Reg2flop,
+    (gprs, own): (&[u32; GPRS], usize),
+    adcs: &mut [ThreadAdcs; 3],
+) {
+    let register = gprs[operands.reg_index as usize];
+    let value = counter_part(register, operands.size_sel, operands.byte_offset);
+    let thread = match operands.other_thread {
+        false => own,
+        true => operands.context_id_2 as usize,
+    };
+    let set = operands.counter_set as usize;
+    let dimension = Dimension::from_bits(operands.dimension);
+    // Thread 3 and set 3 do not exist: nothing happens.
+    let Some(adc) = adcs.get_mut(thread).and_then(|adcs| adcs.0.get_mut(set)) else {
+        return;
+    };
+    let counter = adc[usize::from(operands.channel)].counter(dimension);
+    let target = if operands.to_copy { &mut counter.cr } else { &mut counter.value };
+    *target = value & dimension.mask();
+}
+
+/// What the packer shows to `thread`.
+fn packer_view(packer: &Packer, config: &ConfigUnit, thread: usize) -> PackerView {
+    let get = |field| config.state_field(thread, field);
+    let report = &packer.tile;
+    let own = usize::from(report.last_thread) == thread;
+    // With one packer there is no mask for all of them that the override bit could select.
+    PackerView {
+        accumulated_size: report.accumulated[thread],
+        last_size: if own { report.last_size } else { 0 },
+        all_zero_flags: report.all_zero,
+        histogram: packer.histogram.bins,
+        max_exponent: packer.histogram.max,
+        format: get(&field::THCON_SEC0_REG1_Out_data_format) as u8,
+        uncompressed: get(&field::THCON_SEC0_REG1_Disable_zero_compress) != 0,
     }
 }
 
@@ -101,35 +117,35 @@ impl<E: Env> ScalarOps<At<'_, E>> for Reach<'_> {
 
     #[inline(always)]
     fn adddmareg(&mut self, operands: operands::Adddmareg, at: At<'_, E>) -> Outcome {
-        self.arithmetic(at.issued, operands, u32::wrapping_add);
+        self.scalar.arithmetic(at.issued, operands, u32::wrapping_add);
         Ok(())
     }
 
     #[inline(always)]
     fn subdmareg(&mut self, operands: operands::Subdmareg, at: At<'_, E>) -> Outcome {
-        self.arithmetic(at.issued, operands, u32::wrapping_sub);
+        self.scalar.arithmetic(at.issued, operands, u32::wrapping_sub);
         Ok(())
     }
 
     #[inline(always)]
     fn muldmareg(&mut self, operands: operands::Muldmareg, at: At<'_, E>) -> Outcome {
-        self.arithmetic(at.issued, operands, ops::multiply);
+        self.scalar.arithmetic(at.issued, operands, ops::multiply);
         Ok(())
     }
 
     #[inline(always)]
     fn bitwopdmareg(&mut self, operands: operands::Bitwopdmareg, at: At<'_, E>) -> Outcome {
-        self.operation(at.issued, operands, ops::bitwise)
+        self.scalar.operation(at.issued, operands, ops::bitwise)
     }
 
     #[inline(always)]
     fn shiftdmareg(&mut self, operands: operands::Shiftdmareg, at: At<'_, E>) -> Outcome {
-        self.operation(at.issued, operands, ops::shift)
+        self.scalar.operation(at.issued, operands, ops::shift)
     }
 
     #[inline(always)]
     fn cmpdmareg(&mut self, operands: operands::Cmpdmareg, at: At<'_, E>) -> Outcome {
-        self.operation(at.issued, operands, ops::compare)
+        self.scalar.operation(at.issued, operands, ops::compare)
     }
 
     /// 16 bits from the instruction, or packer state.
@@ -142,7 +158,7 @@ impl<E: Env> ScalarOps<At<'_, E>> for Reach<'_> {
             return Ok(());
         }
         let special = Special::of(operands);
-        let values = special.values(&self.packer_view(thread));
+        let values = special.values(&packer_view(self.packer, self.config, thread));
         if special.resets_size() {
             self.packer.tile.accumulated = [0; 3];
         }
@@ -155,7 +171,9 @@ impl<E: Env> ScalarOps<At<'_, E>> for Reach<'_> {
     fn reg2flop(&mut self, operands: operands::Reg2flop, at: At<'_, E>) -> Outcome {
         let At { issued, env, .. } = at;
         if operands.to_counter {
-            self.reg2flop_counter(operands, issued);
+            let thread = issued.thread.index();
+            let gprs = &self.scalar.gprs[thread];
+            reg2flop_counter(operands, (gprs, thread), self.adcs);
             return Ok(());
         }
         if operands.not_supported != 0 {
@@ -180,47 +198,57 @@ impl<E: Env> ScalarOps<At<'_, E>> for Reach<'_> {
 
     #[inline(always)]
     fn loadind(&mut self, operands: operands::Loadind, at: At<'_, E>) -> Outcome {
-        self.load_indirect(operands, at.issued, at.env)
+        self.scalar.load_indirect(operands, at.issued, at.env)
     }
 
+    /// To L1, to a tile register, or four BF16 to SrcA or SrcB.
     #[inline(always)]
     fn storeind(&mut self, operands: operands::Storeind, at: At<'_, E>) -> Outcome {
-        self.store_indirect(operands, at.issued, at.env)
+        let At { issued, env, .. } = at;
+        match operands.target {
+            0b00 => {
+                let (config, unpackers) = (&*self.config, self.unpackers);
+                let store = self.scalar.storeind_src(operands, issued, config, unpackers)?;
+                self.attempts().begin(Opcode::Storeind, issued, store, env)
+            }
+            0b01 => self.scalar.storeind_register(operands, issued, env),
+            _ => self.scalar.storeind_l1(operands, issued, env),
+        }
     }
 
     #[inline(always)]
     fn loadreg(&mut self, operands: operands::Loadreg, at: At<'_, E>) -> Outcome {
-        self.load_register(operands, at.issued, at.env)
+        self.scalar.load_register(operands, at.issued, at.env)
     }
 
     #[inline(always)]
     fn storereg(&mut self, operands: operands::Storereg, at: At<'_, E>) -> Outcome {
-        self.store_tile_register(operands, at.issued, at.env)
+        self.scalar.store_tile_register(operands, at.issued, at.env)
     }
 
     #[inline(always)]
     fn atincget(&mut self, operands: operands::Atincget, at: At<'_, E>) -> Outcome {
-        self.atomic_increment(operands, at.issued, at.env)
+        self.scalar.atomic_increment(operands, at.issued, at.env)
     }
 
     #[inline(always)]
     fn atswap(&mut self, operands: operands::Atswap, at: At<'_, E>) -> Outcome {
-        self.atomic_store(operands, at.issued, at.env)
+        self.scalar.atomic_store(operands, at.issued, at.env)
     }
 
     #[inline(always)]
     fn atcas(&mut self, _: operands::Atcas, at: At<'_, E>) -> Outcome {
-        self.begin_blocking(Opcode::Atcas, at.issued, SrcStore::default(), at.env)
+        self.attempts().begin(Opcode::Atcas, at.issued, SrcStore::default(), at.env)
     }
 
     #[inline(always)]
     fn atincgetptr(&mut self, _: operands::Atincgetptr, at: At<'_, E>) -> Outcome {
-        self.begin_blocking(Opcode::Atincgetptr, at.issued, SrcStore::default(), at.env)
+        self.attempts().begin(Opcode::Atincgetptr, at.issued, SrcStore::default(), at.env)
     }
 
     #[inline(always)]
     fn flushdma(&mut self, _: operands::Flushdma, at: At<'_, E>) -> Outcome {
-        self.begin_blocking(Opcode::Flushdma, at.issued, SrcStore::default(), at.env)
+        self.attempts().begin(Opcode::Flushdma, at.issued, SrcStore::default(), at.env)
     }
 
     #[inline(always)]

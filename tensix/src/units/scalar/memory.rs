@@ -12,10 +12,11 @@ use sim_core::Width;
 use sim_core::l1::L1_BYTES;
 
 use super::ops;
-use super::unit::{Reach, ScalarUnit, SrcStore};
+use super::unit::{ScalarUnit, SrcStore};
 use crate::checks::Check;
 use crate::env::Env;
-use crate::state::gprs::GPRS;
+use crate::units::config::ConfigUnit;
+use crate::units::unpacker::Unpackers;
 use crate::units::{Fault, Issued};
 
 /// First address that LOADREG and STOREREG may name; local RAMs are below.
@@ -77,12 +78,7 @@ impl AtomicAddress {
     }
 }
 
-impl Reach<'_> {
-    /// The registers of the issuing thread.
-    fn gprs_of(&mut self, issued: &Issued) -> &mut [u32; GPRS] {
-        &mut self.scalar.gprs[issued.thread.index()]
-    }
-
+impl ScalarUnit {
     /// Reads the operands of an indirect access and advances its offset.
     fn indirect(&mut self, issued: &Issued, at: Indirection) -> Indirect {
         let half = at.offset_half as usize;
@@ -126,21 +122,8 @@ impl Reach<'_> {
         Ok(())
     }
 
-    /// STOREIND: to L1, to a tile register, or four BF16 to SrcA or SrcB.
-    pub(super) fn store_indirect<E: Env>(
-        &mut self,
-        operands: Storeind,
-        issued: &Issued,
-        env: &mut E,
-    ) -> Result<(), Fault> {
-        match operands.target {
-            0b00 => self.storeind_src(operands, issued, env),
-            0b01 => self.storeind_register(operands, issued, env),
-            _ => self.storeind_l1(operands, issued, env),
-        }
-    }
-
-    fn storeind_l1<E: Env>(
+    /// STOREIND to L1.
+    pub(super) fn storeind_l1<E: Env>(
         &mut self,
         operands: Storeind,
         issued: &Issued,
@@ -166,7 +149,8 @@ impl Reach<'_> {
         Ok(())
     }
 
-    fn storeind_register<E: Env>(
+    /// STOREIND to a tile register.
+    pub(super) fn storeind_register<E: Env>(
         &mut self,
         operands: Storeind,
         issued: &Issued,
@@ -180,12 +164,14 @@ impl Reach<'_> {
         Ok(())
     }
 
-    fn storeind_src<E: Env>(
+    /// STOREIND of four BF16 to SrcA or SrcB: what it will store, and where.
+    pub(super) fn storeind_src(
         &mut self,
         operands: Storeind,
         issued: &Issued,
-        env: &mut E,
-    ) -> Result<(), Fault> {
+        config: &ConfigUnit,
+        unpackers: &Unpackers,
+    ) -> Result<SrcStore, Fault> {
         let data = operands.data_reg_index as usize & 0x3C;
         let gprs = self.gprs_of(issued);
         let cells = ops::bf16_cells([gprs[data], gprs[data + 1]]);
@@ -194,7 +180,7 @@ impl Reach<'_> {
         let operand = usize::from(operands.reg_size_sel);
         let thread = issued.thread.index();
         let by_address =
-            operand == 0 && self.config.thread_field(thread, &field::SRCA_SET_SetOvrdWithAddr) != 0;
+            operand == 0 && config.thread_field(thread, &field::SRCA_SET_SetOvrdWithAddr) != 0;
         // The first four rows of SrcA's address space are nowhere.
         let row = if operand == 0 { (addr >> 2).checked_sub(4) } else { Some(addr >> 2) };
         let limit = if by_address { 64 } else { 16 };
@@ -204,15 +190,13 @@ impl Reach<'_> {
                 format!("STOREIND to row address {:#x} of Src{}", addr >> 2, ["A", "B"][operand]),
             ));
         }
-        let base_row =
-            if by_address { 0 } else { u32::from(self.unpackers.src_row(operand, thread)) };
-        let store = SrcStore {
+        let base_row = if by_address { 0 } else { u32::from(unpackers.src_row(operand, thread)) };
+        Ok(SrcStore {
             operand: operand as u8,
             row: row.map(|row| (row + base_row) as u8 & 63),
             column: (addr & 3) as u8 * 4,
             cells,
-        };
-        self.begin_blocking(isa::op::Opcode::Storeind, issued, store, env)
+        })
     }
 
     /// LOADREG: asks for a tile register.
@@ -223,7 +207,7 @@ impl Reach<'_> {
         env: &mut E,
     ) -> Result<(), Fault> {
         let addr = register_address(issued, operands.reg_addr << 2)?;
-        let pending = &mut self.scalar.outstanding[issued.thread.index()];
+        let pending = &mut self.outstanding[issued.thread.index()];
         *pending = pending.saturating_add(1);
         let gpr = operands.tdma_data_reg_index as u8;
         env.request_register(issued.thread, gpr, addr, issued.stamp());
@@ -251,7 +235,7 @@ impl Reach<'_> {
         env: &mut E,
     ) -> Result<(), Fault> {
         let place = AtomicAddress::of_increment(operands);
-        let addr = self.scalar.atomic_address(issued, place)?;
+        let addr = self.atomic_address(issued, place)?;
         let gpr = &mut self.gprs_of(issued)[operands.data_reg_index as usize];
         let before = env.l1_word(addr);
         let mask = (2_u32 << operands.wrap_val).wrapping_sub(1);
@@ -269,8 +253,7 @@ impl Reach<'_> {
         env: &mut E,
     ) -> Result<(), Fault> {
         let Atswap { addr_reg_index: gpr, mem_hier_sel, .. } = operands;
-        let addr =
-            self.scalar.atomic_address(issued, AtomicAddress { gpr, mem_hier_sel, word: 0 })?;
+        let addr = self.atomic_address(issued, AtomicAddress { gpr, mem_hier_sel, word: 0 })?;
         let data = operands.data_reg_index as usize;
         let gprs = self.gprs_of(issued);
         let mut words = [0; 4];
@@ -285,9 +268,7 @@ impl Reach<'_> {
         }
         Ok(())
     }
-}
 
-impl ScalarUnit {
     /// Where an atomic instruction goes: its address register counts 16-byte units.
     pub(super) fn atomic_address(&self, issued: &Issued, at: AtomicAddress) -> Result<u32, Fault> {
         if at.mem_hier_sel {

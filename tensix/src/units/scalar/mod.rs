@@ -13,4 +13,4 @@ pub(crate) mod ops;
 pub(crate) mod special;
 mod unit;
 
-pub(crate) use unit::{Blocking, Reach, ScalarUnit, SrcStore};
+pub(crate) use unit::{Attempts, Blocking, Reach, ScalarUnit, SrcStore};

@@ -49,6 +49,11 @@ impl ScalarUnit {
         Self { gprs: [[0; GPRS]; 3], outstanding: [0; 3], blocking: None }
     }
 
+    /// The registers of the issuing thread.
+    pub(super) fn gprs_of(&mut self, issued: &Issued) -> &mut [u32; GPRS] {
+        &mut self.gprs[issued.thread.index()]
+    }
+
     /// Conditions C0 to C3 of `thread` that are not met, which FLUSHDMA shares with STALLWAIT.
     pub(crate) fn flushing(&self, thread: ThreadId, occupancy: &Occupancy) -> u16 {
         u16::from(self.outstanding[thread.index()] != 0) | occupancy.moving(thread)
@@ -66,4 +71,11 @@ pub(crate) struct Reach<'a> {
     pub(crate) occupancy: &'a mut Occupancy,
     /// What other units have to hear.
     pub(crate) effects: SideEffects,
+}
+
+/// What instructions that occupy the unit until something comes true reach.
+pub(crate) struct Attempts<'a> {
+    pub(crate) scalar: &'a mut ScalarUnit,
+    pub(crate) src: &'a mut [SrcBanks; 2],
+    pub(crate) occupancy: &'a mut Occupancy,
 }

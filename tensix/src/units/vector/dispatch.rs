@@ -22,7 +22,7 @@ impl VectorUnit {
     ///
     /// # Errors
     /// `UndefinedBehavior` where the page of the instruction says so.
-    #[inline]
+    #[inline(never)]
     pub(super) fn execute(
         &mut self,
         opcode: Opcode,
