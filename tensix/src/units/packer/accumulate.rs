@@ -28,14 +28,17 @@ impl Accumulate {
         }
     }
 
-    /// One word of the new content, from L1's word and the packer's.
+    /// The new content, from L1's words and the packer's.
     #[inline]
-    pub(crate) fn word(self, old: u32, new: u32) -> u32 {
+    pub(crate) fn block(self, old: [u32; 4], new: [u32; 4]) -> [u32; 4] {
+        let each = |of: fn(u32, u32) -> u32| std::array::from_fn(|word| of(old[word], new[word]));
         match self {
-            Self::Fp32 => fp32(old, new),
-            Self::Int32 => int32(old, new),
-            Self::Fp16 => fp16(old & 0xFFFF, new & 0xFFFF) | fp16(old >> 16, new >> 16) << 16,
-            Self::Bf16 => bf16(old & 0xFFFF, new & 0xFFFF) | bf16(old >> 16, new >> 16) << 16,
+            Self::Fp32 => each(fp32),
+            Self::Int32 => each(int32),
+            Self::Fp16 => {
+                each(|old, new| fp16(old & 0xFFFF, new & 0xFFFF) | fp16(old >> 16, new >> 16) << 16)
+            }
+            Self::Bf16 => bf16_block(old, new),
         }
     }
 }
@@ -130,26 +133,65 @@ fn fp32(old: u32, new: u32) -> u32 {
     }
 }
 
-fn bf16(old: u32, new: u32) -> u32 {
+/// Halves of a block as lanes.
+const LANES: usize = 8;
+
+/// Half-words of a block, side by side: compiled for the host's vector registers.
+fn bf16_block(old: [u32; 4], new: [u32; 4]) -> [u32; 4] {
+    vectorise::run(
+        #[inline(always)]
+        || {
+            let (old, new) = (halves(old), halves(new));
+            let mut sums = [0; LANES];
+            for ((sum, old), new) in sums.iter_mut().zip(old).zip(new) {
+                *sum = bf16(old, new);
+            }
+            std::array::from_fn(|word| sums[2 * word] | sums[2 * word + 1] << 16)
+        },
+    )
+}
+
+#[inline(always)]
+fn halves(words: [u32; 4]) -> [u32; LANES] {
+    std::array::from_fn(|lane| words[lane / 2] >> (16 * (lane % 2)) & 0xFFFF)
+}
+
+/// As [`add`] and [`round`] do, without branches.
+#[inline(always)]
+const fn bf16(old: u32, new: u32) -> u32 {
     const INFINITY: u32 = 0x7F80;
+    const NAN: u32 = 0x7FC0;
+    const HIDDEN: u32 = 0x80;
+    // Bits below the significand's lowest while adding. Only neighbours in exponent cancel more than one
+    // place, so one bit for inexactness below these is enough.
+    const GUARD: u32 = 16;
     let (a, b) = (old & 0x7FFF, new & 0x7FFF);
-    if b == INFINITY {
-        return if a == INFINITY && old != new { 0x7FC0 } else { new };
-    }
+    let (big, small) = if a < b { (b, a) } else { (a, b) };
+    let sign = if a < b { new } else { old } & 0x8000;
+    let of_big = if big < HIDDEN { 0 } else { (big & (HIDDEN - 1) | HIDDEN) << GUARD };
+    let of_small = if small < HIDDEN { 0 } else { (small & (HIDDEN - 1) | HIDDEN) << GUARD };
+    let distance = (big >> 7) - (small >> 7);
+    let distance = if distance > 31 { 31 } else { distance };
+    let aligned = of_small >> distance;
+    let aligned = aligned | (aligned << distance != of_small) as u32;
+    let is_difference = (old ^ new) & 0x8000 != 0;
+    let sum = if is_difference { of_big - aligned } else { of_big + aligned };
+    let zeros = sum.leading_zeros();
+    // Leading bit at the top; eight bits stay.
+    let normalised = sum << (zeros & 31);
+    let (kept, rest) = (normalised >> 24, normalised & 0xFF_FFFF);
+    let rounded = kept + (rest + (kept & 1) > 0x80_0000) as u32;
+    let exponent = (big >> 7) as i32 + (31 - 7 - GUARD as i32) - zeros as i32;
+    // A carry into the hidden bit's place raises the exponent.
+    let pattern = (exponent << 7) + rounded as i32 - HIDDEN as i32;
+    let pattern = if pattern >= INFINITY as i32 { INFINITY as i32 } else { pattern };
+    let magnitude = if pattern < HIDDEN as i32 { 0 } else { pattern as u32 };
+    // Without a sum it is negative only if both are.
+    let finite = if sum == 0 { old & new & 0x8000 } else { sign | magnitude };
     // Infinity stays; NaN is greater than anything that could be added.
-    if a >= INFINITY {
-        return old & 0x8000 | INFINITY;
-    }
-    let sum = add(unpack(old, 8, 7), unpack(new, 8, 7));
-    let sign = u32::from(sum.negative) << 15;
-    if sum.significand == 0 {
-        return sign;
-    }
-    match round(sum, 7) {
-        (..=0, _) => sign,
-        (255.., _) => sign | INFINITY,
-        (exponent, mantissa) => sign | (exponent as u32) << 7 | mantissa,
-    }
+    let kept = if a >= INFINITY { old & 0x8000 | INFINITY } else { finite };
+    let infinite = if (a == INFINITY) & (old != new) { NAN } else { new };
+    if b == INFINITY { infinite } else { kept }
 }
 
 fn fp16(old: u32, new: u32) -> u32 {
@@ -176,4 +218,64 @@ fn int32(old: u32, new: u32) -> u32 {
     let sum = value(old) + value(new);
     let magnitude = sum.unsigned_abs().min(0x7FFF_FFFF) as u32;
     u32::from(sum < 0) << 31 | magnitude
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With the adder that the other formats have.
+    fn general(old: u32, new: u32) -> u32 {
+        const INFINITY: u32 = 0x7F80;
+        let (a, b) = (old & 0x7FFF, new & 0x7FFF);
+        if b == INFINITY {
+            return if a == INFINITY && old != new { 0x7FC0 } else { new };
+        }
+        if a >= INFINITY {
+            return old & 0x8000 | INFINITY;
+        }
+        let sum = add(unpack(old, 8, 7), unpack(new, 8, 7));
+        let sign = u32::from(sum.negative) << 15;
+        if sum.significand == 0 {
+            return sign;
+        }
+        match round(sum, 7) {
+            (..=0, _) => sign,
+            (255.., _) => sign | INFINITY,
+            (exponent, mantissa) => sign | (exponent as u32) << 7 | mantissa,
+        }
+    }
+
+    /// Every half-word with each end of a range, and with neighbours in exponent in all lanes of a block.
+    #[test]
+    fn lanes_do_what_the_general_adder_does() {
+        const ENDS: [u32; 14] = [
+            0, 1, 0x7F, 0x80, 0x81, 0xFF, 0x3F80, 0x3FFF, 0x7F00, 0x7F7F, 0x7F80, 0x7F81, 0x7FC0,
+            0x7FFF,
+        ];
+        let mut state = 1_u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 12
+        };
+        for old in 0..=0xFFFF_u32 {
+            let ends = ENDS.iter().flat_map(|&end| [end, end | 0x8000]);
+            let near: Vec<u32> = (0..36)
+                .map(|_| {
+                    let exponent = (old >> 7 & 0xFF).wrapping_add(next() % 24).wrapping_sub(12);
+                    next() & 0x807F | exponent << 7 & 0x7F80
+                })
+                .collect();
+            let others: Vec<u32> = ends.chain(near).collect();
+            for (first, block) in others.chunks_exact(8).enumerate() {
+                let new = std::array::from_fn(|word| block[2 * word] | block[2 * word + 1] << 16);
+                let found = bf16_block([old | old << 16; 4], new);
+                for (lane, &other) in block.iter().enumerate() {
+                    let found = found[lane / 2] >> (16 * (lane % 2)) & 0xFFFF;
+                    let expected = general(old, other);
+                    assert_eq!(found, expected, "{old:#06x} + {other:#06x}, {first} {lane}");
+                }
+            }
+        }
+    }
 }

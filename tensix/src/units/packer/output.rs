@@ -54,9 +54,8 @@ impl<E: Env> Port<'_, E> {
             *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
         }
         if let Some(accumulate) = accumulate {
-            for (offset, word) in (0..).step_by(4).zip(&mut words) {
-                *word = accumulate.word(self.env.l1_word(address + offset), *word);
-            }
+            let old = std::array::from_fn(|word| self.env.l1_word(address + 4 * word as u32));
+            words = accumulate.block(old, words);
         }
         self.env.l1_write_words(address, &words, self.at);
         self.blocks += 1;
