@@ -128,7 +128,7 @@ const WORDS: [(&str, &str); 23] = [
     ("A1-count-from-mailbox", "the 3 from mailbox TRISC0 -> TRISC2"),
     ("A11-word-of-another-launch", "from mailbox TRISC0 -> TRISC2, in launch first"),
     ("A1-wrong-buffer", "pushed 3 pages into CB 3 here, from which nobody pops"),
-    ("A6-no-commit", "waits at semaphore MATH_PACK (1) here and has no code for a post of it"),
+    ("A6-no-commit", "looks at semaphore MATH_PACK (1) here and has no code for a post of it"),
     ("A6-acquire-order", "behind that it would do it in kernel_main acquire-order.c:19"),
     (
         "A8-dvalid-never-set",

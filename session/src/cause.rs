@@ -32,6 +32,8 @@ pub struct Step {
     pub pc: Option<u32>,
     /// Where that is in the source.
     pub code: Option<CodeName>,
+    /// Where that was called from, if that is in another file.
+    pub caller: Option<CodeName>,
     /// What the agent of the next step would have to do for it.
     pub needs: Option<String>,
 }
@@ -147,16 +149,27 @@ impl Standpoint {
             since: link.since,
             pc: link.pc,
             code: link.code.clone(),
+            caller: caller(link.code.as_ref(), &link.callers).cloned(),
             needs: None,
         }
     }
 }
 
+/// The first caller in another file. A function of a library that was really called has no line of the author's own;
+/// its call has.
+fn caller<'a>(code: Option<&CodeName>, callers: &'a [CodeName]) -> Option<&'a CodeName> {
+    let file = &code?.file;
+    callers.iter().find(|caller| caller.file != *file)
+}
+
 impl Step {
-    /// The place in the source, or the pc.
+    /// The place in the source and the call from another file that led there, or the pc.
     pub(crate) fn place(&self) -> Option<String> {
         match (&self.code, self.pc) {
-            (Some(code), _) => Some(code.to_string()),
+            (Some(code), _) => match &self.caller {
+                Some(caller) => Some(format!("{code}, called in {caller}")),
+                None => Some(code.to_string()),
+            },
             (None, pc) => pc.map(|pc| format!("pc {pc:#x}")),
         }
     }
@@ -459,9 +472,21 @@ fn tell(all: &[Standpoint], web: &Web, root: &Root, evidence: &Evidence) -> Caus
     cause
 }
 
-/// What two tiles have in common that stand in the same way: per agent, the pc and whether it is stuck.
-pub(crate) fn posture(own: &Standpoint) -> Vec<(AgentId, Option<u32>, bool)> {
-    own.hung.waits.iter().map(|wait| (wait.agent, wait.pc, wait.stuck)).collect()
+/// What two tiles have in common that stand in the same way: their kernels, and per agent the place and whether
+/// it is stuck. Kernels of two programs may have waits at the same pc.
+#[derive(PartialEq)]
+pub(crate) struct Posture<'a> {
+    kernels: &'a [(String, String)],
+    places: Vec<Place<'a>>,
+}
+
+/// An agent, its pc, what that is in the source, and whether it is stuck.
+type Place<'a> = (AgentId, Option<u32>, Option<&'a CodeName>, bool);
+
+pub(crate) fn posture(own: &Standpoint) -> Posture<'_> {
+    let links = own.links().iter();
+    let places = links.map(|link| (link.agent, link.pc, link.code.as_ref(), link.stuck));
+    Posture { kernels: &own.tile.kernels, places: places.collect() }
 }
 
 /// The tiles in the order of the story, then who waits for nobody else, then who stopped first; tiles that
@@ -497,4 +522,33 @@ fn arrange(report: &mut Report, story: &[usize], evidence: &Evidence) {
         tile.alike.sort_by_key(|(x, y)| (*y, *x));
     }
     report.tiles = tiles;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CodeName, Step, caller};
+
+    fn code(function: &str, file: &str, line: u32) -> CodeName {
+        CodeName { function: function.to_owned(), file: Some(file.to_owned()), line: Some(line) }
+    }
+
+    #[test]
+    fn place_in_a_function_of_another_file_has_the_call() {
+        let step = |own: &CodeName, callers: &[CodeName]| Step {
+            tile: (0, 0),
+            noc: (1, 2),
+            agent: "BRISC".to_owned(),
+            text: "waits".to_owned(),
+            since: None,
+            pc: None,
+            code: Some(own.clone()),
+            caller: caller(Some(own), callers).cloned(),
+            needs: None,
+        };
+        let (read, helper) = (code("read", "noc.h", 269), code("helper", "kernel.cpp", 7));
+        let main = code("kernel_main", "kernel.cpp", 15);
+        let within = step(&read, &[code("read_all", "noc.h", 300), helper.clone(), main.clone()]);
+        assert_eq!(within.place().unwrap(), "read noc.h:269, called in helper kernel.cpp:7");
+        assert_eq!(step(&helper, &[main]).place().unwrap(), "helper kernel.cpp:7");
+    }
 }

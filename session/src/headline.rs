@@ -82,7 +82,15 @@ pub(super) fn headline(
         let sent = multicast.map_or_else(String::new, |sent| {
             format!("; the last multicast, in {}: {}", sent.place, sent.what)
         });
-        return format!("{} {}{sent}", own.name(), own.tile.explanation.headline);
+        let explanation = &own.tile.explanation;
+        // A mistake from before it is told with a place of its own.
+        let is_wait = explanation.headline.starts_with(&format!("{} {}", step.agent, step.text));
+        let told = if is_wait {
+            step.sentence()
+        } else {
+            format!("{} {}", own.name(), explanation.headline)
+        };
+        return told + &sent;
     };
     let remote = evidence.remotes.get(&(own.tile.tile, addr));
     if node.rank == Rank::Stopped {

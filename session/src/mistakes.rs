@@ -1,9 +1,9 @@
 //! Mistakes of kernels and firmware, told in the names of their sources.
 
 use chip::{Chip, Mistake};
-use observe::Names as _;
+use observe::{CodeName, Names};
 use serde_json::{Value, json};
-use sim_core::Observer;
+use sim_core::{CoreId, Observer};
 use symbols::catalog::Catalog;
 
 use crate::forms::{escape, head};
@@ -43,13 +43,24 @@ fn told<O: Observer + Send + 'static>(
         };
         // The author's own line comes first, however deep in a library it happened.
         let own = view.names.site(core, pc).filter(|own| *own != code);
-        let place = own.map_or_else(|| code.to_string(), |own| format!("{own}, within {code}"));
+        let call = call(&*view.names, core, pc, tile.core(core).register(RETURN_ADDRESS));
+        let places = call.into_iter().chain(own).chain([code]).map(|place| place.to_string());
+        let place = places.collect::<Vec<_>>().join(", within ");
         let kernel = view.kernels.iter().find(|(of, _)| of == core.name());
         let kernel = kernel.map(|(_, kernel)| format!(" [{kernel}]")).unwrap_or_default();
         Some(format!(" in {place}{kernel}"))
     });
     let text = format!("{}{}", mistake.text, place.unwrap_or_default());
     Mistake { text, ..mistake }.to_string()
+}
+
+/// The call from another file that led into the function at a pc, if that is a function of its own and its return
+/// address still stands in the register: of a library that was really called the author knows the call.
+fn call(names: &dyn Names, core: CoreId, pc: u32, link: u32) -> Option<CodeName> {
+    let call = link.checked_sub(CALL_BYTES)?;
+    let is_other = names.function(core, pc)? != names.function(core, call)?;
+    let (own, caller) = (names.site(core, pc)?, names.site(core, call)?);
+    (is_other && names.is_kernel(core, call) && caller.file != own.file).then_some(caller)
 }
 
 /// Mistakes in the forms that programs and browsers read, with the hang that was found besides.
@@ -117,3 +128,46 @@ impl Told<'_> {
 
 /// How a session is called in which kernels have erred and nothing else is known.
 const VERDICT: &str = "GUEST-ERROR";
+
+#[cfg(test)]
+mod tests {
+    use observe::{CodeName, Names};
+    use sim_core::CoreId;
+
+    use super::call;
+
+    /// A kernel from 0x1000 with a helper at 0x1100, a function of a library at 0x2000, firmware from 0x8000.
+    struct Code;
+
+    impl Names for Code {
+        fn site(&self, _: CoreId, pc: u32) -> Option<CodeName> {
+            let (function, file) = match pc {
+                0x1000..0x1100 => ("kernel_main", "kernel.cpp"),
+                0x1100..0x1200 => ("helper", "kernel.cpp"),
+                0x2000..0x3000 => ("read", "noc.h"),
+                0x8000.. => ("main", "brisc.cc"),
+                _ => return None,
+            };
+            let file = Some(file.to_owned());
+            Some(CodeName { function: function.to_owned(), file, line: Some(pc & 0xff) })
+        }
+
+        fn code(&self, core: CoreId, pc: u32) -> Option<CodeName> {
+            self.site(core, pc)
+        }
+
+        fn is_kernel(&self, _: CoreId, pc: u32) -> bool {
+            (0x1000..0x3000).contains(&pc)
+        }
+    }
+
+    #[test]
+    fn mistake_within_a_library_has_the_line_that_called_it() {
+        let told = |pc, link| call(&Code, CoreId::Brisc, pc, link).map(|call| call.to_string());
+        assert_eq!(told(0x2010, 0x1014).as_deref(), Some("kernel_main kernel.cpp:16"));
+        assert_eq!(told(0x2010, 0x2024), None, "the register has been used since");
+        assert_eq!(told(0x2010, 0x8014), None, "firmware calls no library of a kernel");
+        assert_eq!(told(0x1110, 0x1014), None, "the author's own function has a line of its own");
+        assert_eq!(told(0x2010, 0), None);
+    }
+}

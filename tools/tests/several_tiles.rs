@@ -138,6 +138,43 @@ fn page_and_graph_show_who_has_to_do_with_it() {
     assert!(dot.contains("tile (0, 0), has sent it elsewhere"), "{dot}");
 }
 
+/// Tiles stand in the same way only if their kernels are the same ones: two programs may have waits at the same pc.
+/// The second kernel here is the first one under the name of another source, with the operands of a comparison
+/// swapped, so that it is told apart by its code.
+#[test]
+fn tiles_with_waits_at_one_pc_of_two_kernels_are_not_alike() {
+    let case = plan("hazards/D4-chain-of-ten");
+    let dir = case.parent().expect("a folder");
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut elf = std::fs::read(dir.join("buggy-brisc.elf")).expect("a kernel");
+    std::fs::write(folder.path().join("buggy-brisc.elf"), &elf).expect("written");
+    // beq a2, t1 and beq t1, a2 by the GNU assembler.
+    let swapped = (&0x0266_0c63_u32.to_le_bytes()[..], &0x02c3_0c63_u32.to_le_bytes()[..]);
+    for (old, new) in [swapped, (b"chain-of-ten.c", b"other-people.c")] {
+        let is_old = |at: &usize| elf[*at..].starts_with(old);
+        let places: Vec<usize> = (0..elf.len()).filter(is_old).collect();
+        assert!(!places.is_empty(), "{old:?}");
+        places.iter().for_each(|at| elf[*at..at + new.len()].copy_from_slice(new));
+    }
+    std::fs::write(folder.path().join("other-brisc.elf"), &elf).expect("written");
+    let text = std::fs::read_to_string(&case).expect("a plan");
+    let path = folder.path().join("case.toml");
+    let on = "\n[[launch.on]]\ntiles = [[3, 0]]\nkernel.brisc.elf = \"other-brisc.elf\"\n";
+    std::fs::write(&path, text + on).expect("written");
+    let output = Command::new(env!("CARGO_BIN_EXE_tilescope"))
+        .args(["why", "--embedded"])
+        .arg(&path)
+        .env("TILESCOPE_CACHE", "no-such-cache")
+        .output()
+        .expect("it runs");
+    let text = said(&output);
+    assert!(text.contains("(3, 0) [NoC (4, 2)], launched by the host: BRISC polls"), "{text}");
+    let alike: Vec<&str> = text.lines().filter(|line| line.contains("so do ")).collect();
+    let [alike] = alike[..] else { panic!("{text}") };
+    assert!(alike.contains("(2, 0), (4, 0)"), "{alike}");
+    assert!(text.contains("other-people.c:13"), "{text}");
+}
+
 #[test]
 fn report_and_state_tell_each_tile_and_can_be_narrowed_to_one() {
     let output = tilescope("report", "demos/two-tiles", &["--embedded", "--json"]);
@@ -241,6 +278,23 @@ fn contracts_are_looked_at_on_every_tile_and_can_be_allowed() {
         let text = said(&why(&["--allow", &allow.display().to_string()]));
         assert!(!text.contains(&format!("warning[{id}]")), "{name}:\n{text}");
     }
+}
+
+/// What is told first has the line, also of a wait that no other tile can end.
+#[test]
+fn headline_of_a_wait_within_a_tile_has_its_line() {
+    let dir = plan("hazards/A1-cb-starved").canonicalize().expect("in the corpus");
+    let (_folder, path) = on_two_tiles(dir.parent().expect("a folder"));
+    let output = Command::new(env!("CARGO_BIN_EXE_tilescope"))
+        .args(["why", "--embedded", &path])
+        .env("TILESCOPE_CACHE", "no-such-cache")
+        .output()
+        .expect("it runs");
+    let text = said(&output);
+    let first = text.lines().next().unwrap_or_default();
+    let class = "DEADLOCK[A1]: cb-starved on 2 tile(s): tile (0, 0) [NoC (1, 2)] NCRISC polls for ";
+    assert!(first.starts_with(class), "{first}");
+    assert!(first.ends_with(" in kernel_main cb-starved.c:18"), "{first}");
 }
 
 /// The folder of a class of the corpus.

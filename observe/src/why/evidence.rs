@@ -71,7 +71,7 @@ impl Told<'_, '_> {
             self.tell(
                 core,
                 site.pc,
-                format!("waits at {resource} here and has no code for a {verb} of it"),
+                format!("looks at {resource} here and has no code for a {verb} of it"),
             );
         }
         if !matches!(resource, Resource::Circular(_)) || need.way != Way::Give {
