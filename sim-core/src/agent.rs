@@ -177,8 +177,8 @@ impl Shared {
     }
 }
 
-/// [`Shared`] with all indirections resolved, valid within one run phase: nobody changes the set
-/// of watched words then.
+/// [`Shared`] with all indirections resolved, valid within one run phase: the set of watched
+/// words does not change then.
 #[derive(Clone, Copy, Debug)]
 pub struct RunView<'a> {
     words: &'a [AtomicU32; l1::WORDS],

@@ -2,7 +2,7 @@
 //! shared with it.
 //!
 //! Nothing takes note of stores for this: a page is compared with what the last image had of it, which
-//! costs nobody anything between two images. What an image costs: the `snapshots` example of `tile`.
+//! costs nothing between two images. What an image costs: the `snapshots` example of `tile`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -58,7 +58,7 @@ impl L1 {
         for (number, words) in self.words().chunks_exact(PAGE_WORDS).enumerate() {
             match image.page(number) {
                 Some(page) => words.iter().zip(&**page).for_each(|(a, b)| a.store(*b, Relaxed)),
-                // A page nobody has touched stays one that the host has no memory for.
+                // A page that was never touched stays one that the host has no memory for.
                 None => {
                     for word in words {
                         if word.load(Relaxed) != 0 {

@@ -13,7 +13,7 @@ use crate::batch::Width;
 
 /// Bytes of L1 in a Blackhole tile.
 pub const L1_BYTES: u32 = 1536 * 1024;
-/// Granule of the page flags that tell a store whether anybody cares.
+/// Granule of the page flags that tell a store whether code or an observer is concerned.
 pub const PAGE_BYTES: u32 = 4096;
 /// Number of pages.
 pub const PAGE_COUNT: usize = (L1_BYTES / PAGE_BYTES) as usize;

@@ -7,7 +7,7 @@
 //!
 //! * **Run phase**: every runnable core advances to the end of the epoch on its own. It sees
 //!   L1 as it was when the epoch began plus its own stores; everything it does to the outside
-//!   is queued with its cycle in a [`Batch`]. An access whose answer depends on somebody else
+//!   is queued with its cycle in a [`Batch`]. An access whose answer depends on another agent
 //!   (an MMIO load, an atomic, a store into a full FIFO) ends the core's epoch early: it becomes
 //!   a [`Request`].
 //! * **Commit phase**: all queued effects are applied in `(cycle, agent)` order, interleaved with
@@ -19,7 +19,7 @@
 //! # Rooms
 //!
 //! [`ids`] who there is; [`batch`] what a core hands over; [`l1`] shared memory; [`wait`] why
-//! somebody does not move; [`observer`] the only seam through which anything can be watched;
+//! an agent does not move; [`observer`] the only seam through which anything can be watched;
 //! [`error`] guest mistakes; [`hash`] state and event hashes; [`engine`] who runs when;
 //! [`shortcuts`] the ways to a result that can be switched off;
 //! [`sync`] the only place that names a thread, a channel or a lock.

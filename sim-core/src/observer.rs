@@ -10,7 +10,7 @@ mod listener;
 
 pub use cells::{Cell, Doing, Glimpse, ShowsCells};
 pub use encode::{EventKind, SCHEMA_VERSION};
-pub use listener::{NullObserver, Observer, Somebody};
+pub use listener::{AnyObserver, NullObserver, Observer};
 
 use crate::batch::Width;
 use crate::ids::{AgentId, CoreId, ThreadId};
@@ -205,7 +205,7 @@ pub enum Event {
         /// Where it starts when it left.
         pc: u32,
     },
-    /// Somebody asked for instruction caches to be invalidated.
+    /// A write to `RISCV_IC_INVALIDATE` asked for instruction caches to be invalidated.
     IcacheInvalidate {
         /// Bit mask as written: 0 B, 1 T0, 2 T1, 3 T2, 4 NC.
         mask: u8,

@@ -62,7 +62,7 @@ shortcuts! {
         "A core parked on registers stays parked through changes of others, if it would read the same again"
         without "it goes on when any device may have changed";
     IdleEpochs "idle-epochs" "tile"
-        "Epochs in which nobody runs pass in one step"
+        "Epochs in which no core runs pass in one step"
         without "each is run and committed";
     Alone "alone" "tile"
         "A core that runs alone goes on over many epochs, with stores straight to L1"
@@ -86,19 +86,19 @@ shortcuts! {
         "The commit of an epoch that concerns no device applies its stores to L1 and nothing else"
         without "all its cycles are gone through";
     QuietPackets "quiet-packets" "tile"
-        "Packets that nobody notices arrive without a commit in epochs in which no core runs"
+        "Packets that no agent notices arrive without a commit in epochs in which no core runs"
         without "each such epoch is committed";
     MergedStores "merged-stores" "tile"
         "Stores to L1 that cannot meet are applied core by core, others by a 64-bit word of their order"
         without "they are applied cycle by cycle";
     BusySpans "busy-spans" "tile"
-        "In a commit the coprocessor advances up to the next deed of anybody else"
-        without "everybody is asked in each cycle";
+        "In a commit the coprocessor advances up to the next deed of another agent"
+        without "every agent is asked in each cycle";
     Playback "playback" "tensix"
         "A thread that plays its replay buffer alone issues instruction after instruction without its queues"
         without "each is a cycle of the coprocessor like any other";
     Runs "runs" "tensix"
-        "Alike instructions of a playback that nobody hears execute in one go"
+        "Alike instructions of a playback execute in one go, if there is no observer"
         without "they are issued one by one";
     LoneThread "lone-thread" "tensix"
         "A cycle in which a single thread has instructions skips the arbitration"

@@ -20,7 +20,7 @@ pub struct CycleBarrier {
 }
 
 impl CycleBarrier {
-    /// A barrier nobody has reached yet.
+    /// A barrier that no thread has reached yet.
     #[must_use]
     pub fn new() -> Arc<Self> {
         Arc::new(Self::default())
@@ -59,7 +59,7 @@ impl Worker {
 }
 
 impl Worker {
-    /// In a process that was forked off: the thread is not there, and nobody waits for it.
+    /// In a process that was forked off: the thread is not there, and is not waited for.
     fn abandon(mut self) {
         self.0 = None;
     }

@@ -93,7 +93,7 @@ pub enum WaitReason {
     },
     /// A Tensix thread: a wait instruction arrived while another is latched.
     WaitGateOccupied,
-    /// A Tensix thread: ATGETM of a mutex held by somebody else, or of one that does not exist.
+    /// A Tensix thread: ATGETM of a mutex that another thread holds, or of one that does not exist.
     Mutex {
         /// Mutex index as encoded.
         index: u8,

@@ -105,7 +105,7 @@ impl Coprocessor {
         self.backend.sync.semaphores[index as usize & 7].max
     }
 
-    /// Hands over the bank of SrcA (0) or SrcB (1) that somebody waits for: to the matrix unit if
+    /// Hands over the bank of SrcA (0) or SrcB (1) that a unit waits for: to the matrix unit if
     /// `filled`, else to the unpackers. For who asks what would happen if.
     pub fn hand_over(&mut self, operand: u8, filled: bool) {
         let banks = &mut self.backend.src[usize::from(operand & 1)];
@@ -213,7 +213,7 @@ impl Coprocessor {
         self.backend.mover.status(now)
     }
 
-    /// Whether stepping would change nothing until somebody pushes, writes, or changes a stream
+    /// Whether stepping would change nothing until an agent pushes, writes, or changes a stream
     /// register or the word of [`Coprocessor::watched_l1`].
     #[must_use]
     #[inline]

@@ -12,7 +12,7 @@ pub trait Env {
     /// Takes one event; called in `(cycle, agent)` order within a step.
     fn event(&mut self, stamp: Stamp, event: Event);
 
-    /// Emits an event, which is not even built if nobody wants any.
+    /// Emits an event, which is not even built without an observer.
     #[inline(always)]
     fn emit(&mut self, stamp: Stamp, event: impl FnOnce() -> Event) {
         if Self::OBSERVED {
@@ -20,7 +20,7 @@ pub trait Env {
         }
     }
 
-    /// What an event will tell of a state before it changes, if anybody wants to hear it.
+    /// What an event will tell of a state before it changes, if there is an observer.
     #[inline(always)]
     fn if_heard<T>(&self, state: impl FnOnce() -> T) -> Option<T> {
         if Self::OBSERVED { Some(state()) } else { None }

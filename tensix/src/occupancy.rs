@@ -22,7 +22,7 @@ pub(crate) struct InFlight {
     pub(crate) unit: Unit,
 }
 
-/// Who is busy until when. In the unit timing model nobody ever is.
+/// Which unit and which thread is busy until when. In the unit timing model none ever is.
 #[derive(Clone, Debug)]
 pub(crate) struct Occupancy {
     /// Whether instructions have costs.

@@ -2,12 +2,12 @@
 //!
 //! A tile has the type of its observer, because that is wanted back. But the machine is the same for all
 //! observers, and large. So it is compiled here, twice: for none, and for one that is known by a pointer only
-//! ([`Somebody`]); every door leads to one of the two. Made anew for each type of observer, in each crate that has
+//! ([`AnyObserver`]); every door leads to one of the two. Made anew for each type of observer, in each crate that has
 //! one, the machine was some two fifths of what was compiled of the command line.
 
 use std::any::{Any, TypeId};
 
-use sim_core::observer::Somebody;
+use sim_core::observer::AnyObserver;
 use sim_core::{CoreId, Cycle, GuestError, NullObserver, Observer, Shortcuts};
 use tensix::Register;
 
@@ -23,7 +23,7 @@ use crate::tile::Tile;
 /// A tile that is not observed.
 type Alone = Tile<NullObserver>;
 /// A tile that is observed.
-type Watched = Tile<dyn Somebody>;
+type Watched = Tile<dyn AnyObserver>;
 
 /// Which of the two a tile is.
 enum Seat<A, W> {

@@ -1,4 +1,4 @@
-//! The closure itself: who is live, round by round, until nobody turns out to be.
+//! The closure itself: which agents are live, round by round, until no other turns out to be.
 
 use sim_core::{AgentId, CoreId, WaitReason};
 
@@ -25,7 +25,7 @@ impl<'a> Closure<'a> {
         closure
     }
 
-    /// One look at everybody; whether anybody turned out to be live.
+    /// One look at every agent; whether another one turned out to be live.
     fn round(&mut self) -> bool {
         let senders: Vec<bool> = (0..self.scenes.len()).map(|at| self.can_send(at)).collect();
         let mut changed = false;

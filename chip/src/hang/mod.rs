@@ -1,7 +1,7 @@
 //! Nothing goes on any more, seen from the whole chip: who can never move again, and is it a hang?
 //!
 //! The closure of a tile ([`tile::Quiescence`]) knows one tile. Here the agents of all tiles and the host
-//! stand in one graph: an agent is *live* if it moves, or if somebody live could end its wait. Whoever is
+//! stand in one graph: an agent is *live* if it moves, or if a live agent could end its wait. An agent that is
 //! not live never moves again. Who may end a wait is typed:
 //!
 //! * a go signal and the other words of the mailbox block: the host, and whoever sends on a NoC;

@@ -1,4 +1,4 @@
-//! Who listens: the trait, nobody, two at once, perhaps one, somebody.
+//! Observers: the trait, none, two at once, perhaps one, any behind a pointer.
 
 use super::{Event, Glimpse, ParkedSpan, ShowsCells, Stamp};
 use crate::batch::{Jump, Retire};
@@ -16,7 +16,7 @@ pub trait Observer: 'static {
         let _ = (stamp, event);
     }
 
-    /// Tells of an event, which is not even built if nobody wants any.
+    /// Tells of an event, which is not even built if none are wanted.
     #[inline(always)]
     fn tell(&mut self, stamp: Stamp, event: impl FnOnce() -> Event) {
         if Self::ENABLED {
@@ -99,7 +99,7 @@ pub trait Observer: 'static {
     }
 
     /// Called before the tile goes on, with its L1 as all agents will find it: a launch that has just been
-    /// told of stands there, and nobody has taken it up.
+    /// told of stands there, and no core has taken it up.
     fn look(&mut self, l1: &L1) {
         let _ = l1;
     }
@@ -305,11 +305,11 @@ impl<O: Observer> Observer for Option<O> {
     }
 }
 
-/// Somebody who listens, whoever it is: [`Observer`] as seen through a pointer.
+/// Any observer: [`Observer`] as seen through a pointer.
 ///
-/// A machine that is watched exists once, as that of `dyn Somebody`. Made for each type of observer it was
+/// A machine that is watched exists once, as that of `dyn AnyObserver`. Made for each type of observer it was
 /// half of what there was to compile.
-pub trait Somebody: 'static {
+pub trait AnyObserver: 'static {
     /// [`Observer::event`].
     fn hear(&mut self, stamp: Stamp, event: &Event);
     /// [`Observer::wants_retires`].
@@ -340,7 +340,7 @@ pub trait Somebody: 'static {
     fn hears_l1(&self) -> Vec<(u32, u32)>;
 }
 
-impl<O: Observer> Somebody for O {
+impl<O: Observer> AnyObserver for O {
     fn hear(&mut self, stamp: Stamp, event: &Event) {
         self.event(stamp, event);
     }
@@ -398,7 +398,7 @@ impl<O: Observer> Somebody for O {
     }
 }
 
-impl Observer for dyn Somebody {
+impl Observer for dyn AnyObserver {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         self.hear(stamp, event);
     }

@@ -2,7 +2,7 @@
 //!
 //! Rounds are short (tens of microseconds), so that waking a sleeping thread for each would cost
 //! more than the round: workers spin for a while before they sleep. Whoever is late misses the
-//! round; nobody waits for a worker that holds no piece. Which thread does which piece must not
+//! round; a worker that holds no piece is not waited for. Which thread does which piece must not
 //! matter to the result. It does to the caches: every thread begins with the share it had in the
 //! last round, and only then helps the others with theirs.
 

@@ -207,7 +207,7 @@ impl Backend {
     }
 
     /// Executes the first of `words`, issued by `thread` in consecutive cycles, of which each does
-    /// what its opcode nearly always does ([`Decoded::in_stretches`]), nobody hears of it and nothing
+    /// what its opcode nearly always does ([`Decoded::in_stretches`]), no observer hears of it and nothing
     /// can hold it: how many those are. `decoded` is what the first of them is.
     #[inline]
     pub(crate) fn execute_stretch(

@@ -35,7 +35,7 @@ const CONFIG_LIMIT: u32 = 0x1_0000;
 /// Instruction RAM of NCRISC on Wormhole.
 const IRAM: std::ops::Range<u32> = 0x4_0000..0x5_0000;
 
-/// A move as somebody asks for it, all in bytes.
+/// A move as TDMA-RISC or XMOV asks for it, all in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Move {
     pub(crate) destination: u32,

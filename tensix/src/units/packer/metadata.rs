@@ -20,7 +20,7 @@ struct Tile {
     zero_flags: u32,
 }
 
-/// Finished tiles that nobody has asked about yet, oldest first.
+/// Finished tiles that no core has asked about yet, oldest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct MetadataFifo {
     tiles: [Tile; DEPTH],

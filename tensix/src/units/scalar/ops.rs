@@ -8,7 +8,7 @@ pub(crate) const fn multiply(left: u32, right: u32) -> u32 {
     (left & 0xFFFF).wrapping_mul(right & 0xFFFF)
 }
 
-/// BITWOPDMAREG; `None` for a mode nobody defined.
+/// BITWOPDMAREG; `None` for a mode that no document defines.
 pub(crate) const fn bitwise(mode: u32, left: u32, right: u32) -> Option<u32> {
     match mode {
         0 => Some(left & right),
@@ -18,7 +18,7 @@ pub(crate) const fn bitwise(mode: u32, left: u32, right: u32) -> Option<u32> {
     }
 }
 
-/// SHIFTDMAREG; `None` for a mode nobody defined.
+/// SHIFTDMAREG; `None` for a mode that no document defines.
 pub(crate) const fn shift(mode: u32, left: u32, right: u32) -> Option<u32> {
     match mode {
         0 => Some(left << (right & 0x1F)),
@@ -27,7 +27,7 @@ pub(crate) const fn shift(mode: u32, left: u32, right: u32) -> Option<u32> {
     }
 }
 
-/// CMPDMAREG; `None` for a mode nobody defined.
+/// CMPDMAREG; `None` for a mode that no document defines.
 pub(crate) const fn compare(mode: u32, left: u32, right: u32) -> Option<u32> {
     match mode {
         0 => Some((left > right) as u32),

@@ -108,7 +108,7 @@ impl SyncUnit {
         }
     }
 
-    /// Executes the first of `words` that are SEMPOST or SEMGET, which nobody hears of: how many.
+    /// Executes the first of `words` that are SEMPOST or SEMGET, without events: how many.
     pub(crate) fn adjust(&mut self, words: &[u32]) -> usize {
         for (done, &word) in words.iter().enumerate() {
             let posts = OPCODE.get(word) == SEMPOST;

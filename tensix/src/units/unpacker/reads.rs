@@ -1,4 +1,4 @@
-//! Which bytes of L1 an `UNPACR` has read, for those who look for reads of what nobody has written.
+//! Which bytes of L1 an `UNPACR` has read, for observers of reads of what was never written.
 //!
 //! Follows [`super::run`]: groups of 16 datums, and a shared exponent for each. Compressed and
 //! upsampled data is not told: how far it reaches is known only while it is read.
