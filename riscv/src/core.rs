@@ -3,7 +3,7 @@
 use memory_map::reg::tile_control;
 use sim_core::{
     Agent, Batch, Category, Context, CoreId, Cycle, EpochLength, GuestError, L1, Request,
-    RequestKind, Retire, Shared, Shortcut, Shortcuts, StateHasher, Store, WaitReason, Width,
+    RequestKind, Retire, Shared, Shortcut, Shortcuts, StateHasher, Store, Width,
 };
 
 pub use crate::config::{CoreConfig, LOCAL_BASE};
@@ -144,17 +144,6 @@ impl Core {
     pub fn spin(&self) -> Option<&Spin> {
         match &self.status {
             Status::Parked(spin) => Some(spin),
-            _ => None,
-        }
-    }
-
-    /// Why it does not execute, as far as the core itself knows.
-    #[must_use]
-    pub fn own_wait(&self) -> Option<WaitReason> {
-        match self.status {
-            Status::Reset => Some(WaitReason::Reset),
-            Status::Halted => Some(WaitReason::Halted),
-            Status::Parked(_) => Some(WaitReason::Spin),
             _ => None,
         }
     }

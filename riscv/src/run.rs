@@ -94,19 +94,21 @@ impl Core {
         }
     }
 
-    /// Executes one instruction. `false`: it did not complete, or the core does not go on.
-    pub(crate) fn step(&mut self, slice: &mut Slice<'_>) -> bool {
+    /// The pc, the instruction there, and for one that a polling loop was marked by whether it polls by
+    /// calls. `None`: there is none that this slice may execute.
+    #[inline(always)]
+    fn fetch(&mut self, slice: &Slice<'_>) -> Option<(u32, Op, Option<bool>)> {
         // What is only tried out makes no mistakes.
         if slice.is_foreseen() && !is_fetchable(self.hart.pc) {
-            return false;
+            return None;
         }
         if !self.open_page(slice.shared) {
-            return false;
+            return None;
         }
         let pc = self.hart.pc;
         // A round that is only tried out leaves no trace, decoded words included.
         if slice.is_foreseen() && self.hart.icache.undecoded(pc, 1) != 0 {
-            return false;
+            return None;
         }
         let mut op = self.hart.decoded(&self.batch.stores, slice.shared, pc);
         let mut polls = None;
@@ -115,11 +117,17 @@ impl Core {
             op = poll::original(op);
         }
         if slice.is_foreseen() && !poll::is_harmless(&self.hart, op) {
-            return false;
+            return None;
         }
         if self.hart.icache.model == IcacheModel::Stale && !self.check_fresh(slice.shared) {
-            return false;
+            return None;
         }
+        Some((pc, op, polls))
+    }
+
+    /// Executes one instruction. `false`: it did not complete, or the core does not go on.
+    pub(crate) fn step(&mut self, slice: &mut Slice<'_>) -> bool {
+        let Some((pc, op, polls)) = self.fetch(slice) else { return false };
         let mut consumed = 1;
         macro_rules! x {
             ($index:expr) => {
@@ -162,15 +170,11 @@ impl Core {
         dispatch!(op, x, branch, {
             Kind::Jal => {
                 self.takes(polls, true);
-                self.log_jump(slice, JumpKind::of(op.rd, None), op.imm);
-                x!(op.rd) = pc.wrapping_add(4);
-                return self.jumped(slice, op.imm, op.rd);
+                return self.jump_and_link(slice, op.imm, (op.rd, None));
             }
             Kind::Jalr => {
                 let target = x!(op.rs1).wrapping_add(op.imm) & !1;
-                self.log_jump(slice, JumpKind::of(op.rd, Some(op.rs1)), target);
-                x!(op.rd) = pc.wrapping_add(4);
-                return self.jumped(slice, target, op.rd);
+                return self.jump_and_link(slice, target, (op.rd, Some(op.rs1)));
             }
             Kind::Lb => load!(Width::Byte, true),
             Kind::Lh => load!(Width::Half, true),
@@ -187,13 +191,19 @@ impl Core {
             }
             _ => leave!(self.execute_rare(slice, op)),
         });
-        // The last of a fused bundle is what completes now.
-        self.log(slice, self.hart.cycle, pc.wrapping_add(4 * (consumed - 1)), op.rd);
-        self.hart.pc = pc.wrapping_add(4 * consumed);
-        self.hart.cycle += 1;
-        self.hart.instructions += 1;
+        self.completed(slice, (pc, consumed), op.rd);
         // `ebreak` completes and pauses.
         self.is_running()
+    }
+
+    /// The instruction at `pc` has completed, or a fused bundle of so many words there.
+    #[inline(always)]
+    fn completed(&mut self, slice: &Slice<'_>, (pc, words): (u32, u32), rd: u8) {
+        // The last of a bundle is what completes now.
+        self.log(slice, self.hart.cycle, pc.wrapping_add(4 * (words - 1)), rd);
+        self.hart.pc = pc.wrapping_add(4 * words);
+        self.hart.cycle += 1;
+        self.hart.instructions += 1;
     }
 
     /// Executes an instruction of the kinds the loop does not know.
@@ -243,6 +253,19 @@ impl Core {
             self.prober.poll(self.hart.pc, calls, taken, self.hart.cycle);
         }
         taken
+    }
+
+    /// `jal` and `jalr` to `target`, with the registers that they link to and come from.
+    #[inline(always)]
+    fn jump_and_link(
+        &mut self,
+        slice: &Slice<'_>,
+        target: u32,
+        (rd, rs1): (u8, Option<u8>),
+    ) -> bool {
+        self.log_jump(slice, JumpKind::of(rd, rs1), target);
+        self.hart.x[usize::from(rd)] = self.hart.pc.wrapping_add(4);
+        self.jumped(slice, target, rd)
     }
 
     /// The instruction at the pc jumps. `false`: nowhere, or into a loop it is parked in.

@@ -225,36 +225,17 @@ impl Settings {
         config: &ConfigUnit,
         (context, adc): (u32, usize),
     ) -> Result<Self, Fault> {
-        let word = Unpacr::of(issued.word);
         let unpacker = unpacker_of(issued.word);
-        let multi = word.ovrd_thread_id;
         let section = Section::new(config, issued.thread.index(), unpacker);
-        let descriptor =
-            Descriptor([0, 1, 2, 3].map(|index| {
-                section.thcon_word(field::THCON_SEC0_REG0_TileDescriptor.addr32 + index)
-            }));
-        let if_select = if multi {
-            section.context_bit(&field::THCON_SEC0_REG2_Unpack_if_sel_cntx0, context)
-        } else {
-            section.thcon(&field::THCON_SEC0_REG2_Unpack_If_Sel) != 0
-        };
-        let to_dst = unpacker == 0 && if_select;
-        let (input, output) = formats(&section, &descriptor, multi, context);
-        let formats = Formats {
-            input,
-            output,
-            to_dst,
-            four_bit_exponent: section.thcon(&field::THCON_SEC0_REG1_Unp_LF8_4b_exp) != 0,
-            unsigned: section.own([
-                &field::ALU_FORMAT_SPEC_REG0_SrcAUnsigned,
-                &field::ALU_FORMAT_SPEC_REG0_SrcBUnsigned,
-            ]) != 0,
-        };
-        let unconverted = Formats { output: input, ..formats };
+        let selected = Selected::new(section, Unpacr::of(issued.word).ovrd_thread_id, context);
+        let descriptor = selected.descriptor;
+        let formats = selected.formats();
+        let unconverted = Formats { output: formats.input, ..formats };
         let conversion = formats.conversion().or_else(|| {
             if issued.allows(Check::UnpackFormats) { unconverted.conversion() } else { None }
         });
-        let (Some(conversion), Some(datum_bits)) = (conversion, format::datum_bits(input)) else {
+        let Some((conversion, datum_bits)) = conversion.zip(format::datum_bits(formats.input))
+        else {
             return Err(no_conversion(issued, &formats));
         };
         let tileize = section.thcon(&field::THCON_SEC0_REG2_Tileize_mode) != 0;
@@ -265,40 +246,19 @@ impl Settings {
             context,
             adc,
             descriptor,
-            uncompressed: if multi {
-                section.context_bit(&field::THCON_SEC0_REG2_Disable_zero_compress_cntx0, context)
-            } else {
-                descriptor.is_uncompressed()
-            },
-            x_dim: if multi && unpacker == 0 {
-                section.context_half(&field::THCON_SEC0_REG5_Tile_x_dim_cntx0, context)
-            } else {
-                descriptor.x_dim()
-            },
-            blobs_y_start: if multi && unpacker == 0 {
-                section.word(
-                    field::UNP0_BLOBS_Y_START_CNTX_01_blobs_y_start.addr32 + (context >> 1 & 1),
-                )
-            } else {
-                descriptor.blobs_y_start()
-            },
+            uncompressed: selected.is_uncompressed(),
+            x_dim: selected.x_dim(),
+            blobs_y_start: selected.blobs_y_start(),
             datum_bits,
-            is_bfp: format::is_bfp(input),
-            output_format: output,
+            is_bfp: format::is_bfp(formats.input),
+            output_format: formats.output,
             conversion,
-            base: base(&section, multi, context),
-            forced_exponent: (section.thcon(&field::THCON_SEC0_REG2_Force_shared_exp) != 0).then(
-                || {
-                    section.own([
-                        &field::UNP0_FORCED_SHARED_EXP_shared_exp,
-                        &field::UNP1_FORCED_SHARED_EXP_shared_exp,
-                    ]) as u8
-                },
-            ),
+            base: selected.base(),
+            forced_exponent: forced_exponent(&section),
             has_exponent_section: datum_bits == 8 || !descriptor.no_exponent_section(),
             fifo: fifo(&section, context),
             row_stride: tileize.then_some((shift_amounts & 0xFFF) << 4),
-            to_dst,
+            to_dst: formats.to_dst,
             transpose: unpacker == 0 && section.thcon(&field::THCON_SEC0_REG2_Haloize_mode) != 0,
             column_shift: if tileize || unpacker == 1 {
                 0
@@ -311,15 +271,7 @@ impl Settings {
             output_base: section
                 .own([&field::UNP0_ADDR_BASE_REG_1_Base, &field::UNP1_ADDR_BASE_REG_1_Base]),
             output_strides: strides(&section),
-            context_output: (multi && unpacker == 0).then(|| {
-                let address =
-                    section.context_half(&field::THCON_SEC0_REG5_Dest_cntx0_address, context);
-                let add = section.own([
-                    &field::UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr,
-                    &field::UNP1_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr,
-                ]);
-                (address, to_dst || add != 0)
-            }),
+            context_output: selected.output(formats.to_dst),
         };
         settings.check(issued)?;
         Ok(settings)
@@ -361,30 +313,123 @@ impl Settings {
     }
 }
 
-/// Input and output format codes.
-fn formats(
-    section: &Section<'_>,
-    descriptor: &Descriptor,
+/// What the context of an `UNPACR` may say in place of the descriptor or the section.
+#[derive(Clone, Copy)]
+struct Selected<'a> {
+    section: Section<'a>,
+    descriptor: Descriptor,
+    /// Whether the word selects a context; without, the descriptor and the section are all there is.
     multi: bool,
     context: u32,
-) -> (u32, u32) {
-    if multi && section.thcon(&field::THCON_SEC0_REG2_Ovrd_data_format) != 0 {
-        let first = field::THCON_SEC0_REG7_Unpack_data_format_cntx0;
-        let word = section.thcon_word(first.addr32 + (context & 3));
-        let bits = word >> (u32::from(first.lo) + 8 * (context >> 2));
-        (bits & 0xF, bits >> 4 & 0xF)
-    } else {
-        (descriptor.format(), section.thcon(&field::THCON_SEC0_REG2_Out_data_format))
+}
+
+impl<'a> Selected<'a> {
+    fn new(section: Section<'a>, multi: bool, context: u32) -> Self {
+        let first = field::THCON_SEC0_REG0_TileDescriptor.addr32;
+        let descriptor = Descriptor([0, 1, 2, 3].map(|index| section.thcon_word(first + index)));
+        Self { section, descriptor, multi, context }
+    }
+
+    /// Whether it selects a context of unpacker 0, whose contexts have fields of their own.
+    const fn is_of_first(&self) -> bool {
+        self.multi && self.section.unpacker == 0
+    }
+
+    fn is_to_dst(&self) -> bool {
+        let Self { section, context, .. } = self;
+        let selected = if self.multi {
+            section.context_bit(&field::THCON_SEC0_REG2_Unpack_if_sel_cntx0, *context)
+        } else {
+            section.thcon(&field::THCON_SEC0_REG2_Unpack_If_Sel) != 0
+        };
+        section.unpacker == 0 && selected
+    }
+
+    fn formats(&self) -> Formats {
+        let Self { section, .. } = self;
+        let (input, output) = self.format_codes();
+        Formats {
+            input,
+            output,
+            to_dst: self.is_to_dst(),
+            four_bit_exponent: section.thcon(&field::THCON_SEC0_REG1_Unp_LF8_4b_exp) != 0,
+            unsigned: section.own([
+                &field::ALU_FORMAT_SPEC_REG0_SrcAUnsigned,
+                &field::ALU_FORMAT_SPEC_REG0_SrcBUnsigned,
+            ]) != 0,
+        }
+    }
+
+    /// Input and output format codes.
+    fn format_codes(&self) -> (u32, u32) {
+        let Self { section, descriptor, multi, context } = self;
+        if *multi && section.thcon(&field::THCON_SEC0_REG2_Ovrd_data_format) != 0 {
+            let first = field::THCON_SEC0_REG7_Unpack_data_format_cntx0;
+            let word = section.thcon_word(first.addr32 + (context & 3));
+            let bits = word >> (u32::from(first.lo) + 8 * (context >> 2));
+            (bits & 0xF, bits >> 4 & 0xF)
+        } else {
+            (descriptor.format(), section.thcon(&field::THCON_SEC0_REG2_Out_data_format))
+        }
+    }
+
+    fn is_uncompressed(&self) -> bool {
+        if self.multi {
+            let field = &field::THCON_SEC0_REG2_Disable_zero_compress_cntx0;
+            self.section.context_bit(field, self.context)
+        } else {
+            self.descriptor.is_uncompressed()
+        }
+    }
+
+    fn x_dim(&self) -> u32 {
+        if self.is_of_first() {
+            self.section.context_half(&field::THCON_SEC0_REG5_Tile_x_dim_cntx0, self.context)
+        } else {
+            self.descriptor.x_dim()
+        }
+    }
+
+    fn blobs_y_start(&self) -> u32 {
+        if self.is_of_first() {
+            let first = field::UNP0_BLOBS_Y_START_CNTX_01_blobs_y_start.addr32;
+            self.section.word(first + (self.context >> 1 & 1))
+        } else {
+            self.descriptor.blobs_y_start()
+        }
+    }
+
+    /// Base and offset, added, in 16-byte units.
+    fn base(&self) -> u32 {
+        let Self { section, .. } = self;
+        let context = if self.multi { self.context } else { 0 };
+        let base = section.thcon_word(field::THCON_SEC0_REG3_Base_address.addr32 + context);
+        let offset = section
+            .thcon_word(field::THCON_SEC0_REG7_Offset_address.addr32 + (context & 3))
+            & 0xFFFF;
+        base.wrapping_add(offset)
+    }
+
+    /// Address of the output, and whether the base is added to it.
+    fn output(&self, to_dst: bool) -> Option<(u32, bool)> {
+        let Self { section, context, .. } = self;
+        self.is_of_first().then(|| {
+            let field = &field::THCON_SEC0_REG5_Dest_cntx0_address;
+            let add = section.own([
+                &field::UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr,
+                &field::UNP1_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr,
+            ]);
+            (section.context_half(field, *context), to_dst || add != 0)
+        })
     }
 }
 
-/// Base and offset of the context, added, in 16-byte units.
-fn base(section: &Section<'_>, multi: bool, context: u32) -> u32 {
-    let context = if multi { context } else { 0 };
-    let base = section.thcon_word(field::THCON_SEC0_REG3_Base_address.addr32 + context);
-    let offset =
-        section.thcon_word(field::THCON_SEC0_REG7_Offset_address.addr32 + (context & 3)) & 0xFFFF;
-    base.wrapping_add(offset)
+/// The exponent that all blocks share, if one is forced on them.
+fn forced_exponent(section: &Section<'_>) -> Option<u8> {
+    let exponent =
+        [&field::UNP0_FORCED_SHARED_EXP_shared_exp, &field::UNP1_FORCED_SHARED_EXP_shared_exp];
+    let is_forced = section.thcon(&field::THCON_SEC0_REG2_Force_shared_exp) != 0;
+    is_forced.then(|| section.own(exponent) as u8)
 }
 
 /// The circular buffer; context 1 has one of its own if that is enabled
