@@ -77,20 +77,7 @@ pub(super) fn headline(
         _ => return format!("a circle within {}: {}", tiles[0], step.sentence()),
     }
     let Some(addr) = own.remote(wait) else {
-        let sent = evidence.requests.get(&own.tile.tile).filter(|_| local_is(own, &hazards::A13));
-        let multicast = sent.and_then(|sent| sent.iter().rfind(|sent| sent.is_multicast));
-        let sent = multicast.map_or_else(String::new, |sent| {
-            format!("; the last multicast, in {}: {}", sent.place, sent.what)
-        });
-        let explanation = &own.tile.explanation;
-        // A mistake from before it is told with a place of its own.
-        let is_wait = explanation.headline.starts_with(&format!("{} {}", step.agent, step.text));
-        let told = if is_wait {
-            step.sentence()
-        } else {
-            format!("{} {}", own.name(), explanation.headline)
-        };
-        return told + &sent;
+        return within_tile(own, &step, evidence);
     };
     let remote = evidence.remotes.get(&(own.tile.tile, addr));
     if node.rank == Rank::Stopped {
@@ -127,6 +114,21 @@ pub(super) fn headline(
         }
     }
     step.sentence()
+}
+
+/// A wait for what its own tile does or should be sent, with the last multicast if that may have been a mistake.
+fn within_tile(own: &Standpoint, step: &Step, evidence: &Evidence) -> String {
+    let sent = evidence.requests.get(&own.tile.tile).filter(|_| local_is(own, &hazards::A13));
+    let multicast = sent.and_then(|sent| sent.iter().rfind(|sent| sent.is_multicast));
+    let sent = multicast.map_or_else(String::new, |sent| {
+        format!("; the last multicast, in {}: {}", sent.place, sent.what)
+    });
+    let explanation = &own.tile.explanation;
+    // A mistake from before it is told with a place of its own.
+    let is_wait = explanation.headline.starts_with(&format!("{} {}", step.agent, step.text));
+    let told =
+        if is_wait { step.sentence() } else { format!("{} {}", own.name(), explanation.headline) };
+    told + &sent
 }
 
 /// Others that wait for what stands behind the root on another tile: of two that take turns the other one.
