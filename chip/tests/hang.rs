@@ -5,7 +5,9 @@
 
 use chip::{Chip, ChipConfig, Hang, HostPoll, Role, Stance, Witness};
 use isa::asm::{addi, beq, branch, j, li, lw, sw};
+use isa::encode;
 use memory_map::mailbox::address;
+use sim_core::WaitReason;
 use tile::Verdict;
 
 /// Where tiles are in translated coordinates, and their numbers.
@@ -216,6 +218,38 @@ fn core_that_waits_by_the_clock_and_does_nothing_ends_no_wait() {
     write(&mut chip, FIRST.0, WORD.into(), &1_u32.to_le_bytes());
     chip.clock(4096);
     assert!(chip.hang(Stance::Waits, &words, &witness).is_none());
+}
+
+/// TRISC1 pushes faster than its thread goes through its wait gate: at most moments the core waits for the
+/// thread, the thread for its gate, and nobody for anything else.
+#[test]
+fn thread_whose_wait_has_just_been_met_is_no_hang_whoever_looks_when() {
+    const PUSH: u32 = 0xFFE4_0000;
+    let mut chip = chip();
+    firmware(&mut chip, FIRST.0, Some(HOST));
+    polls(&mut chip, FIRST.0, SEMAPHORE);
+    let mut program = li(5, PUSH).to_vec();
+    program.extend(li(6, encode::stallwait(1, 0x1FF)));
+    program.extend(li(7, encode::dmanop()));
+    program.extend([sw(6, 5, 0), sw(7, 5, 0)].repeat(8));
+    program.push(j(-64));
+    let bytes: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
+    write(&mut chip, FIRST.0, TRISC1_START.into(), &bytes);
+    write(&mut chip, FIRST.0, SOFT_RESET_0, &BRISC_AND_TRISC1_RUN.to_le_bytes());
+    let mut held = 0;
+    for look in 0..2000 {
+        chip.clock(1);
+        let waits = chip.inspect(FIRST.1, |tile| tile.waits());
+        let reasons = waits.iter().map(|wait| wait.reason);
+        held += usize::from(
+            reasons.filter(|reason| *reason == WaitReason::WaitGateOccupied).count() > 0,
+        );
+        for stance in [Stance::Free, Stance::Waits, Stance::Polls] {
+            let hang = chip.hang(stance, &go_of(FIRST), &Witness::default());
+            assert!(hang.is_none(), "look {look}, {stance:?}: {hang:?}");
+        }
+    }
+    assert!(held > 100, "the gate held {held} times");
 }
 
 /// Two pulses of a chip on which BRISC runs that.

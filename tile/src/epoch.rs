@@ -84,17 +84,24 @@ impl<O: Observer + ?Sized> Tile<O> {
     /// [`Tile::alarm`].
     #[must_use]
     pub fn is_moving(&self) -> bool {
-        !self.bus.tensix.unit.is_asleep()
+        self.coprocessor_moves()
             || self.bus.changes.retry
             || !self.bus.stops.no_faults()
             || self.bus.fabric.next_due().is_some()
             || self.bus.cores.iter().any(|(_, core)| core.is_running())
     }
 
+    /// Whether the coprocessor is at work: an instruction moves, or is carried out, or what one waited for is
+    /// there since this cycle.
+    #[must_use]
+    pub fn coprocessor_moves(&self) -> bool {
+        !self.bus.tensix.unit.is_asleep()
+    }
+
     /// Whether the coprocessor or more than one core is at work.
     #[must_use]
     pub fn is_computing(&self) -> bool {
-        !self.bus.tensix.unit.is_asleep()
+        self.coprocessor_moves()
             || self.bus.cores.iter().filter(|(_, core)| goes_on(core)).count() > 1
     }
 

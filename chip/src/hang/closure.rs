@@ -1,6 +1,7 @@
 //! The closure itself: which agents are live, round by round, until no other turns out to be.
 
 use sim_core::{AgentId, CoreId, WaitReason};
+use tile::AgentWait;
 
 use super::{Ender, Mailbox, Role, Scene, Stance};
 
@@ -16,7 +17,13 @@ pub(super) struct Closure<'a> {
 
 impl<'a> Closure<'a> {
     pub(super) fn new(scenes: &'a [Scene], mailbox: Mailbox, stance: Stance) -> Self {
-        let live = scenes.iter().map(|scene| vec![false; scene.waits.len()]).collect();
+        // What a thread waits for ends by itself while a unit is busy with it, and in the cycle in which its wait
+        // gate lets go: no other agent does that. A coprocessor in which nothing of the kind is left sleeps.
+        let moves = |scene: &Scene, wait: &AgentWait| {
+            scene.computes && matches!(wait.agent, AgentId::Thread(_))
+        };
+        let of = |scene: &Scene| scene.waits.iter().map(|wait| moves(scene, wait)).collect();
+        let live = scenes.iter().map(of).collect();
         let enders =
             |scene: &Scene| scene.waits.iter().map(|wait| scene.enders(wait, mailbox)).collect();
         let enders = scenes.iter().map(enders).collect();

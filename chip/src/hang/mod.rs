@@ -173,6 +173,8 @@ struct Scene {
     waits: Vec<AgentWait>,
     /// Agents that are not waiting are at work now.
     moves: bool,
+    /// The coprocessor is at work now.
+    computes: bool,
     /// Cores that wait by the clock: they go on later.
     clocked: [bool; CoreId::COUNT],
     /// Packets of its own or of others are on their way to it.
@@ -230,6 +232,7 @@ impl Scene {
             role,
             waits: tile.waits(),
             moves: tile.is_moving(),
+            computes: tile.coprocessor_moves(),
             clocked: CoreId::ALL.map(|core| tile.waits_by_clock(core)),
             awaits: tile.has_packets(),
             semaphores,
