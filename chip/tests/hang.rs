@@ -239,11 +239,8 @@ fn thread_whose_wait_has_just_been_met_is_no_hang_whoever_looks_when() {
     let mut held = 0;
     for look in 0..2000 {
         chip.clock(1);
-        let waits = chip.inspect(FIRST.1, |tile| tile.waits());
-        let reasons = waits.iter().map(|wait| wait.reason);
-        held += usize::from(
-            reasons.filter(|reason| *reason == WaitReason::WaitGateOccupied).count() > 0,
-        );
+        let waits = chip.inspect(FIRST.1, tile::Tile::waits);
+        held += usize::from(waits.iter().any(|wait| wait.reason == WaitReason::WaitGateOccupied));
         for stance in [Stance::Free, Stance::Waits, Stance::Polls] {
             let hang = chip.hang(stance, &go_of(FIRST), &Witness::default());
             assert!(hang.is_none(), "look {look}, {stance:?}: {hang:?}");

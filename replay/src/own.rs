@@ -38,6 +38,11 @@ impl OwnChip {
         Self { config, chip: None, memory: None, reports: Vec::new() }
     }
 
+    /// The chip of the session under way.
+    pub fn chip(&mut self) -> Option<&mut Chip> {
+        self.chip.as_deref_mut()
+    }
+
     fn keep(&mut self, report: String) {
         if self.reports.len() < KEPT && !self.reports.contains(&report) {
             self.reports.push(report);
