@@ -103,6 +103,9 @@ shortcuts! {
     LoneThread "lone-thread" "tensix"
         "A cycle in which a single thread has instructions skips the arbitration"
         without "it is arbitrated among one";
+    StillThreads "still-threads" "tensix"
+        "A thread that waits for a semaphore or a bank is not looked at until one of them changes"
+        without "its wait is evaluated in each cycle";
     WholeRows "whole-rows" "tensix"
         "The common packs and unpacks move whole rows"
         without "they move datum by datum like all others";

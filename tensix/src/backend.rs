@@ -133,6 +133,13 @@ impl Backend {
         self.vector.is_active() || self.has_background() || !self.occupancy.is_empty()
     }
 
+    /// Whether nothing but a semaphore or a bank of SrcA or SrcB can end a wait for one, or change what it
+    /// is for.
+    #[inline]
+    pub(crate) fn waits_by_sight(&self) -> bool {
+        !self.restricted && !self.has_background() && self.occupancy.is_empty()
+    }
+
     /// A cycle of what goes on behind the gates; whether anything changed.
     #[cold]
     pub(crate) fn step_background<E: Env>(

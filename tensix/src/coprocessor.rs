@@ -23,6 +23,7 @@ use crate::frontend::{FIRST_FIFO_ACCEPTS, Frontend, REPLAY_FIFO};
 use crate::hash::{hash_backend, hash_frontend};
 use crate::plan;
 use crate::queue::{Origin, Queued};
+use crate::still::{Sight, Still};
 use crate::timing::TimingModel;
 use crate::units::Fault;
 
@@ -37,6 +38,8 @@ pub struct Coprocessor {
     pub(crate) active: ThreadSet,
     /// Threads that have made a mistake.
     pub(crate) stopped: ThreadSet,
+    /// Threads that wait, and for which another look would find what the last one found.
+    pub(crate) still: Still,
 }
 
 impl Coprocessor {
@@ -50,6 +53,7 @@ impl Coprocessor {
             asleep: true,
             active: 0,
             stopped: 0,
+            still: Still::default(),
         }
     }
 
@@ -97,6 +101,7 @@ impl Coprocessor {
         }
         self.asleep = false;
         self.active |= bit(thread) & !self.stopped;
+        self.still.stir(thread);
         let at = Stamp { cycle: now, agent: AgentId::Core(origin.core), pc: origin.pc };
         env.emit(at, || Event::Push { thread, word, after_mop });
         Ok(())
@@ -109,6 +114,17 @@ impl Coprocessor {
     /// has to be stopped ([`Coprocessor::stop_thread`]); the rest of the cycle is lost to all.
     #[inline]
     pub fn step<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<(), GuestError> {
+        self.still.refresh(&self.backend);
+        self.step_refreshed(now, env)
+    }
+
+    /// As [`Coprocessor::step`], where nobody else has done anything since the last one.
+    #[inline]
+    pub(crate) fn step_refreshed<E: Env>(
+        &mut self,
+        now: Cycle,
+        env: &mut E,
+    ) -> Result<(), GuestError> {
         if self.asleep {
             return Ok(());
         }
@@ -146,13 +162,20 @@ impl Coprocessor {
             return Ok(progress);
         }
         // One busy thread is the common case, and needs no arbitration.
-        let Some(lone) = plan::alone(self.active, self.backend.shortcuts) else {
+        let moving = self.moving();
+        let Some(lone) = plan::alone(moving, self.backend.shortcuts) else {
             return Ok(progress | self.step_several(now, env)?);
         };
         Ok(progress | self.step_lone(lone, now, env)?)
     }
 
-    /// A cycle in which only `thread` has anything in its frontend.
+    /// Threads with anything in their frontends, but for those that certainly go on waiting.
+    #[inline]
+    pub(crate) fn moving(&self) -> ThreadSet {
+        self.active & !self.still.threads()
+    }
+
+    /// A cycle in which only `thread` does anything.
     #[inline]
     fn step_lone<E: Env>(
         &mut self,
@@ -168,6 +191,9 @@ impl Coprocessor {
             && backend.accepts(decoded, entry.word(), thread, now)
         {
             issue_decoded(frontend, backend, self.timing, (&entry, decoded), (thread, now), env)?;
+            if Still::minds(decoded.unit) {
+                self.still.refresh(backend);
+            }
             if !frontend.expanders_are_idle() {
                 expand(frontend, backend, thread, now)?;
             } else if frontend.third.is_empty() && frontend.gate.latch.is_none() {
@@ -195,70 +221,79 @@ impl Coprocessor {
         if frontend.third.is_empty() && frontend.is_idle() {
             self.active &= !bit(thread);
         }
+        self.still.refresh(backend);
         Ok(progress)
     }
 
     /// A cycle in which several threads have something in their frontends.
     #[inline(never)]
     fn step_several<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, Fault> {
-        let mut progress = false;
-        let mut met = 0;
-        let mut queued = 0;
+        let (mut met, mut queued, mut moved) = (0, 0, 0);
+        let seen = Sight::of(&self.backend);
         for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
             if self.stopped & bit(thread) != 0 {
                 continue;
             }
-            if evaluate(frontend, &self.backend, (thread, now), &mut progress, env) {
+            let mut news = false;
+            if evaluate(frontend, &self.backend, (thread, now), &mut news, env) {
                 met |= bit(thread);
             }
+            moved |= ThreadSet::from(news) << thread as u8;
             queued |= ThreadSet::from(!frontend.third.is_empty()) << thread as u8;
         }
-        progress |= self.step_gates(queued, now, env)?;
+        moved |= met | self.step_gates(queued, now, env)?;
         for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
             if self.stopped & bit(thread) != 0 {
                 continue;
             }
             if met & bit(thread) != 0 {
                 frontend.gate.latch = None;
-                progress = true;
             }
-            progress |= expand(frontend, &mut self.backend, thread, now)?;
+            let expanded = expand(frontend, &mut self.backend, thread, now)?;
+            moved |= ThreadSet::from(expanded) << thread as u8;
             if frontend.third.is_empty() && frontend.is_idle() {
                 self.active &= !bit(thread);
             }
         }
-        Ok(progress)
+        if plan::may_stand_still(self.timing, &self.backend) {
+            self.still.note(self.active & !moved, &self.threads, seen);
+        }
+        self.still.refresh(&self.backend);
+        Ok(moved != 0)
     }
 
+    /// What issues in a cycle, and what is found to wait; the threads for which that is news.
     fn step_gates<E: Env>(
         &mut self,
         mut queued: ThreadSet,
         now: Cycle,
         env: &mut E,
-    ) -> Result<bool, Fault> {
-        let (mut ready, mut progress) = (0, false);
+    ) -> Result<ThreadSet, Fault> {
+        let (mut ready, mut moved) = (0, 0);
         for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
             if queued & bit(thread) != 0 {
                 if is_ready(frontend, &self.backend, thread, now) {
                     ready |= bit(thread);
                 } else if !explain(frontend, &mut self.backend, thread, now)? {
                     queued &= !bit(thread);
-                    progress = true;
+                    moved |= bit(thread);
                 }
             }
         }
         if !ThreadSet::is_power_of_two(ready) && ready != 0 {
+            // A loser may win the next time.
+            moved |= ready;
             ready = arbitrate(&mut self.threads, &self.backend, ready);
         }
-        progress |= ready != 0;
         for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
             if ready & bit(thread) != 0 {
                 issue(frontend, &mut self.backend, self.timing, thread, now, env)?;
-            } else if queued & bit(thread) != 0 {
-                progress |= wait(frontend, thread, now, env);
+                moved |= bit(thread);
+            } else if queued & bit(thread) != 0 && wait(frontend, thread, now, env) {
+                moved |= bit(thread);
             }
         }
-        Ok(progress)
+        Ok(moved)
     }
 
     /// The thread made a mistake: it issues and expands nothing more, and what it has scheduled
@@ -271,6 +306,7 @@ impl Coprocessor {
         }
         self.stopped |= bit(thread);
         self.active &= !bit(thread);
+        self.still.stir(thread);
         let frontend = &mut self.threads[thread.index()];
         // Other mistakes are found when the instruction has left the queue.
         if let Some(&front) = frontend.third.front()
@@ -294,13 +330,14 @@ impl Coprocessor {
         if self.is_stopped(thread) {
             self.stopped &= !bit(thread);
             self.active |= bit(thread);
+            self.still.stir(thread);
         }
     }
 
     /// Adds everything that determines the future.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
-        // The timing defines the machine. Who is asleep or active follows from the queues.
-        let Self { timing: _, threads, backend, asleep: _, active: _, stopped } = self;
+        // The timing defines the machine. Who is asleep, active or still follows from the queues.
+        let Self { timing: _, threads, backend, asleep: _, active: _, stopped, still: _ } = self;
         for frontend in threads {
             hash_frontend(frontend, hasher);
         }

@@ -124,6 +124,7 @@ impl Coprocessor {
     /// The TRISC of `thread` enters reset: its MOP expander and the FIFO before it are discarded.
     pub fn reset_thread_frontend(&mut self, thread: ThreadId) {
         self.threads[thread.index()].discard_input();
+        self.still.stir(thread);
         self.restart_thread(thread);
         self.asleep = false;
     }

@@ -59,6 +59,7 @@ mod queue;
 mod registers;
 mod state;
 mod status;
+mod still;
 pub mod timing;
 mod ttsync;
 mod unit;

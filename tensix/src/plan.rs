@@ -30,6 +30,15 @@ pub(crate) fn playing(
     if may { lone(active) } else { None }
 }
 
+/// Whether a thread may be left out of cycles in which it certainly goes on waiting: nothing has a cost,
+/// and nothing goes on behind the gates that could end a wait by itself.
+#[inline]
+pub(crate) fn may_stand_still(timing: TimingModel, backend: &Backend) -> bool {
+    backend.shortcuts.has(Shortcut::StillThreads)
+        && timing == TimingModel::Unit
+        && backend.waits_by_sight()
+}
+
 /// Whether instructions of a playback that are alike may execute in one go.
 #[inline]
 pub(crate) fn by_runs<E: Env>(shortcuts: Shortcuts) -> bool {

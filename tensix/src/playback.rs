@@ -15,15 +15,17 @@ use crate::decode::decode;
 use crate::env::Env;
 use crate::frontend::Frontend;
 use crate::frontend::replay::{Mode, SLOTS};
-use crate::frontend::set::lone;
+use crate::frontend::set::{bit, lone};
 use crate::plan;
 use crate::queue::{Origin, Queued};
+use crate::still::Still;
 use crate::units::{Fault, Issued};
 
 impl Coprocessor {
     /// Takes these ways to the same result from now on, and no others.
     pub fn set_shortcuts(&mut self, shortcuts: Shortcuts) {
         self.backend.take_shortcuts(shortcuts);
+        self.still = Still::default();
     }
 
     /// Advances from cycle `from` up to `until`, as long as the environment has nothing to do in
@@ -32,31 +34,66 @@ impl Coprocessor {
     ///
     /// # Errors
     /// As [`Coprocessor::step`], with the first cycle that was not stepped.
+    #[inline]
     pub fn run<E: Env>(
         &mut self,
         from: Cycle,
         until: Cycle,
         env: &mut E,
     ) -> Result<Cycle, (Cycle, GuestError)> {
+        self.go_on(from, until, false, env)
+    }
+
+    /// As [`Coprocessor::run`], and up to the cycle before one in which a thread that
+    /// [stood still](Coprocessor::stands_still) may go on.
+    ///
+    /// # Errors
+    /// As [`Coprocessor::run`].
+    #[inline]
+    pub fn run_attended<E: Env>(
+        &mut self,
+        from: Cycle,
+        until: Cycle,
+        env: &mut E,
+    ) -> Result<Cycle, (Cycle, GuestError)> {
+        self.go_on(from, until, true, env)
+    }
+
+    #[inline]
+    fn go_on<E: Env>(
+        &mut self,
+        from: Cycle,
+        until: Cycle,
+        attended: bool,
+        env: &mut E,
+    ) -> Result<Cycle, (Cycle, GuestError)> {
         let mut now = from;
+        self.still.refresh(&self.backend);
         while now < until && !self.asleep {
+            let still = self.still.threads();
             let played = self.play(now, until, env);
             let reached = played.map_err(|(cycle, fault)| (cycle, *fault))?;
-            if reached != now {
+            if reached == now {
+                let stepped = self.step_refreshed(now, env);
+                now += 1;
+                stepped.map_err(|fault| (now, fault))?;
+            } else {
                 now = reached;
-                if env.wants_control() {
-                    break;
-                }
-                continue;
             }
-            let stepped = self.step(now, env);
-            now += 1;
-            stepped.map_err(|fault| (now, fault))?;
-            if env.wants_control() {
+            if env.wants_control() || attended && still & !self.still.threads() != 0 {
                 break;
             }
         }
         Ok(now)
+    }
+
+    /// Whether nothing of `thread` passes its gate or leaves its queues until somebody else changes a
+    /// semaphore or hands over a bank. False where that is not known.
+    #[must_use]
+    #[inline]
+    pub fn stands_still(&mut self, thread: ThreadId) -> bool {
+        self.still.refresh(&self.backend);
+        self.still.threads() & bit(thread) != 0
     }
 
     /// For how many cycles from now on certainly no instruction FIFO gets more room: as long as a
@@ -88,16 +125,20 @@ impl Coprocessor {
         until: Cycle,
         env: &mut E,
     ) -> Result<Cycle, (Cycle, Fault)> {
-        let Some(thread) = plan::playing(self.active, self.timing, &self.backend) else {
+        let moving = self.moving();
+        let Some(thread) = plan::playing(moving, self.timing, &self.backend) else {
             return Ok(from);
         };
+        // Others wait: they have to be told what they wait for.
+        let others = (self.active != moving).then_some(&self.still);
         let (frontend, backend) = (&mut self.threads[thread.index()], &mut self.backend);
         let mut now = from;
         while now < until
             && frontend.only_plays()
+            && others.is_none_or(|others| others.holds(backend))
             && let Some(mut playback) = Playback::of(frontend)
         {
-            let played = playback.run((frontend, backend), (thread, now, until), env);
+            let played = playback.run((frontend, backend), others, (thread, now, until), env);
             playback.leave(frontend);
             now = played?;
             if playback.held != 0 {
@@ -105,6 +146,9 @@ impl Coprocessor {
             }
             // With the last of its instructions comes the cycle that takes in what is next.
             expand(frontend, backend, thread, Cycle(now.0 - 1)).map_err(|fault| (now, fault))?;
+        }
+        if now != from {
+            self.still.refresh(&self.backend);
         }
         Ok(now)
     }
@@ -153,6 +197,7 @@ impl Playback {
     fn run<E: Env>(
         &mut self,
         (frontend, backend): (&mut Frontend, &mut Backend),
+        others: Option<&Still>,
         (thread, from, limit): (ThreadId, Cycle, Cycle),
         env: &mut E,
     ) -> Result<Cycle, (Cycle, Fault)> {
@@ -170,7 +215,8 @@ impl Playback {
             if frontend.gate.wait.is_some() {
                 end_wait(frontend, thread, issued.now, env);
             }
-            if by_runs && decoded.in_stretches && !backend.restricted {
+            let minded = others.filter(|_| Still::minds(decoded.unit));
+            if by_runs && decoded.in_stretches && !backend.restricted && minded.is_none() {
                 let most = u64::from(self.left) + u64::from(ends);
                 let words = self.upcoming(frontend, most.min(limit.0 - issued.now.0));
                 let done = backend.execute_stretch(decoded, words, thread);
@@ -203,6 +249,9 @@ impl Playback {
                 if latched || backend.acts_by_itself() || env.wants_control() {
                     return Ok(issued.now + 1);
                 }
+            }
+            if minded.is_some_and(|others| !others.holds(backend)) {
+                return Ok(issued.now + 1);
             }
             issued.now += 1;
         }

@@ -259,8 +259,18 @@ impl<O: Observer + ?Sized> Bus<O> {
     /// to the end of the epoch in which it fell asleep. Returns the first cycle that still has to be
     /// looked at, and whether others had to act.
     pub(crate) fn run_tensix(&mut self, cycle: Cycle, until: Cycle) -> (Cycle, bool) {
+        self.run_tensix_for(cycle, until, false)
+    }
+
+    /// As [`Bus::run_tensix`], if it is `attended` also until a thread that stood still may go on.
+    pub(crate) fn run_tensix_for(
+        &mut self,
+        cycle: Cycle,
+        until: Cycle,
+        attended: bool,
+    ) -> (Cycle, bool) {
         let Self { tensix, cores, devices, .. } = self;
-        let (next, fault) = tensix.run(cores, &devices.overlay, (cycle, until));
+        let (next, fault) = tensix.run(cores, &devices.overlay, (cycle, until), attended);
         let noticed = fault.is_some() || !self.tensix.deferred.is_empty();
         if let Some(fault) = fault {
             self.report(Box::new(fault));

@@ -5,6 +5,7 @@ use riscv::{Status, WatchedLoad};
 use sim_core::l1::L1_BYTES;
 use sim_core::{
     AgentId, CoreId, CoreSet, Cycle, Event, Observer, Request, RequestKind, Shortcut, Store,
+    WaitReason,
 };
 
 use crate::bus::Bus;
@@ -19,6 +20,13 @@ pub(crate) struct Commit<'a, O: Observer + ?Sized> {
     bus: &'a mut Bus<O>,
     start: Cycle,
     end: Cycle,
+}
+
+/// The next deed of somebody but the coprocessor.
+struct Deed {
+    cycle: Cycle,
+    /// The coprocessor has to stop before then when a thread that stood still may go on.
+    awaits_thread: bool,
 }
 
 /// What the cores have done in an epoch, and how they stand behind it.
@@ -232,11 +240,11 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         let mut cycle = start;
         while cycle < end {
             let mut changed = self.begin_cycle(cycle, acting, &mut next);
-            let until = self.next_deed(acting, &next, cycle + 1);
+            let Deed { cycle: until, awaits_thread } = self.next_deed(acting, &next, cycle + 1);
             let mut done = cycle + 1;
             if !self.bus.tensix.unit.is_asleep() {
                 changed = true;
-                (done, _) = self.bus.run_tensix(cycle, until);
+                (done, _) = self.bus.run_tensix_for(cycle, until, awaits_thread);
             }
             if changed {
                 self.bus.changes.steady_since = done;
@@ -268,12 +276,18 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     }
 
     /// The first cycle, `soonest` or later, in which a core or a packet does something.
-    fn next_deed(&self, acting: CoreSet, next: &[usize; CoreId::COUNT], soonest: Cycle) -> Cycle {
+    fn next_deed(
+        &mut self,
+        acting: CoreSet,
+        next: &[usize; CoreId::COUNT],
+        soonest: Cycle,
+    ) -> Deed {
         let end = self.end;
         if !self.bus.takes(Shortcut::BusySpans) {
-            return soonest;
+            return Deed { cycle: soonest, awaits_thread: false };
         }
         let mut deed = self.bus.fabric.next_due().map_or(end, |due| due.min(end));
+        let mut awaits_thread = false;
         for id in acting.iter() {
             if let Some(store) = self.posted(id, next[id.index()]) {
                 deed = deed.min(store.cycle);
@@ -281,11 +295,27 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             if let Some(request) = &self.bus.cores[id].batch.request
                 && self.bus.waits.answers[id.index()].is_none()
             {
-                deed = deed.min(request.cycle);
+                let cycle = request.cycle;
+                if self.awaits_still_thread(id) {
+                    awaits_thread = true;
+                } else {
+                    // What could not be answered is tried again in every cycle.
+                    deed = deed.min(cycle);
+                }
             }
         }
-        // What could not be answered is tried again in every cycle.
-        deed.max(soonest)
+        Deed { cycle: deed.max(soonest), awaits_thread }
+    }
+
+    /// Whether a core waits for a thread of the coprocessor to finish that waits itself, for others.
+    fn awaits_still_thread(&mut self, id: CoreId) -> bool {
+        let reason = self.bus.waits.requests[id.index()].map(|wait| wait.reason);
+        match reason {
+            Some(WaitReason::CoprocessorBusy { thread } | WaitReason::MopBusy { thread }) => {
+                self.bus.tensix.unit.stands_still(thread)
+            }
+            _ => false,
+        }
     }
 
     /// Gives the cores their answers, and observers and host what the cores have done, after all took effect.
