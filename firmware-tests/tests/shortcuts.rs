@@ -242,17 +242,37 @@ proptest! {
         timing in prop::sample::select(&[TimingModel::Unit, TimingModel::Documented][..]),
         sets in subsets(),
     ) {
-        fn run<'a, E: Surrounding>(
-            buffer: &'a [u32],
-            pushes: &'a [(ThreadId, u32, u8)],
-            timing: TimingModel,
-            chunk: u64,
-        ) -> impl Fn(Shortcuts) -> playbacks::Outcome {
-            move |set| playbacks::run::<E>(buffer, pushes, (timing, set), Some(chunk))
-        }
-        assert_same(&sets, run::<Recorder>(&buffer, &pushes, timing, chunk))?;
-        assert_same(&sets, run::<Unheard>(&buffer, &pushes, timing, chunk))?;
+        assert_same(&sets, played::<Recorder>(&buffer, &pushes, timing, chunk))?;
+        assert_same(&sets, played::<Unheard>(&buffer, &pushes, timing, chunk))?;
     }
+
+    #[test]
+    fn coprocessor_of_threads_that_wait_for_each_other(
+        buffer in prop::collection::vec(playbacks::handshake_buffer(), 1..32),
+        pushes in prop::collection::vec(
+            (
+                prop::sample::select(&ThreadId::ALL[..]),
+                playbacks::handshake_push(),
+                prop_oneof![4 => 0_u8..2, 1 => 0_u8..20],
+            ),
+            20..200,
+        ),
+        chunk in 1_u64..70,
+        sets in subsets(),
+    ) {
+        assert_same(&sets, played::<Recorder>(&buffer, &pushes, TimingModel::Unit, chunk))?;
+        assert_same(&sets, played::<Unheard>(&buffer, &pushes, TimingModel::Unit, chunk))?;
+    }
+}
+
+/// What becomes of a coprocessor whose threads push such words, by the shortcuts it takes.
+fn played<'a, E: Surrounding>(
+    buffer: &'a [u32],
+    pushes: &'a [(ThreadId, u32, u8)],
+    timing: TimingModel,
+    chunk: u64,
+) -> impl Fn(Shortcuts) -> playbacks::Outcome {
+    move |set| playbacks::run::<E>(buffer, pushes, (timing, set), Some(chunk))
 }
 
 proptest! {

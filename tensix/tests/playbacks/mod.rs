@@ -73,6 +73,53 @@ pub(crate) fn push() -> impl Strategy<Value = u32> {
     ]
 }
 
+/// What threads push that hand each other semaphores and banks of SrcA and SrcB, and compute in between.
+#[allow(dead_code, reason = "not every test that has this module asks for it")]
+pub(crate) fn handshake() -> impl Strategy<Value = u32> {
+    let semaphore = || (0_u32..3).prop_map(|semaphore| 1 << semaphore);
+    let blocked = || prop_oneof![2 => Just(0x1FF_u32), 1 => 0_u32..0x200];
+    let both = || 1_u32..4;
+    prop_oneof![
+        5 => semaphore().prop_map(encode::sempost),
+        4 => semaphore().prop_map(encode::semget),
+        1 => (semaphore(), 0_u32..3, 1_u32..4)
+            .prop_map(|(semaphore, value, max)| encode::seminit(semaphore, value, max)),
+        4 => (1_u32..4, semaphore(), blocked())
+            .prop_map(|(condition, semaphore, block)| encode::semwait(condition, semaphore, block)),
+        1 => (0_u32..16, 0_u32..32, blocked())
+            .prop_map(|(banks, others, block)| encode::stallwait(banks << 5 | others, block)),
+        4 => (5_u32..9, blocked()).prop_map(|(bank, block)| encode::stallwait(1 << bank, block)),
+        6 => prop_oneof![1 => both(), 2 => Just(3)].prop_map(encode::setdvalid),
+        2 => both().prop_map(|banks| encode::cleardvalid(banks, 0)),
+        6 => (0_u32..4).prop_map(|clear| encode::elwadd(0, 0, 0, 0, clear)),
+        1 => Just(encode::mova2d(0, 0, 0, 0, 0)),
+        4 => Just(encode::sfpmad(0, 4, 1, 1, 1)),
+        1 => Just(encode::sfpiadd(0, 3, 5, 0xFFF)),
+        1 => Just(encode::nop()),
+        1 => Just(encode::dmanop()),
+    ]
+}
+
+/// What a playback of such a thread holds: mostly instructions that compute, and hand banks back.
+#[allow(dead_code, reason = "not every test that has this module asks for it")]
+pub(crate) fn handshake_buffer() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        3 => Just(encode::sfpmad(0, 4, 1, 1, 1)),
+        2 => (0_u32..4).prop_map(|clear| encode::elwadd(0, 0, 0, 0, clear)),
+        2 => handshake(),
+    ]
+}
+
+/// The same, played and expanded too.
+#[allow(dead_code, reason = "not every test that has this module asks for it")]
+pub(crate) fn handshake_push() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        4 => (0_u32..32, 1_u32..24).prop_map(|(index, count)| encode::replay(0, 0, count, index)),
+        1 => (0_u32..4).prop_map(|count| 0x01 << 24 | 1 << 23 | count << 16),
+        20 => handshake(),
+    ]
+}
+
 /// Events, state and mistake of a run.
 pub(crate) type Outcome = (Vec<String>, u64, Option<String>);
 
