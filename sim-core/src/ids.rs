@@ -256,6 +256,12 @@ impl CoreSet {
         self.0 |= 1 << core as u8;
     }
 
+    /// The members of both.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// Removes a core.
     pub const fn remove(&mut self, core: CoreId) {
         self.0 &= !(1 << core as u8);

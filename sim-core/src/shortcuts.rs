@@ -46,6 +46,9 @@ shortcuts! {
     FastLoop "fast-loop" "riscv"
         "Instructions that only compute, load and store run in a loop that borrows nothing else of the core"
         without "the careful loop executes all of them";
+    FastDoors "fast-doors" "riscv"
+        "Stores to devices that need no answer, and instructions that are pushed, are posted in the fast loop"
+        without "the careful loop executes them";
     Stretches "stretches" "riscv"
         "What a stretch of code words means is remembered per host thread, and so is the page of them that comes of it"
         without "it is decoded each time, and no core takes over the pages of another";
@@ -94,6 +97,9 @@ shortcuts! {
     BusySpans "busy-spans" "tile"
         "In a commit the coprocessor advances up to the next deed of another agent"
         without "every agent is asked in each cycle";
+    PatientRequests "patient-requests" "tile"
+        "In a commit a request that waits for others, or for a thread to have nothing in flight, is tried again when they have done something"
+        without "it is tried again in every cycle";
     Playback "playback" "tensix"
         "A thread that plays its replay buffer alone issues instruction after instruction without its queues"
         without "each is a cycle of the coprocessor like any other";

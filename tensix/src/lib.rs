@@ -71,6 +71,7 @@ pub use coprocessor::Coprocessor;
 pub use env::Env;
 pub use error::DoorError;
 pub use gate::{AtGate, ThreadWait};
+pub use playback::Attention;
 pub use queue::Origin;
 pub use registers::{CellFormat, CellKind, CellRow, CellValue, Cells, Register, RegisterValue};
 pub use timing::TimingModel;

@@ -15,11 +15,43 @@ use crate::decode::decode;
 use crate::env::Env;
 use crate::frontend::Frontend;
 use crate::frontend::replay::{Mode, SLOTS};
-use crate::frontend::set::{bit, lone};
+use crate::frontend::set::{ThreadSet, bit, lone};
 use crate::plan;
 use crate::queue::{Origin, Queued};
 use crate::still::Still;
 use crate::units::{Fault, Issued};
+
+/// What others wait for that the coprocessor does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Attention {
+    /// That a thread that [stood still](Coprocessor::stands_still) may go on: in the cycle before.
+    stirring: bool,
+    /// That one of these threads has nothing in flight any more.
+    idle: ThreadSet,
+}
+
+impl Attention {
+    /// That a thread may go on that stood still.
+    pub const STIRRING: Self = Self { stirring: true, idle: 0 };
+
+    /// That a thread has nothing in flight any more ([`Coprocessor::thread_idle`]).
+    #[must_use]
+    pub const fn idle(thread: ThreadId) -> Self {
+        Self { stirring: false, idle: bit(thread) }
+    }
+
+    #[inline]
+    const fn is_any(self) -> bool {
+        self.stirring || self.idle != 0
+    }
+}
+
+impl std::ops::BitOrAssign for Attention {
+    fn bitor_assign(&mut self, other: Self) {
+        self.stirring |= other.stirring;
+        self.idle |= other.idle;
+    }
+}
 
 impl Coprocessor {
     /// Takes these ways to the same result from now on, and no others.
@@ -41,11 +73,10 @@ impl Coprocessor {
         until: Cycle,
         env: &mut E,
     ) -> Result<Cycle, (Cycle, GuestError)> {
-        self.go_on(from, until, false, env)
+        self.run_attended(from, until, Attention::default(), env)
     }
 
-    /// As [`Coprocessor::run`], and up to the cycle before one in which a thread that
-    /// [stood still](Coprocessor::stands_still) may go on.
+    /// As [`Coprocessor::run`], and up to the cycle in which something comes that `attention` names.
     ///
     /// # Errors
     /// As [`Coprocessor::run`].
@@ -54,17 +85,7 @@ impl Coprocessor {
         &mut self,
         from: Cycle,
         until: Cycle,
-        env: &mut E,
-    ) -> Result<Cycle, (Cycle, GuestError)> {
-        self.go_on(from, until, true, env)
-    }
-
-    #[inline]
-    fn go_on<E: Env>(
-        &mut self,
-        from: Cycle,
-        until: Cycle,
-        attended: bool,
+        attention: Attention,
         env: &mut E,
     ) -> Result<Cycle, (Cycle, GuestError)> {
         let mut now = from;
@@ -80,11 +101,19 @@ impl Coprocessor {
             } else {
                 now = reached;
             }
-            if env.wants_control() || attended && still & !self.still.threads() != 0 {
+            if env.wants_control() || attention.is_any() && self.came(attention, still) {
                 break;
             }
         }
         Ok(now)
+    }
+
+    /// Whether something has come that is waited for; `still` are the threads that stood still before.
+    fn came(&self, attention: Attention, still: ThreadSet) -> bool {
+        attention.stirring && still & !self.still.threads() != 0
+            || ThreadId::ALL
+                .into_iter()
+                .any(|thread| attention.idle & bit(thread) != 0 && self.thread_idle(thread))
     }
 
     /// Whether nothing of `thread` passes its gate or leaves its queues until somebody else changes a

@@ -19,12 +19,13 @@ const BANKS: u16 = 0b1111 << 5;
 /// The condition that the mover ends by itself: C9.
 const MOVER: u16 = 1 << 9;
 
-/// What gates see that may end the waits of threads that stand still.
+/// What gates see that may end the waits of threads that stand still. Numbers, which compare at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Sight {
-    semaphores: [Semaphore; 8],
+    /// Values and maxima of the semaphores.
+    semaphores: u128,
     /// Ownership and pointers of SrcA and SrcB.
-    banks: [u8; 2],
+    banks: u16,
 }
 
 /// Threads that stand still. No part of the state: without it they are looked at in each cycle.
@@ -37,10 +38,15 @@ pub(crate) struct Still {
 
 impl Sight {
     /// What they see now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of(backend: &Backend) -> Self {
         let banks = [backend.src[0].ownership(), backend.src[1].ownership()];
-        Self { semaphores: backend.sync.semaphores, banks }
+        let mut semaphores = [0; 16];
+        let pairs = semaphores.as_chunks_mut::<2>().0.iter_mut();
+        for (bytes, Semaphore { value, max }) in pairs.zip(backend.sync.semaphores) {
+            *bytes = [value, max];
+        }
+        Self { semaphores: u128::from_ne_bytes(semaphores), banks: u16::from_ne_bytes(banks) }
     }
 }
 
@@ -60,7 +66,7 @@ impl Still {
     }
 
     /// Whether they would see what they saw.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn holds(&self, backend: &Backend) -> bool {
         self.seen == Sight::of(backend)
     }

@@ -10,7 +10,7 @@ use sim_core::{
     AgentId, Context, CoreId, Cycle, Event, GuestError, L1, L1Image, Observer, Shortcut, Stamp,
     StateHasher, ThreadId, WaitReason, Width,
 };
-use tensix::{Coprocessor, DoorError, Origin};
+use tensix::{Attention, Coprocessor, DoorError, Origin};
 
 use crate::asker::{Asker, pushed_thread};
 use crate::config::TileConfig;
@@ -259,18 +259,18 @@ impl<O: Observer + ?Sized> Bus<O> {
     /// to the end of the epoch in which it fell asleep. Returns the first cycle that still has to be
     /// looked at, and whether others had to act.
     pub(crate) fn run_tensix(&mut self, cycle: Cycle, until: Cycle) -> (Cycle, bool) {
-        self.run_tensix_for(cycle, until, false)
+        self.run_tensix_for(cycle, until, Attention::default())
     }
 
-    /// As [`Bus::run_tensix`], if it is `attended` also until a thread that stood still may go on.
+    /// As [`Bus::run_tensix`], also up to the cycle before one in which somebody has to look.
     pub(crate) fn run_tensix_for(
         &mut self,
         cycle: Cycle,
         until: Cycle,
-        attended: bool,
+        attention: Attention,
     ) -> (Cycle, bool) {
         let Self { tensix, cores, devices, .. } = self;
-        let (next, fault) = tensix.run(cores, &devices.overlay, (cycle, until), attended);
+        let (next, fault) = tensix.run(cores, &devices.overlay, (cycle, until), attention);
         let noticed = fault.is_some() || !self.tensix.deferred.is_empty();
         if let Some(fault) = fault {
             self.report(Box::new(fault));

@@ -7,6 +7,7 @@ use sim_core::{
     AgentId, CoreId, CoreSet, Cycle, Event, Observer, Request, RequestKind, Shortcut, Store,
     WaitReason,
 };
+use tensix::Attention;
 
 use crate::bus::Bus;
 use crate::debug::Debugger;
@@ -22,16 +23,45 @@ pub(crate) struct Commit<'a, O: Observer + ?Sized> {
     end: Cycle,
 }
 
+/// A cycle that does not come.
+const NEVER: Cycle = Cycle(u64::MAX);
+
+/// What the cores still have to do in the epoch.
+struct Agenda {
+    /// The cores that stored something or ask for something.
+    acting: CoreSet,
+    /// By core, its first store that has not been applied, by number,
+    next: [usize; CoreId::COUNT],
+    /// and the cycle of that store.
+    stores: [Cycle; CoreId::COUNT],
+    /// By core, the cycle of its request, as long as that is not answered.
+    asks: [Cycle; CoreId::COUNT],
+}
+
 /// The next deed of somebody but the coprocessor.
 struct Deed {
     cycle: Cycle,
-    /// The coprocessor has to stop before then when a thread that stood still may go on.
-    awaits_thread: bool,
+    /// For what the coprocessor has to stop before then.
+    attention: Attention,
+}
+
+/// When a request that was refused is to be tried again.
+enum Patience {
+    /// In every cycle.
+    None,
+    /// When the coprocessor has done something for a thread.
+    Thread(Attention),
+    /// When others than the coprocessor have done something.
+    Others,
 }
 
 /// What the cores have done in an epoch, and how they stand behind it.
 #[derive(Default)]
 struct Census {
+    /// The cores that stored something or ask for something.
+    acting: CoreSet,
+    /// The cores for which there is something to do behind the epoch.
+    concerned: CoreSet,
     /// A core has posted a store.
     posted: bool,
     /// A core has stored to a device, asked one, or made a mistake.
@@ -75,11 +105,9 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             || reruns
             || !self.bus.takes(Shortcut::QuietCommits);
         if in_cycles {
-            self.commit_cycles();
+            self.commit_cycles(if reruns { CoreSet::ALL } else { census.acting });
             if self.bus.tensix.unit.is_asleep() {
-                for id in CoreId::ALL {
-                    self.bus.cores[id].allow_parking();
-                }
+                self.bus.cores.allow_parking();
             }
         } else if census.posted {
             // The words of cores that parked in this very epoch must be known; without such
@@ -94,7 +122,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         let no_ends =
             plan::may_skip_ends::<O>() && !census.stopped && self.bus.waits.no_push_waits();
         if in_cycles || !no_ends {
-            self.finish_cores();
+            self.finish_cores(if reruns { CoreSet::ALL } else { census.concerned });
             self.bus.changes.retry &= self.bus.cores.anybody_waits();
             if !self.bus.debug_queue.is_empty() {
                 Debugger { bus: self.bus }.run_queue();
@@ -108,15 +136,27 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     #[inline]
     fn census(&self) -> Census {
         let mut census = Census::default();
-        for (_, core) in self.bus.cores.iter() {
+        for (id, core) in self.bus.cores.iter() {
             let batch = &core.batch;
-            census.posted |= !batch.stores.is_empty();
+            if !batch.stores.is_empty() {
+                census.posted = true;
+                census.acting.insert(id);
+            }
+            if !plan::may_skip_ends::<O>() || self.bus.waits.pushes[id.index()].is_some() {
+                census.concerned.insert(id);
+            }
             if core.is_plain() {
                 continue;
+            }
+            if batch.request.is_some() {
+                census.acting.insert(id);
             }
             census.asked |= batch.device_stores != 0
                 || batch.fault.is_some()
                 || batch.request.is_some_and(|request| request.cycle >= self.start);
+            if batch.fault.is_some() {
+                census.concerned.insert(id);
+            }
             match core.status() {
                 Status::Parked(spin) => {
                     census.parked = true;
@@ -125,10 +165,14 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
                         census.stale |= spin.seen() < self.bus.changes.steady_since;
                     }
                 }
-                Status::Halted | Status::PushBlocked(_) => census.stopped = true,
+                Status::Halted | Status::PushBlocked(_) => {
+                    census.stopped = true;
+                    census.concerned.insert(id);
+                }
                 _ => {}
             }
         }
+        census.concerned = census.concerned.union(census.acting);
         census
     }
 
@@ -181,70 +225,93 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         self.bus.cores[id].batch.stores.get(index)
     }
 
-    /// What packets and cores do in a cycle, before the coprocessor's turn; `next` is the first store of each core
-    /// that has not been applied. Whether a device may have changed.
+    /// What packets and cores do in a cycle, before the coprocessor's turn. Whether a device may have changed.
     #[inline]
-    fn begin_cycle(
-        &mut self,
-        cycle: Cycle,
-        acting: CoreSet,
-        next: &mut [usize; CoreId::COUNT],
-    ) -> bool {
+    fn begin_cycle(&mut self, cycle: Cycle, agenda: &mut Agenda) -> bool {
         let end = self.end;
         self.bus.changes.this_cycle = false;
-        Deliveries { bus: self.bus, end }.up_to(cycle);
-        let mut changed = self.bus.changes.this_cycle;
-        for id in acting.iter() {
-            while let Some(&store) = self.posted(id, next[id.index()])
-                && store.cycle <= cycle
-            {
-                next[id.index()] += 1;
-                // A core that was put into reset meanwhile has not done the rest.
-                if !matches!(self.bus.cores[id].status(), Status::Reset) {
-                    self.bus.apply_store(id, &store, end);
-                }
-                changed |= store.addr >= L1_BYTES;
-            }
-            changed |= self.bus.try_request(id, cycle, end);
+        if self.bus.fabric.is_due_before(cycle + 1) {
+            Deliveries { bus: self.bus, end }.up_to(cycle);
         }
-        changed |= !self.bus.tensix.unit.is_asleep();
-        if self.bus.tensix.unit.watched_l1().is_some() {
-            self.bus.tensix.unit.wake();
+        let mut changed = self.bus.changes.this_cycle;
+        for id in agenda.acting.iter() {
+            if agenda.stores[id.index()] <= cycle {
+                changed |= self.apply_stores(id, cycle, agenda);
+            }
+            if agenda.asks[id.index()] <= cycle {
+                changed |= self.bus.try_request(id, cycle, end);
+                let is_open = self.bus.cores[id].batch.request.is_some()
+                    && self.bus.waits.answers[id.index()].is_none();
+                if !is_open {
+                    agenda.asks[id.index()] = NEVER;
+                }
+            }
         }
         changed
+    }
+
+    /// Applies what a core has stored up to a cycle. Whether a device may have changed.
+    fn apply_stores(&mut self, id: CoreId, cycle: Cycle, agenda: &mut Agenda) -> bool {
+        let (mut changed, next) = (false, &mut agenda.next[id.index()]);
+        while let Some(&store) = self.posted(id, *next)
+            && store.cycle <= cycle
+        {
+            *next += 1;
+            // A core that was put into reset meanwhile has not done the rest.
+            if !matches!(self.bus.cores[id].status(), Status::Reset) {
+                self.bus.apply_store(id, &store, self.end);
+            }
+            changed |= store.addr >= L1_BYTES;
+        }
+        let next = *next;
+        agenda.stores[id.index()] = self.posted(id, next).map_or(NEVER, |store| store.cycle);
+        changed
+    }
+
+    /// The coprocessor's part in a cycle that has begun: whether it has one.
+    #[inline]
+    fn calls_coprocessor(&mut self) -> bool {
+        let unit = &mut self.bus.tensix.unit;
+        let is_awake = !unit.is_asleep();
+        if unit.watched_l1().is_some() {
+            unit.wake();
+        }
+        is_awake
     }
 
     /// Applies the cycles of the epoch before `until`, to be looked at: nothing goes on from there. With
     /// `gates_next` also what comes before the coprocessor's turn in that cycle.
     pub(crate) fn apply_before(&mut self, until: Cycle, gates_next: bool) {
         self.bus.refresh_watches();
-        let (acting, mut next, mut cycle) = (self.acting(), [0; CoreId::COUNT], self.start);
+        let (mut agenda, mut cycle) = (self.agenda(CoreSet::ALL), self.start);
         while cycle < until.min(self.end) {
-            self.begin_cycle(cycle, acting, &mut next);
+            self.begin_cycle(cycle, &mut agenda);
+            self.calls_coprocessor();
             if !self.bus.tensix.unit.is_asleep() {
                 self.bus.run_tensix(cycle, cycle + 1);
             }
             cycle += 1;
         }
         if gates_next && cycle < self.end {
-            self.begin_cycle(cycle, acting, &mut next);
+            self.begin_cycle(cycle, &mut agenda);
+            self.calls_coprocessor();
         }
     }
 
     /// Goes through the epoch cycle by cycle.
-    fn commit_cycles(&mut self) {
+    fn commit_cycles(&mut self, cores: CoreSet) {
         let Self { start, end, .. } = *self;
         self.bus.refresh_watches();
-        let acting = self.acting();
-        let mut next = [0; CoreId::COUNT];
-        let mut cycle = start;
+        let (mut agenda, mut cycle) = (self.agenda(cores), start);
         while cycle < end {
-            let mut changed = self.begin_cycle(cycle, acting, &mut next);
-            let Deed { cycle: until, awaits_thread } = self.next_deed(acting, &next, cycle + 1);
+            let others_changed = self.begin_cycle(cycle, &mut agenda);
+            let mut changed = others_changed | self.calls_coprocessor();
+            let Deed { cycle: until, attention } =
+                self.next_deed(&agenda, cycle + 1, others_changed);
             let mut done = cycle + 1;
             if !self.bus.tensix.unit.is_asleep() {
                 changed = true;
-                (done, _) = self.bus.run_tensix_for(cycle, until, awaits_thread);
+                (done, _) = self.bus.run_tensix_for(cycle, until, attention);
             }
             if changed {
                 self.bus.changes.steady_since = done;
@@ -264,64 +331,86 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         }
     }
 
-    /// The cores that stored something or ask for something.
-    fn acting(&self) -> CoreSet {
-        let mut acting = CoreSet::EMPTY;
-        for (id, core) in self.bus.cores.iter() {
-            if !core.batch.stores.is_empty() || core.batch.request.is_some() {
-                acting.insert(id);
+    /// What some cores have to do in the epoch.
+    #[inline]
+    fn agenda(&self, cores: CoreSet) -> Agenda {
+        let never = [NEVER; CoreId::COUNT];
+        let mut agenda =
+            Agenda { acting: CoreSet::EMPTY, next: [0; CoreId::COUNT], stores: never, asks: never };
+        for id in CoreId::ALL {
+            if !cores.contains(id) {
+                continue;
+            }
+            let batch = &self.bus.cores[id].batch;
+            if let Some(store) = batch.stores.first() {
+                agenda.acting.insert(id);
+                agenda.stores[id.index()] = store.cycle;
+            }
+            if let Some(request) = &batch.request {
+                agenda.acting.insert(id);
+                agenda.asks[id.index()] = request.cycle;
             }
         }
-        acting
+        agenda
     }
 
-    /// The first cycle, `soonest` or later, in which a core or a packet does something.
-    fn next_deed(
-        &mut self,
-        acting: CoreSet,
-        next: &[usize; CoreId::COUNT],
-        soonest: Cycle,
-    ) -> Deed {
-        let end = self.end;
+    /// The first cycle, `soonest` or later, in which a core or a packet does something. `others_changed`: in the
+    /// cycle before, something may have changed that the coprocessor did not.
+    fn next_deed(&mut self, agenda: &Agenda, soonest: Cycle, others_changed: bool) -> Deed {
+        let mut attention = Attention::default();
         if !self.bus.takes(Shortcut::BusySpans) {
-            return Deed { cycle: soonest, awaits_thread: false };
+            return Deed { cycle: soonest, attention };
         }
-        let mut deed = self.bus.fabric.next_due().map_or(end, |due| due.min(end));
-        let mut awaits_thread = false;
-        for id in acting.iter() {
-            if let Some(store) = self.posted(id, next[id.index()]) {
-                deed = deed.min(store.cycle);
-            }
-            if let Some(request) = &self.bus.cores[id].batch.request
-                && self.bus.waits.answers[id.index()].is_none()
-            {
-                let cycle = request.cycle;
-                if self.awaits_still_thread(id) {
-                    awaits_thread = true;
-                } else {
-                    // What could not be answered is tried again in every cycle.
-                    deed = deed.min(cycle);
+        let mut deed = self.bus.fabric.next_due().map_or(self.end, |due| due.min(self.end));
+        for id in agenda.acting.iter() {
+            let asks = agenda.asks[id.index()];
+            deed = deed.min(agenda.stores[id.index()]);
+            if asks >= soonest {
+                deed = deed.min(asks);
+            } else if others_changed {
+                deed = soonest;
+            } else {
+                match self.patience(id) {
+                    Patience::None => deed = soonest,
+                    Patience::Thread(thread) => attention |= thread,
+                    Patience::Others => {}
                 }
             }
         }
-        Deed { cycle: deed.max(soonest), awaits_thread }
+        Deed { cycle: deed.max(soonest), attention }
     }
 
-    /// Whether a core waits for a thread of the coprocessor to finish that waits itself, for others.
-    fn awaits_still_thread(&mut self, id: CoreId) -> bool {
-        let reason = self.bus.waits.requests[id.index()].map(|wait| wait.reason);
-        match reason {
-            Some(WaitReason::CoprocessorBusy { thread } | WaitReason::MopBusy { thread }) => {
-                self.bus.tensix.unit.stands_still(thread)
+    /// When the request of a core is to be tried again, which was refused in the cycle before.
+    fn patience(&mut self, id: CoreId) -> Patience {
+        if !self.bus.takes(Shortcut::PatientRequests) {
+            return Patience::None;
+        }
+        let Some(wait) = self.bus.waits.requests[id.index()] else { return Patience::None };
+        match wait.reason {
+            WaitReason::MailboxEmpty { .. }
+            | WaitReason::MailboxFull { .. }
+            | WaitReason::PcBufEmpty { .. }
+            | WaitReason::PcBufFull { .. } => Patience::Others,
+            WaitReason::CoprocessorBusy { thread } | WaitReason::MopBusy { thread }
+                if self.bus.tensix.unit.stands_still(thread) =>
+            {
+                Patience::Thread(Attention::STIRRING)
             }
-            _ => false,
+            // Auto TTSync does not wait for all instructions of the thread.
+            WaitReason::CoprocessorBusy { thread } if self.bus.tensix.tracked == 0 => {
+                Patience::Thread(Attention::idle(thread))
+            }
+            _ => Patience::None,
         }
     }
 
-    /// Gives the cores their answers, and observers and host what the cores have done, after all took effect.
-    fn finish_cores(&mut self) {
+    /// Gives the cores that are concerned their answers, and observers and host what they have done, after all took effect.
+    fn finish_cores(&mut self, concerned: CoreSet) {
         let end = self.end;
         for id in CoreId::ALL {
+            if !concerned.contains(id) {
+                continue;
+            }
             if let Some(answer) = self.bus.waits.answers[id.index()].take() {
                 self.bus.cores.complete(id, answer, end);
                 self.bus.collect_debug_result(id);

@@ -27,6 +27,8 @@ pub(crate) struct Cores<O: ?Sized> {
     pub(crate) watch_hit: bool,
     /// Of the word that the host waits for.
     host_watch: u64,
+    /// A core was woken that was parked on registers, and may not be parked at once again.
+    settling: bool,
     /// Instructions or jumps of a core are logged for the observer.
     is_logged: bool,
     /// Last, so that a tile can be pointed at without knowing its type.
@@ -72,8 +74,15 @@ impl<O: Observer> Cores<O> {
             shared.observe_range(start, end, true);
         }
         let slots = Slots::new(|id| Core::new(id, config.core()));
-        let mut cores =
-            Self { slots, shared, watch_hit: false, host_watch: 0, is_logged: false, observer };
+        let mut cores = Self {
+            slots,
+            shared,
+            watch_hit: false,
+            host_watch: 0,
+            settling: false,
+            is_logged: false,
+            observer,
+        };
         cores.ask_what_is_wanted();
         cores
     }
@@ -109,14 +118,24 @@ impl<O: Observer + ?Sized> Cores<O> {
     /// Adds L1 and cores to a hash.
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
         // What is watched follows from the cores and the host; hits are none between epochs.
-        let Self { slots, shared, watch_hit: _, host_watch: _, is_logged: _, observer: _ } = self;
+        let Self {
+            slots,
+            shared,
+            watch_hit: _,
+            host_watch: _,
+            // A memory of a shortcut.
+            settling: _,
+            is_logged: _,
+            observer: _,
+        } = self;
         shared.l1.hash_state(hasher);
         slots.iter().for_each(|(_, core)| core.hash_state(hasher));
     }
 
     /// The cores and L1 as they are. Pages of L1 that have not changed since `like` are shared with it.
     pub(crate) fn snapshot(&self, like: &L1Image) -> CoresState {
-        let Self { slots, shared, watch_hit, host_watch, is_logged: _, observer: _ } = self;
+        let Self { slots, shared, watch_hit, host_watch, settling: _, is_logged: _, observer: _ } =
+            self;
         CoresState {
             shared: shared.image(like),
             slots: slots.clone(),
@@ -132,6 +151,7 @@ impl<O: Observer + ?Sized> Cores<O> {
         self.slots.clone_from(slots);
         self.watch_hit = *watch_hit;
         self.host_watch = *host_watch;
+        self.settling = true;
         self.ask_what_is_wanted();
     }
 
@@ -151,10 +171,20 @@ impl<O: Observer + ?Sized> Cores<O> {
 
     /// Takes a core out of its polling loop, if it is parked in one, as of `now`.
     pub(crate) fn wake(&mut self, id: CoreId, now: Cycle) {
+        let Some(spin) = self.slots[id].spin() else { return };
+        self.settling |= spin.watches_devices();
         if let Some(span) = self.parked(id, now) {
             self.observer.parked(id, span);
         }
         self.slots[id].wake(&self.shared, now);
+    }
+
+    /// Lets cores that were woken because a device might have changed be parked again at once: nothing but cores
+    /// is at work any more.
+    pub(crate) fn allow_parking(&mut self) {
+        if std::mem::take(&mut self.settling) {
+            CoreId::ALL.into_iter().for_each(|id| self.slots[id].allow_parking());
+        }
     }
 
     /// Takes every parked core out of its loop, so that its state is exact as of `now`.

@@ -4,7 +4,7 @@
 use devices::Overlay;
 use sim_core::observer::{Doing, Glimpse};
 use sim_core::{CoreId, Cycle, GuestError, Observer, Stamp, StateHasher, ThreadId};
-use tensix::{Coprocessor, Origin};
+use tensix::{Attention, Coprocessor, Origin};
 
 use crate::config::TileConfig;
 use crate::cores::Cores;
@@ -54,21 +54,18 @@ impl Tensix {
         act(&mut self.unit, &mut env)
     }
 
-    /// Lets the coprocessor go from `cycle` to `until`, or until others have to act on what it did, if it is
-    /// `attended` also until a thread that stood still may go on. Gives the first cycle that still has to be
-    /// looked at, and a mistake.
+    /// Lets the coprocessor go from `cycle` to `until`, or until others have to act on what it did, or have to be
+    /// told what they wait for. Gives the first cycle that still has to be looked at, and a mistake.
     #[inline]
     pub(crate) fn run<O: Observer + ?Sized>(
         &mut self,
         cores: &mut Cores<O>,
         overlay: &Overlay,
         (cycle, until): (Cycle, Cycle),
-        attended: bool,
+        attention: Attention,
     ) -> (Cycle, Option<GuestError>) {
-        let ran = self.with(cores, overlay, |unit, env| match attended {
-            false => unit.run(cycle, until, env),
-            true => unit.run_attended(cycle, until, env),
-        });
+        let ran =
+            self.with(cores, overlay, |unit, env| unit.run_attended(cycle, until, attention, env));
         if self.unit.config_generation() != self.tracked_config {
             self.track_threads(cores);
         }

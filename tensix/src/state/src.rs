@@ -98,6 +98,7 @@ impl SrcBanks {
     }
 
     /// Ownership and pointers as [`sim_core::Event::SrcBanks`] shows them.
+    #[inline]
     pub(crate) fn ownership(&self) -> u8 {
         u8::from(self.owned_by_matrix[0])
             | u8::from(self.owned_by_matrix[1]) << 1
