@@ -8,27 +8,18 @@
 //! software that reads the wall clock over and over, or sets up a device, word after word. What it finds
 //! and when is the same.
 
-use memory_map::View;
 use sim_core::l1::L1_BYTES;
-use sim_core::{Category, CoreId, Cycle, RequestKind, Store, Width};
+use sim_core::{Category, Cycle, RequestKind, Store, Width};
 
 use crate::config::LOCAL_BASE;
-use crate::core::{Core, PUSH_BASE, Status};
-use crate::csr::CFG0_DIS_TRISC_CACHE;
+use crate::core::{Core, Status};
+use crate::doors::{Admission, PUSH_BASE, fuses};
 use crate::hart::{MAX_FUSED, Pending};
 use crate::icache::same_page;
 use crate::op::{Kind, Op};
 use crate::park::{MAX_LOADS, WatchedLoad};
 use crate::poll::{clock_word, era};
 use crate::slice::{Flow, Memory, Slice};
-
-/// Flow-controlled stores: PCBufs, mailboxes, TDMA-RISC commands, NoC commands. Their answer
-/// comes from the commit phase because the core may have to wait for room.
-const FLOW_CONTROLLED: [(u32, u32); 3] =
-    [(0xFFE8_0000, 0xFFEB_0000), (0xFFEC_0000, 0xFFED_0000), (0xFFB1_1000, 0xFFB1_2000)];
-/// What Auto TTSync orders besides TDMA-RISC: GPRs and backend configuration
-/// `[isa-bh: TensixTile/BabyRISCV/AutoTTSync.md]`.
-const ORDERED: [(u32, u32); 2] = [(0xFFE0_0000, 0xFFE0_1000), (0xFFEF_0000, 0xFFF0_0000)];
 
 /// A core that accesses memory in a slice.
 pub(crate) struct Access<'a, 's> {
@@ -214,34 +205,24 @@ impl Access<'_, '_> {
 
     /// Stores that may find their FIFO full. `None`: not one of them.
     fn flow_controlled(&mut self, addr: u32, value: u32, width: Width) -> Option<Flow> {
-        if let Some(window) = self.core.push_window(addr) {
-            let credit = &mut self.core.push_credit[window as usize];
-            if *credit == 0 {
-                self.core.status = Status::PushBlocked(window as u8);
-                return Some(Flow::Hold);
+        match self.core.doors().admit(addr) {
+            Admission::Posted => None,
+            Admission::Full(window) => {
+                self.core.status = Status::PushBlocked(window);
+                Some(Flow::Hold)
             }
-            *credit -= 1;
-            return None;
+            Admission::Asked => {
+                self.core.pending = Pending::Discard;
+                Some(self.core.request(addr, width, RequestKind::Store { value }))
+            }
         }
-        let ordered =
-            self.core.orders_stores && ORDERED.iter().any(|&(from, to)| addr >= from && addr < to);
-        // What nothing answers stops the core at the store itself, not some cycles later.
-        if ordered
-            || FLOW_CONTROLLED.iter().any(|&(from, to)| addr >= from && addr < to)
-            || memory_map::lookup(view(self.core.hart.id), addr).is_none()
-        {
-            self.core.pending = Pending::Discard;
-            return Some(self.core.request(addr, width, RequestKind::Store { value }));
-        }
-        None
     }
 
     /// `.ttinsn` at the pc, alone or as the first of up to four of its page that are fused.
     /// Returns how many words were consumed.
     pub(crate) fn push_inline(&mut self, op: Op) -> (Flow, u32) {
         let flow = self.store(PUSH_BASE, op.imm, Width::Word);
-        let fuses = self.core.hart.id.thread().is_some()
-            && self.core.hart.csr.cfg0() & CFG0_DIS_TRISC_CACHE == 0;
+        let fuses = fuses(&self.core.hart);
         if flow != Flow::Next || !fuses {
             return (flow, 1);
         }
@@ -265,16 +246,5 @@ impl Access<'_, '_> {
         let credit = &mut self.core.push_credit[0];
         *credit = credit.saturating_sub(count - 1);
         (Flow::Next, count)
-    }
-}
-
-/// How a core sees addresses.
-const fn view(core: CoreId) -> View {
-    match core {
-        CoreId::Brisc => View::B,
-        CoreId::Trisc0 => View::T0,
-        CoreId::Trisc1 => View::T1,
-        CoreId::Trisc2 => View::T2,
-        CoreId::Ncrisc => View::Nc,
     }
 }

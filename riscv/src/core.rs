@@ -8,6 +8,7 @@ use sim_core::{
 
 pub use crate::config::{CoreConfig, LOCAL_BASE};
 use crate::debug::Debug as Debugger;
+use crate::doors::{self, Doors, PUSH_WINDOWS};
 use crate::fast::{self, Exit, Posted};
 use crate::hart::{Hart, Pending, forward};
 use crate::look::{self, MemoryAccess};
@@ -15,11 +16,6 @@ use crate::op::SINK;
 use crate::park::{Prober, Spin};
 use crate::poll::era;
 use crate::slice::{Flow, Memory, OwnRegisters, Slice};
-
-/// First push window, of 64 KiB each
-/// `[isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md]`.
-pub(crate) const PUSH_BASE: u32 = 0xFFE4_0000;
-const PUSH_WINDOWS: u32 = 3;
 
 /// What a core is doing.
 #[derive(Clone, Debug)]
@@ -49,7 +45,7 @@ pub struct Core {
     pub(crate) status: Status,
     pub(crate) pending: Pending,
     /// How many instructions may still be pushed through each of the three windows.
-    pub(crate) push_credit: [u32; 3],
+    pub(crate) push_credit: [u32; PUSH_WINDOWS as usize],
     /// Stores to GPRs and configuration may have to wait, see [`Core::order_stores`].
     pub(crate) orders_stores: bool,
     pub(crate) prober: Prober,
@@ -71,7 +67,7 @@ impl Core {
             hart: Hart::new(id, config),
             status: Status::Reset,
             pending: Pending::Discard,
-            push_credit: [0; 3],
+            push_credit: [0; PUSH_WINDOWS as usize],
             orders_stores: false,
             prober: Prober::new(config.shortcuts),
             clock_era: None,
@@ -279,13 +275,22 @@ impl Core {
     #[inline]
     #[must_use]
     pub fn push_window(&self, addr: u32) -> Option<u32> {
-        let window = addr.wrapping_sub(PUSH_BASE) >> 16;
-        let windows = match self.hart.id {
-            CoreId::Brisc => PUSH_WINDOWS,
-            CoreId::Ncrisc => 0,
-            CoreId::Trisc0 | CoreId::Trisc1 | CoreId::Trisc2 => 1,
-        };
-        (window < windows).then_some(window)
+        doors::push_window(self.hart.id, addr)
+    }
+
+    /// What decides about its stores beyond L1 and its own RAM.
+    #[inline]
+    pub(crate) fn doors(&mut self) -> Doors<'_> {
+        Doors::new(&self.hart, &mut self.push_credit, self.orders_stores)
+    }
+
+    /// A stretch of the fast loop in which stores are posted, those to devices too.
+    #[inline]
+    pub(crate) fn fast_posted(&mut self, shared: &Shared, until: u64) -> Exit {
+        let Self { hart, batch, push_credit, orders_stores, .. } = self;
+        let doors = Doors::new(hart, push_credit, *orders_stores);
+        let takes = hart.config.shortcuts.has(Shortcut::FastDoors);
+        hart.fast_slice::<Posted>((batch, takes.then_some(doors)), shared, until)
     }
 
     /// Reads local RAM through the slow path, by byte offset; `None` outside.
@@ -410,7 +415,7 @@ impl Core {
     pub fn run_ahead(&mut self, shared: &Shared, until: Cycle) -> Cycle {
         // Why it returned does not matter: whatever it was, it is not for a trial. Nor is code that was
         // not decoded: that could not be taken back.
-        self.hart.fast::<fast::Ahead>(&mut self.batch, shared, until.0);
+        self.hart.fast::<fast::Ahead>((&mut self.batch, None), shared, until.0);
         Cycle(self.hart.cycle)
     }
 
@@ -418,7 +423,7 @@ impl Core {
     /// instruction that does more than compute, load and store.
     #[must_use]
     pub fn run_epoch_ahead(&mut self, shared: &Shared, until: Cycle) -> bool {
-        self.hart.fast::<fast::PostedAhead>(&mut self.batch, shared, until.0) == Exit::Done
+        self.hart.fast::<fast::PostedAhead>((&mut self.batch, None), shared, until.0) == Exit::Done
     }
 
     /// Takes the last trial back. Those of other cores since then must have been taken back before.
@@ -595,7 +600,7 @@ impl Agent for Core {
         }
         // Nearly always the whole of an epoch is plain.
         if until.0 <= self.prober.gate() && !self.always_careful {
-            match self.hart.fast_slice::<Posted>(&mut self.batch, shared, until.0) {
+            match self.fast_posted(shared, until.0) {
                 Exit::Done => return,
                 Exit::Careful => return self.run_slice_carefully(Slice::new(shared, until.0)),
                 Exit::NoPage => {}

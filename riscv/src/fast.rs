@@ -16,6 +16,7 @@ use sim_core::{Batch, Cycle, Jump, JumpKind, L1, Shared, Store, Width};
 use crate::ahead::{Undo, block_bit};
 use crate::config::LOCAL_BASE;
 use crate::dispatch::dispatch;
+use crate::doors::{Doors, PUSH_BASE};
 use crate::exec::{bits, extend, muldiv};
 use crate::hart::{Hart, forward};
 use crate::op::Kind;
@@ -77,14 +78,14 @@ impl Hart {
     #[inline]
     pub(crate) fn fast_slice<R: Reach>(
         &mut self,
-        batch: &mut Batch,
+        outside: (&mut Batch, Option<Doors<'_>>),
         shared: &Shared,
         until: u64,
     ) -> Exit {
         if self.logs_jumps {
-            self.fast::<Logged<R>>(batch, shared, until)
+            self.fast::<Logged<R>>(outside, shared, until)
         } else {
-            self.fast::<R>(batch, shared, until)
+            self.fast::<R>(outside, shared, until)
         }
     }
 
@@ -95,12 +96,11 @@ impl Hart {
     #[allow(clippy::too_many_lines, reason = "one arm per instruction, each a line or two")]
     pub(crate) fn fast<R: Reach>(
         &mut self,
-        batch: &mut Batch,
+        (batch, mut doors): (&mut Batch, Option<Doors<'_>>),
         shared: &Shared,
         until: u64,
     ) -> Exit {
         let Self { x, icache, local, stored_words, stored_blocks, undo, .. } = self;
-        let (stores, jumps) = (&mut batch.stores, &mut batch.jumps);
         let view = shared.run_view();
         let Some(mut page) = icache.page(self.pc) else { return Exit::NoPage };
         let mut base = self.pc & !(CODE_PAGE_BYTES - 1);
@@ -148,7 +148,7 @@ impl Hart {
             ($kind:expr, $to:expr) => {
                 if R::LOGGED {
                     let cycle = Cycle(until - (end - index) as u64);
-                    jumps.push(Jump { cycle, pc: pc!(), to: $to, kind: $kind });
+                    batch.jumps.push(Jump { cycle, pc: pc!(), to: $to, kind: $kind });
                 }
             };
         }
@@ -162,46 +162,34 @@ impl Hart {
         macro_rules! load {
             ($op:ident, $width:expr, $signed:expr) => {{
                 let addr = x!($op.rs1).wrapping_add($op.imm);
-                let value = if let Some(value) = view.read(addr, $width) {
-                    if R::UNDONE && !R::POSTED {
-                        undo.loaded.add(addr);
-                    }
-                    if R::POSTED && *stored_words & Shared::watch_bit(addr) != 0 {
-                        let word = view.read(addr & !3, Width::Word).unwrap_or(0);
-                        forward(stores, addr & !3, word) >> ((addr & 3) * 8) & $width.mask()
-                    } else {
-                        value
-                    }
-                } else {
-                    let offset = addr.wrapping_sub(LOCAL_BASE);
-                    match local.get(L1::word_index(offset, $width)) {
-                        Some(word) => word >> ((offset & 3) * 8) & $width.mask(),
-                        None => break Exit::Careful,
-                    }
+                let own = (batch.stores.as_slice(), *stored_words);
+                let Some(value) = read::<R>(&view, undo, own, &local[..], (addr, $width)) else {
+                    break Exit::Careful;
                 };
                 x!($op.rd) = if $signed { extend(value, $width) } else { value };
             }};
         }
         macro_rules! store {
+            ($addr:expr, $value:expr, $width:expr) => {{
+                let cycle = Cycle(until - (end - index) as u64);
+                Store { cycle, addr: $addr, value: $value, pc: pc!(), width: $width }
+            }};
             ($op:ident, $width:expr) => {{
                 let addr = x!($op.rs1).wrapping_add($op.imm);
                 let value = x!($op.rs2) & $width.mask();
                 if R::POSTED && L1::holds_aligned(addr, $width) {
                     *stored_words |= Shared::watch_bit(addr);
                     *stored_blocks |= block_bit(addr);
-                    let cycle = Cycle(until - (end - index) as u64);
-                    stores.push(Store { cycle, addr, value, pc: pc!(), width: $width });
+                    batch.stores.push(store!(addr, value, $width));
                 } else if R::POSTED || !write::<R>(&view, undo, addr, value, $width) {
-                    let offset = addr.wrapping_sub(LOCAL_BASE);
-                    let index = L1::word_index(offset, $width);
-                    let Some(word) = local.get_mut(index) else {
+                    let stored = write_local::<R>(local, undo, addr, value, $width)
+                        || R::POSTED
+                            && doors.as_mut().is_some_and(|doors| {
+                                doors.post(batch, store!(addr, value, $width))
+                            });
+                    if !stored {
                         break Exit::Careful;
-                    };
-                    if R::UNDONE {
-                        undo.local.push((index as u32, *word));
                     }
-                    let shift = (offset & 3) * 8;
-                    *word = *word & !($width.mask() << shift) | value << shift;
                 }
             }};
         }
@@ -240,6 +228,18 @@ impl Hart {
                 Kind::Sb => store!(op, Width::Byte),
                 Kind::Sh => store!(op, Width::Half),
                 Kind::Sw => store!(op, Width::Word),
+                Kind::Ttinsn if R::POSTED && !R::UNDONE => {
+                    let Some(doors) = &mut doors else { break Exit::Careful };
+                    let first = store!(PUSH_BASE, op.imm, Width::Word);
+                    let count = doors.push(batch, (page, index), first);
+                    if count == 0 {
+                        break Exit::Careful;
+                    }
+                    // They take one cycle.
+                    index += count - 1;
+                    end += count - 1;
+                    stop = end.min(PAGE_OPS);
+                }
                 Kind::Undecoded
                 | Kind::Poll
                 | Kind::Illegal
@@ -262,6 +262,51 @@ impl Hart {
         self.cycle = cycle;
         exit
     }
+}
+
+/// Reads L1, with what the core has stored in this epoch (`own`: that, and the union of its words), or local RAM.
+/// `None`: not for this loop.
+#[inline(always)]
+fn read<R: Reach>(
+    view: &RunView<'_>,
+    undo: &mut Undo,
+    own: (&[Store], u64),
+    local: &[u32],
+    (addr, width): (u32, Width),
+) -> Option<u32> {
+    if let Some(value) = view.read(addr, width) {
+        if R::UNDONE && !R::POSTED {
+            undo.loaded.add(addr);
+        }
+        if R::POSTED && own.1 & Shared::watch_bit(addr) != 0 {
+            let word = view.read(addr & !3, Width::Word).unwrap_or(0);
+            return Some(forward(own.0, addr & !3, word) >> ((addr & 3) * 8) & width.mask());
+        }
+        return Some(value);
+    }
+    let offset = addr.wrapping_sub(LOCAL_BASE);
+    let word = local.get(L1::word_index(offset, width))?;
+    Some(word >> ((offset & 3) * 8) & width.mask())
+}
+
+/// Writes to local RAM, keeping what was there if need be. `false`: the address is not there.
+#[inline(always)]
+fn write_local<R: Reach>(
+    local: &mut [u32],
+    undo: &mut Undo,
+    addr: u32,
+    value: u32,
+    width: Width,
+) -> bool {
+    let offset = addr.wrapping_sub(LOCAL_BASE);
+    let index = L1::word_index(offset, width);
+    let Some(word) = local.get_mut(index) else { return false };
+    if R::UNDONE {
+        undo.local.push((index as u32, *word));
+    }
+    let shift = (offset & 3) * 8;
+    *word = *word & !(width.mask() << shift) | value << shift;
+    true
 }
 
 /// Writes to L1, keeping what was there if need be. `false`: not for this loop.

@@ -29,6 +29,7 @@ pub mod csr;
 pub mod debug;
 pub mod decode;
 mod dispatch;
+mod doors;
 pub mod exec;
 mod fast;
 mod hart;

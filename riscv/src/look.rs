@@ -2,8 +2,9 @@
 
 use sim_core::{L1, Shared, Store, Width};
 
-use crate::csr::{CFG0_DIS_TRISC_CACHE, Csr, CsrFile};
+use crate::csr::{Csr, CsrFile};
 use crate::decode::decode;
+use crate::doors::fuses;
 use crate::hart::{Hart, MAX_FUSED};
 use crate::icache::same_page;
 use crate::op::Kind;
@@ -63,7 +64,7 @@ pub(crate) fn bundle_words(hart: &Hart, stores: &[Store], shared: &Shared) -> u3
         L1::holds_aligned(pc, Width::Word)
             && decode(hart.read_l1(stores, shared, pc, Width::Word), pc).kind == Kind::Ttinsn
     };
-    let fuses = hart.id.thread().is_some() && hart.csr.cfg0() & CFG0_DIS_TRISC_CACHE == 0;
+    let fuses = fuses(hart);
     if !fuses || !pushes(hart.pc) {
         return 1;
     }

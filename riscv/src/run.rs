@@ -48,9 +48,11 @@ impl Core {
             let chunk =
                 slice.until.min(gate).min(self.hart.cycle.saturating_add(FAST_CHUNK_CYCLES));
             let exit = if slice.is_direct() && self.hart.stored_words == 0 {
-                self.hart.fast_slice::<Alone>(&mut self.batch, shared, chunk)
+                self.hart.fast_slice::<Alone>((&mut self.batch, None), shared, chunk)
+            } else if slice.is_direct() {
+                self.hart.fast_slice::<Posted>((&mut self.batch, None), shared, chunk)
             } else {
-                self.hart.fast_slice::<Posted>(&mut self.batch, shared, chunk)
+                self.fast_posted(shared, chunk)
             };
             match exit {
                 Exit::Done => {}

@@ -1,0 +1,144 @@
+//! Where a core's stores beyond L1 and its own RAM go: which of them are posted, and which it has to wait for.
+
+use memory_map::View;
+use sim_core::{Batch, CoreId, Store};
+
+use crate::csr::CFG0_DIS_TRISC_CACHE;
+use crate::hart::{Hart, MAX_FUSED};
+use crate::op::Kind;
+use crate::pages::{PAGE_OPS, Page};
+
+/// First push window, of 64 KiB each
+/// `[isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md]`.
+pub(crate) const PUSH_BASE: u32 = 0xFFE4_0000;
+/// How many there are: of BRISC one for each thread.
+pub(crate) const PUSH_WINDOWS: u32 = 3;
+
+/// Flow-controlled stores: PCBufs, mailboxes, TDMA-RISC commands, NoC commands. Their answer
+/// comes from the commit phase because the core may have to wait for room.
+const FLOW_CONTROLLED: [(u32, u32); 3] =
+    [(0xFFE8_0000, 0xFFEB_0000), (0xFFEC_0000, 0xFFED_0000), (0xFFB1_1000, 0xFFB1_2000)];
+/// What Auto TTSync orders besides TDMA-RISC: GPRs and backend configuration
+/// `[isa-bh: TensixTile/BabyRISCV/AutoTTSync.md]`.
+const ORDERED: [(u32, u32); 2] = [(0xFFE0_0000, 0xFFE0_1000), (0xFFEF_0000, 0xFFF0_0000)];
+
+/// What becomes of a store beyond L1 and the core's own RAM.
+pub(crate) enum Admission {
+    /// It takes effect in the commit.
+    Posted,
+    /// It pushes an instruction through that window, behind which there is no room.
+    Full(u8),
+    /// The commit phase has to answer it.
+    Asked,
+}
+
+/// What decides about a core's stores beyond L1 and its own RAM.
+pub(crate) struct Doors<'a> {
+    id: CoreId,
+    /// How many instructions may still be pushed through each window.
+    credit: &'a mut [u32; PUSH_WINDOWS as usize],
+    /// Whether Auto TTSync orders them.
+    ordered: bool,
+    /// Whether adjacent `.ttinsn` are fused.
+    fuses: bool,
+}
+
+impl<'a> Doors<'a> {
+    /// Those of a core, with how many instructions it may still push through each window, and whether Auto TTSync
+    /// orders its stores.
+    #[inline]
+    pub(crate) fn new(
+        hart: &Hart,
+        credit: &'a mut [u32; PUSH_WINDOWS as usize],
+        ordered: bool,
+    ) -> Self {
+        Self { id: hart.id, credit, ordered, fuses: fuses(hart) }
+    }
+
+    /// What becomes of a store to an aligned address. One that is posted through a push window has taken the room
+    /// for it.
+    pub(crate) fn admit(&mut self, addr: u32) -> Admission {
+        if let Some(window) = push_window(self.id, addr) {
+            let credit = &mut self.credit[window as usize];
+            if *credit == 0 {
+                return Admission::Full(window as u8);
+            }
+            *credit -= 1;
+            return Admission::Posted;
+        }
+        let lies_in =
+            |ranges: &[(u32, u32)]| ranges.iter().any(|&(from, to)| addr >= from && addr < to);
+        // What nothing answers stops the core at the store itself, not some cycles later.
+        let asks = self.ordered && lies_in(&ORDERED)
+            || lies_in(&FLOW_CONTROLLED)
+            || memory_map::lookup(view(self.id), addr).is_none();
+        if asks { Admission::Asked } else { Admission::Posted }
+    }
+
+    /// Posts a store. `false`: it is not one that is posted, and nothing has happened.
+    #[inline(never)]
+    pub(crate) fn post(&mut self, batch: &mut Batch, store: Store) -> bool {
+        let is_posted = store.addr & (store.width.bytes() - 1) == 0
+            && matches!(self.admit(store.addr), Admission::Posted);
+        if is_posted {
+            batch.device_stores += 1;
+            batch.stores.push(store);
+        }
+        is_posted
+    }
+
+    /// Pushes the `.ttinsn` at a place of a page, which `first` stores the word of, and those that are fused with it.
+    /// Gives how many they are; 0: that is not for the fast loop, and nothing has happened.
+    #[inline(never)]
+    pub(crate) fn push(
+        &mut self,
+        batch: &mut Batch,
+        (page, place): (&Page, usize),
+        first: Store,
+    ) -> usize {
+        let next = page.ops((place + 1) % PAGE_OPS, MAX_FUSED as usize - 1);
+        let next = if self.fuses && place + 1 < PAGE_OPS { next } else { &[] };
+        let fused = next.iter().take_while(|op| op.kind == Kind::Ttinsn).count();
+        if next.get(fused).is_some_and(|op| op.kind == Kind::Undecoded) || !self.post(batch, first)
+        {
+            return 0;
+        }
+        // A bundle is accepted as a whole whenever a single push is
+        // [isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md].
+        for op in &next[..fused] {
+            batch.device_stores += 1;
+            batch.stores.push(Store { value: op.imm, ..first });
+        }
+        self.credit[0] = self.credit[0].saturating_sub(fused as u32);
+        1 + fused
+    }
+}
+
+/// Whether a core fuses adjacent `.ttinsn`.
+pub(crate) fn fuses(hart: &Hart) -> bool {
+    hart.id.thread().is_some() && hart.csr.cfg0() & CFG0_DIS_TRISC_CACHE == 0
+}
+
+/// The window through which a store of a core to `addr` pushes an instruction: of a TRISC its own, 0; of BRISC that
+/// of the thread.
+#[inline]
+pub(crate) fn push_window(id: CoreId, addr: u32) -> Option<u32> {
+    let window = addr.wrapping_sub(PUSH_BASE) >> 16;
+    let windows = match id {
+        CoreId::Brisc => PUSH_WINDOWS,
+        CoreId::Ncrisc => 0,
+        CoreId::Trisc0 | CoreId::Trisc1 | CoreId::Trisc2 => 1,
+    };
+    (window < windows).then_some(window)
+}
+
+/// How a core sees addresses.
+const fn view(core: CoreId) -> View {
+    match core {
+        CoreId::Brisc => View::B,
+        CoreId::Trisc0 => View::T0,
+        CoreId::Trisc1 => View::T1,
+        CoreId::Trisc2 => View::T2,
+        CoreId::Ncrisc => View::Nc,
+    }
+}
