@@ -76,8 +76,8 @@ impl Icache {
         self.groups.get(number / GROUP)?.as_deref()?[number % GROUP].as_deref()
     }
 
-    /// The page that holds `addr`, if it is open.
-    fn page_mut(&mut self, addr: u32) -> Option<&mut Arc<Page>> {
+    /// The page that holds `addr`, if it is open, as others may have it too.
+    pub(crate) fn shared_page(&mut self, addr: u32) -> Option<&mut Arc<Page>> {
         let number = (addr / CODE_PAGE_BYTES) as usize;
         self.groups.get_mut(number / GROUP)?.as_deref_mut()?[number % GROUP].as_mut()
     }
@@ -109,7 +109,7 @@ impl Icache {
     /// Notes what the words from `pc` on mean, which are of one page that is open. `remembers`: whether pages of
     /// others may be taken over.
     pub(crate) fn set(&mut self, pc: u32, ops: &[Op], remembers: bool) {
-        if let Some(page) = self.page_mut(pc) {
+        if let Some(page) = self.shared_page(pc) {
             pages::decode(page, slot(pc), ops, remembers);
         }
     }
@@ -140,7 +140,7 @@ impl Icache {
     pub(crate) fn invalidate(&mut self, addr: u32, bytes: u32, remembers: bool) {
         if self.model == IcacheModel::Coherent {
             for (at, words) in pieces(addr, bytes) {
-                if let Some(page) = self.page_mut(at) {
+                if let Some(page) = self.shared_page(at) {
                     pages::forget(page, slot(at), words, remembers);
                 }
             }

@@ -358,6 +358,12 @@ impl Prober {
         if !self.enabled {
             return;
         }
+        if let Some(last) = self.shown.back_mut()
+            && last.1.pc == load.pc
+        {
+            *last = (cycle, load);
+            return;
+        }
         if let Some(at) = self.shown.iter().position(|(_, old)| old.pc == load.pc) {
             self.shown.remove(at);
         } else if self.shown.len() == SHOWN {

@@ -5,6 +5,7 @@
 //! firmware: what a stretch of words meant is remembered, and the next tile only compares the words.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use sim_core::{Shared, Shortcut, Store, Width};
 
@@ -12,6 +13,7 @@ use crate::decode::decode;
 use crate::hart::Hart;
 use crate::icache::IcacheModel;
 use crate::op::{Kind, Op};
+use crate::pages::Page;
 use crate::poll;
 
 /// Most words that are decoded at a time.
@@ -20,7 +22,6 @@ const STRETCH: usize = 16;
 const REMEMBERED: usize = 4096;
 
 /// Words from an address on, and what they mean.
-#[derive(Clone, Copy)]
 struct Stretch {
     pc: u32,
     count: usize,
@@ -28,11 +29,20 @@ struct Stretch {
     ops: [Op; STRETCH],
     /// Which of them may close a polling loop, which depends on words that are not in the stretch.
     may_close: u32,
+    /// What became of a page that so many words of it were decoded into. The next tile's core has the same one,
+    /// most likely.
+    led: Option<(usize, Arc<Page>, Arc<Page>)>,
 }
 
 impl Stretch {
-    const EMPTY: Self =
-        Self { pc: 0, count: 0, words: [0; STRETCH], ops: [Op::UNDECODED; STRETCH], may_close: 0 };
+    const EMPTY: Self = Self {
+        pc: 0,
+        count: 0,
+        words: [0; STRETCH],
+        ops: [Op::UNDECODED; STRETCH],
+        may_close: 0,
+        led: None,
+    };
 
     /// Decodes words from `pc` on, up to where execution certainly goes elsewhere.
     fn of(pc: u32, words: &[u32]) -> Self {
@@ -75,11 +85,12 @@ fn with_stretch<R>(
     remembers: bool,
     pc: u32,
     words: &[u32],
-    work: impl FnOnce(&Stretch, usize) -> R,
+    work: impl FnOnce(&mut Stretch, usize) -> R,
 ) -> R {
     if !remembers {
-        let stretch = Stretch::of(pc, words);
-        return work(&stretch, stretch.count);
+        let mut stretch = Stretch::of(pc, words);
+        let count = stretch.count;
+        return work(&mut stretch, count);
     }
     KNOWN.with_borrow_mut(|known| {
         if known.is_empty() {
@@ -126,9 +137,21 @@ impl Hart {
         }
         let remembers = self.config.shortcuts.has(Shortcut::Stretches);
         with_stretch(remembers, pc, &words[..most], |stretch, count| {
+            let marks = if self.config.marks_polls() { stretch.may_close } else { 0 };
+            let mut left = marks & u32::MAX >> (32 - count);
+            // Which words polls are marked by is not known: the page is what it was, and so is what becomes of it.
+            if left == 0
+                && let Some((words, before, after)) = &stretch.led
+                && *words == count
+                && let Some(page) = self.icache.shared_page(pc)
+                && Arc::ptr_eq(page, before)
+            {
+                *page = Arc::clone(after);
+                return stretch.ops[0];
+            }
+            let before = self.icache.shared_page(pc).map(|page| Arc::clone(page));
+            let is_plain = remembers && left == 0;
             let mut ops = stretch.ops;
-            let mut left = if self.config.marks_polls() { stretch.may_close } else { 0 };
-            left &= u32::MAX >> (32 - count);
             while left != 0 {
                 let number = left.trailing_zeros();
                 left &= left - 1;
@@ -137,6 +160,9 @@ impl Hart {
                 ops[number as usize] = poll::mark(ops[number as usize], at, fetch);
             }
             self.icache.set(pc, &ops[..count], remembers);
+            if is_plain && let Some(after) = self.icache.shared_page(pc) {
+                stretch.led = before.map(|before| (count, before, Arc::clone(after)));
+            }
             ops[0]
         })
     }
