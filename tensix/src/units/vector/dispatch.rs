@@ -5,7 +5,7 @@ use isa::op::Opcode;
 use isa::operands;
 
 use super::file::{SIGN, is_negative, lanes_where};
-use super::{Fault, Issued, Operands, Surroundings, VectorUnit, ops, round, simple};
+use super::{Fault, Issued, LANES, Operands, Surroundings, VectorUnit, ops, round, simple};
 use crate::checks::Check;
 use crate::units::Outcome;
 
@@ -198,10 +198,10 @@ impl VectorOps<Work<'_, '_>> for VectorUnit {
         let set = self.file.active_set(work.registers);
         let random = self.file.random(set);
         let (b, c) = (self.file.operand(work.registers.vb), self.file.operand(work.registers.vc));
-        let result = std::array::from_fn(|lane| {
-            let by = if use_imm { imm } else { b[lane] };
-            round::convert(conversion, by, round::threshold(rnd_mode, random[lane]), c[lane])
-        });
+        let thresholds = random.map(|random| round::threshold(rnd_mode, random));
+        let immediates = [imm; LANES];
+        let by = if use_imm { &immediates } else { b };
+        let result = round::convert(conversion, by, &thresholds, c);
         self.file.write(work.registers.vd, set, &result);
         Ok(())
     }

@@ -15,10 +15,7 @@ impl RegisterFile {
         let (c, d) = (*self.operand(vc), *self.operand(vd));
         let mut swap = u32::MAX;
         if mod1 != 0 {
-            let mut smaller = 0;
-            for lane in 0..LANES {
-                smaller |= u32::from(simple::is_smaller(c[lane], d[lane])) << lane;
-            }
+            let smaller = simple::smaller_lanes(&c, &d);
             swap = merge(!smaller, minimum_lanes(mod1), smaller) ^ self.sets().exchange;
         }
         let swap = swap & set;

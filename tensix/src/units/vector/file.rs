@@ -16,11 +16,16 @@ pub(super) const SIGN: u32 = 0x8000_0000;
 
 /// Lanes for which `holds` is true of the lane's value.
 pub(super) fn lanes_where(values: &LReg, holds: impl Fn(u32) -> bool) -> u32 {
-    let mut set = 0;
-    for (lane, &value) in values.iter().enumerate() {
-        set |= u32::from(holds(value)) << lane;
-    }
-    set
+    vectorise::run(
+        #[inline(always)]
+        || {
+            let mut set = 0;
+            for (lane, &value) in values.iter().enumerate() {
+                set |= u32::from(holds(value)) << lane;
+            }
+            set
+        },
+    )
 }
 
 pub(super) fn is_negative(value: u32) -> bool {
@@ -152,9 +157,14 @@ impl RegisterFile {
             *lreg = *values;
             return;
         }
-        for lane in 0..LANES {
-            lreg[lane] = if set >> lane & 1 != 0 { values[lane] } else { lreg[lane] };
-        }
+        vectorise::run(
+            #[inline(always)]
+            || {
+                for lane in 0..LANES {
+                    lreg[lane] = if set >> lane & 1 != 0 { values[lane] } else { lreg[lane] };
+                }
+            },
+        );
     }
 
     /// Lanes in which the instruction executes if they are enabled. In the others, where it names
@@ -188,10 +198,16 @@ impl RegisterFile {
         function: impl Fn(u32, u32) -> u32,
     ) {
         let (b, c) = (self.operand(registers.vb), self.operand(registers.vc));
-        let mut result = [0; LANES];
-        for lane in 0..LANES {
-            result[lane] = function(b[lane], c[lane]);
-        }
+        let result = vectorise::run(
+            #[inline(always)]
+            || {
+                let mut result = [0; LANES];
+                for lane in 0..LANES {
+                    result[lane] = function(b[lane], c[lane]);
+                }
+                result
+            },
+        );
         self.write(registers.vd, set, &result);
     }
 
@@ -234,10 +250,7 @@ impl RegisterFile {
         let active = self.active(registers);
         let set = active & self.enabled();
         let (b, c) = (self.operand(registers.vb), self.operand(registers.vc));
-        let mut greater = 0;
-        for lane in 0..LANES {
-            greater |= u32::from(simple::is_smaller(c[lane], b[lane])) << lane;
-        }
+        let greater = simple::smaller_lanes(c, b);
         let holds = if is_greater { greater } else { !greater };
         let mod1 = operands.instr_mod1;
         if mod1 & 8 != 0 {
@@ -269,9 +282,17 @@ impl RegisterFile {
     /// Old generator states; those of the lanes of `set` step.
     pub(super) fn random(&mut self, set: u32) -> LReg {
         let old = self.prng;
-        for lane in ops::lanes(set) {
-            self.prng[lane] = ops::prng_step(old[lane]);
-        }
+        self.prng = vectorise::run(
+            #[inline(always)]
+            || {
+                let mut new = old;
+                for lane in 0..LANES {
+                    let step = ops::prng_step(old[lane]);
+                    new[lane] = if set >> lane & 1 != 0 { step } else { old[lane] };
+                }
+                new
+            },
+        );
         old
     }
 

@@ -57,8 +57,9 @@ pub(crate) const fn combine(mod1: u32, old: u32, value: u32) -> u32 {
 }
 
 /// One step of a lane's generator `[isa-bh: TensixCoprocessor/VectorUnit.md]`.
+#[inline(always)]
 pub(crate) const fn prng_step(state: u32) -> u32 {
-    let taps = (state & 0x8020_0003).count_ones();
+    let taps = state >> 31 ^ state >> 21 ^ state >> 1 ^ state;
     (!taps & 1) << 31 | state >> 1
 }
 

@@ -6,11 +6,14 @@
 //! Sources: `[isa-bh: TensixCoprocessor/SFPSTOCHRND_FloatFloat.md]`, `..._FloatInt.md`,
 //! `..._IntInt.md`.
 
+use super::{LANES, LReg};
+
 const SIGN: u32 = 0x8000_0000;
 const MANTISSA: u32 = 0x7F_FFFF;
 
 /// What 23 discarded bits have to reach to round away from zero, by the rounding mode: nearest (0),
 /// zero (2), else random.
+#[inline(always)]
 pub(super) const fn threshold(rounding: u32, random: u32) -> u32 {
     match rounding {
         0 => 0x40_0000,
@@ -20,6 +23,7 @@ pub(super) const fn threshold(rounding: u32, random: u32) -> u32 {
 }
 
 /// FP32 with `discard` mantissa bits fewer: 13 or 16. No denormals, no negative zero, no NaN.
+#[inline(always)]
 pub(super) const fn shorten(discard: u32, threshold: u32, c: u32) -> u32 {
     match c >> 23 & 0xFF {
         0 => 0,
@@ -33,6 +37,7 @@ pub(super) const fn shorten(discard: u32, threshold: u32, c: u32) -> u32 {
 }
 
 /// FP32 to an integer of at most `limit`; the sign is kept or dropped.
+#[inline(always)]
 pub(super) const fn to_integer(signed: bool, limit: u32, threshold: u32, c: u32) -> u32 {
     let sign = if signed { c & SIGN } else { 0 };
     let exponent = (c >> 23 & 0xFF) as i32 - 127;
@@ -48,6 +53,7 @@ pub(super) const fn to_integer(signed: bool, limit: u32, threshold: u32, c: u32)
 }
 
 /// Sign-magnitude integer shifted right and rounded, to at most 255 without sign or 127 with it.
+#[inline(always)]
 pub(super) const fn descale(signed: bool, by: u32, threshold: u32, c: u32) -> u32 {
     let (sign, limit) = if signed { (c & SIGN, 127) } else { (0, 255) };
     let scaled = ((c & !SIGN) as u64) << 23 >> (by & 31);
@@ -55,6 +61,7 @@ pub(super) const fn descale(signed: bool, by: u32, threshold: u32, c: u32) -> u3
 }
 
 /// Rounds a number with 23 fraction bits; zero loses its sign.
+#[inline(always)]
 const fn clamp(sign: u32, limit: u32, threshold: u32, scaled: u64) -> u32 {
     let magnitude = (scaled >> 23) + (scaled as u32 & MANTISSA >= threshold) as u64;
     if magnitude == 0 {
@@ -66,17 +73,33 @@ const fn clamp(sign: u32, limit: u32, threshold: u32, scaled: u64) -> u32 {
     }
 }
 
-/// One lane of SFP_STOCH_RND in any of its eight modes (three bits).
-pub(super) const fn convert(mode: u32, by: u32, threshold: u32, c: u32) -> u32 {
+/// SFP_STOCH_RND in any of its eight modes (three bits), of all lanes: each rounds what `by` has for it in `c`, with
+/// `thresholds`.
+pub(super) fn convert(mode: u32, by: &LReg, thresholds: &LReg, c: &LReg) -> LReg {
+    /// One loop for each mode: what is the same in all lanes is not asked in each.
+    macro_rules! lanes {
+        (|$lane:ident| $value:expr) => {
+            vectorise::run(
+                #[inline(always)]
+                || {
+                    let mut result = [0; LANES];
+                    for $lane in 0..LANES {
+                        result[$lane] = $value;
+                    }
+                    result
+                },
+            )
+        };
+    }
     match mode {
-        0 => shorten(13, threshold, c),
-        1 => shorten(16, threshold, c),
-        2 => to_integer(false, 255, threshold, c),
-        3 => to_integer(true, 127, threshold, c),
-        4 => descale(false, by, threshold, c),
-        5 => descale(true, by, threshold, c),
-        6 => to_integer(false, 65_535, threshold, c),
-        _ => to_integer(true, 32_767, threshold, c),
+        0 => lanes!(|lane| shorten(13, thresholds[lane], c[lane])),
+        1 => lanes!(|lane| shorten(16, thresholds[lane], c[lane])),
+        2 => lanes!(|lane| to_integer(false, 255, thresholds[lane], c[lane])),
+        3 => lanes!(|lane| to_integer(true, 127, thresholds[lane], c[lane])),
+        4 => lanes!(|lane| descale(false, by[lane], thresholds[lane], c[lane])),
+        5 => lanes!(|lane| descale(true, by[lane], thresholds[lane], c[lane])),
+        6 => lanes!(|lane| to_integer(false, 65_535, thresholds[lane], c[lane])),
+        _ => lanes!(|lane| to_integer(true, 32_767, thresholds[lane], c[lane])),
     }
 }
 

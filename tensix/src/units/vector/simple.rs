@@ -4,6 +4,7 @@
 //! instructions that did not change refers to `[isa-wh: TensixCoprocessor/SFP*.md]`.
 
 use super::tables::{EXPONENTIAL, RECIPROCAL};
+use super::{LANES, LReg};
 
 const SIGN: u32 = 0x8000_0000;
 const EXPONENT: u32 = 0x7F80_0000;
@@ -11,6 +12,7 @@ const MANTISSA: u32 = 0x7F_FFFF;
 
 /// SFPABS: of FP32 (mode bit 0), where a negative NaN stays, or of two's complement. The page would
 /// keep negative infinity too; the reference does not `[spec: numerics 5.2]`.
+#[inline(always)]
 pub(super) const fn absolute(float: bool, c: u32) -> u32 {
     if c < SIGN || float && c > SIGN | EXPONENT {
         c
@@ -22,6 +24,7 @@ pub(super) const fn absolute(float: bool, c: u32) -> u32 {
 }
 
 /// SFPDIVP2: replaces the exponent or (mode bit 0) adds to it, wrapping.
+#[inline(always)]
 pub(super) const fn divide_power2(add: bool, imm: u32, c: u32) -> u32 {
     let exponent = c >> 23 & 0xFF;
     let exponent = match (add, exponent) {
@@ -33,17 +36,20 @@ pub(super) const fn divide_power2(add: bool, imm: u32, c: u32) -> u32 {
 }
 
 /// SFPEXEXP: the exponent, less its bias unless mode bit 0.
+#[inline(always)]
 pub(super) const fn exponent(raw: bool, c: u32) -> u32 {
     let exponent = c >> 23 & 0xFF;
     if raw { exponent } else { exponent.wrapping_sub(127) }
 }
 
 /// SFPEXMAN: the mantissa, with the hidden bit unless mode bit 0.
+#[inline(always)]
 pub(super) const fn mantissa(bare: bool, c: u32) -> u32 {
     c & MANTISSA | if bare { 0 } else { 0x80_0000 }
 }
 
 /// SFPIADD: bit 0 adds the immediate, bit 1 subtracts `b`.
+#[inline(always)]
 pub(super) const fn add_integer(mod1: u32, imm: u32, b: u32, c: u32) -> u32 {
     match mod1 & 3 {
         0 => c.wrapping_add(b),
@@ -53,6 +59,7 @@ pub(super) const fn add_integer(mod1: u32, imm: u32, b: u32, c: u32) -> u32 {
 }
 
 /// Shift left by a positive amount, right by a negative one, both modulo 32.
+#[inline(always)]
 pub(super) const fn shift(arithmetic: bool, value: u32, amount: u32) -> u32 {
     let amount = amount.cast_signed();
     let by = amount.unsigned_abs() & 31;
@@ -67,6 +74,7 @@ pub(super) const fn shift(arithmetic: bool, value: u32, amount: u32) -> u32 {
 
 /// SFPSHFT: bit 0 immediate amount, bit 1 arithmetic, bit 2 shift `c` instead of `b`. Bit 2 without
 /// bit 0 and bit 3 are ignored, as silicon does.
+#[inline(always)]
 pub(super) const fn shift_any(mod1: u32, imm: u32, b: u32, c: u32) -> u32 {
     let arithmetic = mod1 & 2 != 0;
     match mod1 & 5 {
@@ -77,6 +85,7 @@ pub(super) const fn shift_any(mod1: u32, imm: u32, b: u32, c: u32) -> u32 {
 }
 
 /// SFPSETEXP: bit 0 from the immediate, bit 1 from the exponent of `b`, else from its low byte.
+#[inline(always)]
 pub(super) const fn set_exponent(mod1: u32, imm: u32, b: u32, c: u32) -> u32 {
     let exponent = if mod1 & 1 != 0 {
         imm
@@ -89,12 +98,14 @@ pub(super) const fn set_exponent(mod1: u32, imm: u32, b: u32, c: u32) -> u32 {
 }
 
 /// SFPSETMAN: from the immediate (bit 0), whose 12 bits are the highest ones, or from `b`.
+#[inline(always)]
 pub(super) const fn set_mantissa(mod1: u32, imm: u32, b: u32, c: u32) -> u32 {
     let mantissa = if mod1 & 1 != 0 { imm << 11 } else { b };
     c & !MANTISSA | mantissa & MANTISSA
 }
 
 /// SFPSETSGN: from the immediate (bit 0) or from `b`.
+#[inline(always)]
 pub(super) const fn set_sign(mod1: u32, imm: u32, b: u32, c: u32) -> u32 {
     let sign = if mod1 & 1 != 0 { imm << 31 } else { b & SIGN };
     c & !SIGN | sign
@@ -102,11 +113,27 @@ pub(super) const fn set_sign(mod1: u32, imm: u32, b: u32, c: u32) -> u32 {
 
 /// Whether `c` is below `d` as sign-magnitude numbers, which is also the total order of FP32:
 /// -NaN < -infinity < ... < -0 < +0 < ... < +infinity < +NaN.
+#[inline(always)]
 pub(super) const fn is_smaller(c: u32, d: u32) -> bool {
     ordered(c) < ordered(d)
 }
 
+/// The lanes in which `c` is below `d` in that order.
+pub(super) fn smaller_lanes(c: &LReg, d: &LReg) -> u32 {
+    vectorise::run(
+        #[inline(always)]
+        || {
+            let mut smaller = 0;
+            for lane in 0..LANES {
+                smaller |= u32::from(is_smaller(c[lane], d[lane])) << lane;
+            }
+            smaller
+        },
+    )
+}
+
 /// Sign-magnitude to an integer in the same order; -0 is -1.
+#[inline(always)]
 const fn ordered(value: u32) -> i32 {
     let value = value.cast_signed();
     value ^ (value >> 31 & i32::MAX)
@@ -114,6 +141,7 @@ const fn ordered(value: u32) -> i32 {
 
 /// SFPCAST of a sign-magnitude integer to FP32, without rounding, and the 32 bits of the magnitude
 /// moved up until the first is set: the low eight of them were cut off.
+#[inline(always)]
 const fn to_float(c: u32) -> (u32, u32) {
     let magnitude = c & !SIGN;
     if magnitude == 0 {
@@ -126,12 +154,14 @@ const fn to_float(c: u32) -> (u32, u32) {
 }
 
 /// SFPCAST to FP32, to nearest, ties to even.
+#[inline(always)]
 pub(super) const fn to_float_nearest(c: u32) -> u32 {
     let (float, normal) = to_float(c);
     float + (normal & 0x80 != 0 && normal & 0x17F != 0) as u32
 }
 
 /// SFPCAST to FP32, rounded by seven random bits.
+#[inline(always)]
 pub(super) const fn to_float_stochastic(c: u32, random: u32) -> u32 {
     let (float, normal) = to_float(c);
     float + (normal & 0xFE > random >> 9 & 0xFE) as u32
@@ -139,11 +169,13 @@ pub(super) const fn to_float_stochastic(c: u32, random: u32) -> u32 {
 
 /// SFPCAST between two's complement and sign-magnitude: the same function both ways. -2^31 and -0
 /// become each other.
+#[inline(always)]
 pub(super) const fn flip_representation(c: u32) -> u32 {
     if c & SIGN == 0 { c } else { SIGN | c.wrapping_neg() }
 }
 
 /// SFPARECIP: 1/x of a magnitude to seven bits.
+#[inline(always)]
 pub(super) const fn reciprocal(magnitude: u32) -> u32 {
     match magnitude {
         0..0x0080_0000 => EXPONENT,
@@ -157,6 +189,7 @@ pub(super) const fn reciprocal(magnitude: u32) -> u32 {
 
 /// SFPARECIP: e^x of a magnitude to seven bits; the low half stays that of the operand. From 2 on
 /// the result is of no use.
+#[inline(always)]
 pub(super) const fn exponential(magnitude: u32) -> u32 {
     const FIRST: u32 = 0x3C80;
     let index = (magnitude >> 16).wrapping_sub(FIRST) as usize;
@@ -173,6 +206,7 @@ pub(super) const fn exponential(magnitude: u32) -> u32 {
 
 /// SFPARECIP: mode 0 keeps the sign around 1/x, mode 1 takes 1/|x| where `b` is negative and `c`
 /// elsewhere, every other mode keeps the sign around e^|x|.
+#[inline(always)]
 pub(super) const fn approximate(mod1: u32, b: u32, c: u32) -> u32 {
     let (sign, magnitude) = (c & SIGN, c & !SIGN);
     match mod1 {
