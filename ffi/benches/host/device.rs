@@ -256,10 +256,10 @@ pub(crate) fn block_reads(bench: &Bench) -> Result<f64, String> {
     Ok(bench.rate(8, || bench.library.mem_read(at, &mut block)))
 }
 
-/// NoC writes of 1 KiB from tile to tile per second, one after the other.
-pub(crate) fn noc_writes(bench: &Bench) -> Result<f64, String> {
+/// NoC requests of one tile per second, one after the other.
+pub(crate) fn requests(bench: &Bench, program: Program) -> Result<f64, String> {
     bench.library.init();
-    bench.start(guest::NOC_WRITES, 1, 0..1);
+    bench.start(program, 1, 0..1);
     bench.counted(4096)
 }
 

@@ -2,7 +2,7 @@
 //! nothing but their own words of L1, so that all five cores of a tile may run one.
 //!
 
-use isa::asm::{addi, bne, i, j, lui, lw, r, sw};
+use isa::asm::{addi, beq, bne, i, j, lui, lw, r, sw};
 
 /// What a loop is, as a function to its words.
 pub(crate) type Program = fn() -> Vec<u32>;
@@ -47,40 +47,134 @@ pub(crate) const LOAD_STORE: Program = || {
 /// Polls a word of L1 that never changes.
 pub(crate) const POLL: Program = || vec![lui(4, NEVER), lw(5, 4, 0), bne(5, 0, 8), j(-8), j(0)];
 
-/// Writes 1 KiB from tile (1, 2) to tile (2, 2) over NoC 0, waits until the command is taken, and
-/// counts, over and over. Registers and fields: `[isa-bh: NoC/MemoryMap.md]`.
-pub(crate) const NOC_WRITES: Program = || {
+/// Where NoC 0 finds a tile, or a rectangle of them: the last one, with the first one above it.
+const fn coordinate(x: i32, y: i32) -> i32 {
+    x | y << 6
+}
+
+/// A request of tile (1, 2) over NoC 0. Registers and fields: `[isa-bh: NoC/MemoryMap.md]`.
+struct Request {
+    control: i32,
+    /// Address and coordinate of what is read, written from, or changed by an atomic,
+    target: (u32, i32),
+    /// and of where data go.
+    back: (u32, i32),
+    /// Bytes, or what an atomic is.
+    length: i32,
+    /// The counter of responses to wait for, if they are waited for.
+    counter: Option<i32>,
+}
+
+/// Carries a request out, waits until the command is taken or the response is there, and counts, over and over.
+fn requests(request: &Request) -> Vec<u32> {
     const NIU: u32 = 0xFFB2_0000;
-    const WRITE_WITH_RESPONSE: i32 = 2 | 1 << 4;
-    let coordinate = |x: i32, y: i32| x | y << 6;
-    vec![
-        lui(4, NIU),
-        lui(5, SOURCE),
-        sw(5, 4, 0x00),
-        sw(0, 4, 0x04),
-        addi(6, 0, coordinate(1, 2)),
-        sw(6, 4, 0x08),
-        lui(5, TARGET),
-        sw(5, 4, 0x0C),
-        sw(0, 4, 0x10),
-        addi(6, 0, coordinate(2, 2)),
-        sw(6, 4, 0x14),
-        sw(0, 4, 0x18),
-        addi(6, 0, WRITE_WITH_RESPONSE),
-        sw(6, 4, 0x1C),
-        addi(6, 0, 1024),
+    let &Request { control, target, back, length, counter } = request;
+    // Any 32 bits into register 6.
+    let number = |value: i32| {
+        let value = value as u32;
+        [lui(6, value.wrapping_add(0x800) & !0xFFF), addi(6, 6, (value << 20) as i32 >> 20)]
+    };
+    let mut program = vec![lui(4, NIU)];
+    let registers = [
+        (0x00, target.0 as i32),
+        (0x04, 0),
+        (0x08, target.1),
+        (0x0C, back.0 as i32),
+        (0x10, 0),
+        (0x14, back.1),
+        (0x18, 0),
+        (0x1C, control),
         // Some libraries know no high half of the length.
-        sw(6, 4, 0x20),
-        addi(7, 0, 1),
-        lui(8, COUNT & !0xFFF),
-        // The loop: go, wait until the command is taken, count.
-        sw(7, 4, 0x40),
-        lw(9, 4, 0x40),
-        bne(9, 0, -4),
-        addi(10, 10, 1),
-        sw(10, 8, (COUNT & 0xFFF) as i32),
-        j(-20),
-    ]
+        (0x20, length),
+        (0x28, 1),
+    ];
+    for (register, value) in registers {
+        program.extend(number(value));
+        program.push(sw(6, 4, register));
+    }
+    program.extend([addi(7, 0, 1), lui(8, COUNT & !0xFFF)]);
+    match counter {
+        None => program.extend([
+            // The loop: go, wait until the command is taken, count.
+            sw(7, 4, 0x40),
+            lw(9, 4, 0x40),
+            bne(9, 0, -4),
+            addi(10, 10, 1),
+            sw(10, 8, (COUNT & 0xFFF) as i32),
+            j(-20),
+        ]),
+        Some(counter) => program.extend([
+            // The loop: go, wait until the counter of responses has moved, count.
+            lw(11, 4, counter),
+            sw(7, 4, 0x40),
+            lw(9, 4, counter),
+            beq(9, 11, -4),
+            addi(10, 10, 1),
+            sw(10, 8, (COUNT & 0xFFF) as i32),
+            j(-24),
+        ]),
+    }
+    program
+}
+
+/// Control bits: a write, with a response; an atomic; to a rectangle, whose path is reserved.
+const WRITE: i32 = 1 << 1;
+const ATOMIC: i32 = 1;
+const RESPONSE: i32 = 1 << 4;
+const RECTANGLE: i32 = 1 << 5 | 1 << 8;
+/// Counters of responses to reads and to atomics.
+const READS_ANSWERED: i32 = 0x208;
+const ATOMICS_ANSWERED: i32 = 0x200;
+/// An atomic that adds to 32 bits of L1.
+const ADD_32: i32 = 1 << 12 | 31 << 2;
+
+/// Writes of so many bytes to tile (2, 2).
+fn writes(length: i32) -> Vec<u32> {
+    requests(&Request {
+        control: WRITE | RESPONSE,
+        target: (SOURCE, coordinate(1, 2)),
+        back: (TARGET, coordinate(2, 2)),
+        length,
+        counter: None,
+    })
+}
+
+/// Writes of 1 KiB.
+pub(crate) const NOC_WRITES: Program = || writes(1024);
+/// Writes of 16 KiB.
+pub(crate) const NOC_LONG_WRITES: Program = || writes(16 << 10);
+
+/// Reads of 1 KiB of tile (2, 2), each awaited.
+pub(crate) const NOC_READS: Program = || {
+    requests(&Request {
+        control: RESPONSE,
+        target: (SOURCE, coordinate(2, 2)),
+        back: (TARGET, coordinate(1, 2)),
+        length: 1024,
+        counter: Some(READS_ANSWERED),
+    })
+};
+
+/// Writes of 1 KiB to the 69 other tiles of the left half of a chip.
+pub(crate) const NOC_MULTICASTS: Program = || {
+    requests(&Request {
+        control: WRITE | RESPONSE | RECTANGLE,
+        target: (SOURCE, coordinate(1, 2)),
+        back: (TARGET, coordinate(7, 11) | coordinate(1, 2) << 12),
+        length: 1024,
+        counter: None,
+    })
+};
+
+/// Additions to a word of tile (2, 2), each awaited.
+pub(crate) const NOC_ATOMICS: Program = || {
+    requests(&Request {
+        control: ATOMIC | RESPONSE,
+        target: (TARGET, coordinate(2, 2)),
+        back: (SOURCE, coordinate(1, 2)),
+        length: ADD_32,
+        counter: Some(ATOMICS_ANSWERED),
+    })
 };
 
 /// Instructions in a kernel's replay buffer, all there are.

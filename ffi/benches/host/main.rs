@@ -71,7 +71,31 @@ const FIGURES: &[Figure] = &[
     },
     Figure { name: "host-write-64k", unit: Unit::PerSecond, run: device::block_writes },
     Figure { name: "host-read-64k", unit: Unit::PerSecond, run: device::block_reads },
-    Figure { name: "noc-write-1k", unit: Unit::PerSecond, run: device::noc_writes },
+    Figure {
+        name: "noc-write-1k",
+        unit: Unit::PerSecond,
+        run: |b| device::requests(b, guest::NOC_WRITES),
+    },
+    Figure {
+        name: "noc-write-16k",
+        unit: Unit::PerSecond,
+        run: |b| device::requests(b, guest::NOC_LONG_WRITES),
+    },
+    Figure {
+        name: "noc-read-1k",
+        unit: Unit::PerSecond,
+        run: |b| device::requests(b, guest::NOC_READS),
+    },
+    Figure {
+        name: "noc-multicast-69",
+        unit: Unit::PerSecond,
+        run: |b| device::requests(b, guest::NOC_MULTICASTS),
+    },
+    Figure {
+        name: "noc-atomic",
+        unit: Unit::PerSecond,
+        run: |b| device::requests(b, guest::NOC_ATOMICS),
+    },
     Figure {
         name: "tensix-sfpmad",
         unit: Unit::PerSecond,
