@@ -15,6 +15,19 @@ use super::Worker;
 
 /// Looks at the ticket before a worker goes to sleep; some tens of microseconds.
 const SPINS: u32 = 20_000;
+/// Looks between which a thread that waits lets others of the host have its processor: where nobody else wants it, that
+/// is nothing, and where somebody does, what is waited for is most likely not being done.
+const LOOKS: u32 = 256;
+
+/// Waits a moment, for the look of that number at something.
+#[inline]
+fn pause(look: u32) {
+    if look % LOOKS == LOOKS - 1 {
+        std::thread::yield_now();
+    } else {
+        std::hint::spin_loop();
+    }
+}
 
 /// Round, end of a thread's share and its next piece in one word, so that taking a piece of a round
 /// that is over is impossible: bits 63:32, 31:16, 15:0.
@@ -84,14 +97,14 @@ impl Board {
             let round = self.round.load(Ordering::Acquire);
             (round != last).then_some(round)
         };
-        for _ in 0..SPINS {
+        for look in 0..SPINS {
             if self.stop.load(Ordering::Acquire) {
                 return None;
             }
             if let Some(round) = news() {
                 return Some(round);
             }
-            std::hint::spin_loop();
+            pause(look);
         }
         let mut sleepers = self.sleepers.lock();
         *sleepers += 1;
@@ -199,8 +212,10 @@ impl Crew {
             self.board.wake.notify_all();
         }
         self.board.help(0);
+        let mut look = 0;
         while self.board.done.load(Ordering::Acquire) < u32::from(pieces) {
-            std::hint::spin_loop();
+            pause(look);
+            look = look.wrapping_add(1);
         }
         assert!(!self.board.broken.load(Ordering::Acquire), "a worker of the crew panicked");
     }
