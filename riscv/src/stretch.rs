@@ -139,7 +139,7 @@ impl Hart {
         with_stretch(remembers, pc, &words[..most], |stretch, count| {
             let marks = if self.config.marks_polls() { stretch.may_close } else { 0 };
             let mut left = marks & u32::MAX >> (32 - count);
-            // Which words polls are marked by is not known: the page is what it was, and so is what becomes of it.
+            // Without a mark, which depends on words elsewhere, the same page becomes the same.
             if left == 0
                 && let Some((words, before, after)) = &stretch.led
                 && *words == count
@@ -149,8 +149,8 @@ impl Hart {
                 *page = Arc::clone(after);
                 return stretch.ops[0];
             }
-            let before = self.icache.shared_page(pc).map(|page| Arc::clone(page));
             let is_plain = remembers && left == 0;
+            let before = if is_plain { self.icache.shared_page(pc).cloned() } else { None };
             let mut ops = stretch.ops;
             while left != 0 {
                 let number = left.trailing_zeros();
@@ -160,8 +160,10 @@ impl Hart {
                 ops[number as usize] = poll::mark(ops[number as usize], at, fetch);
             }
             self.icache.set(pc, &ops[..count], remembers);
-            if is_plain && let Some(after) = self.icache.shared_page(pc) {
-                stretch.led = before.map(|before| (count, before, Arc::clone(after)));
+            if let Some(before) = before
+                && let Some(after) = self.icache.shared_page(pc)
+            {
+                stretch.led = Some((count, before, Arc::clone(after)));
             }
             ops[0]
         })
