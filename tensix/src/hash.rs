@@ -46,7 +46,7 @@ pub(crate) fn hash_backend(backend: &Backend, hasher: &mut StateHasher) {
         hasher.bytes(&[holder.map_or(3, |holder| holder as u8), *last]);
     }
     // What soft reset holds is in `held`; the generation only names a moment.
-    let ConfigUnit { states, threads, thcon_held: _, generation: _ } = config;
+    let ConfigUnit { states, threads, thcon_held: _, generation: _, forms: _ } = config;
     for words in states {
         hasher.words(words);
     }

@@ -37,6 +37,37 @@ pub(crate) const PRNG_SEED: usize = field::PRNG_SEED_Seed_Val.addr32 as usize;
 /// Sections 1 and 2 follow.
 const SCRATCH: usize = field::SCRATCH_SEC0_val.addr32 as usize;
 const STATE_ID: usize = field::CFG_STATE_ID_StateID.addr32 as usize;
+/// Words that hold addresses and nothing else, as first word and count: base addresses of the unpackers' contexts,
+/// the packer's output in L1 and in Dst. Every instruction reads them anew.
+const ADDRESSES: [(u32, u32); 7] = [
+    (field::THCON_SEC0_REG3_Base_address.addr32, 8),
+    (field::THCON_SEC1_REG3_Base_address.addr32, 8),
+    (field::THCON_SEC0_REG1_L1_Dest_addr.addr32, 1),
+    (field::THCON_SEC0_REG8_L1_Dest_addr.addr32, 1),
+    (field::THCON_SEC1_REG1_L1_Dest_addr.addr32, 1),
+    (field::THCON_SEC1_REG8_L1_Dest_addr.addr32, 1),
+    (field::DEST_TARGET_REG_CFG_PACK_SEC0_Offset.addr32, 4),
+];
+/// The words of thread configuration that kernels write before nearly every instruction, and from which neither
+/// unpackers nor packer make a plan: the unpackers' context counters, where the matrix unit's Dst begins.
+const THREAD_ADDRESSES: [u32; 2] = [
+    field::UNPACK_MISC_CFG_CfgContextOffset_0.addr32,
+    field::DEST_TARGET_REG_CFG_MATH_Offset.addr32,
+];
+/// By word, whether it is one of [`ADDRESSES`].
+const IS_ADDRESS: [bool; STATE_WORDS] = {
+    let (mut is_address, mut at) = ([false; STATE_WORDS], 0);
+    while at < ADDRESSES.len() {
+        let (first, count) = ADDRESSES[at];
+        let mut word = first;
+        while word < first + count {
+            is_address[word as usize] = true;
+            word += 1;
+        }
+        at += 1;
+    }
+    is_address
+};
 /// Sections 1 to 3 follow.
 const STREAM_ID_SYNC: usize = field::STREAM_ID_SYNC_SEC0_BankSel.addr32 as usize;
 
@@ -62,9 +93,10 @@ pub(crate) struct ConfigUnit {
     pub(crate) threads: [[u16; THREAD_WORDS]; 3],
     /// THCON configuration is held in soft reset: writes to it are discarded.
     pub(crate) thcon_held: bool,
-    /// Changes with every write; lets units keep what they made of the configuration. No part of
-    /// the state.
+    /// Changes with every word; lets units keep what they made of the configuration. No part of the state.
     pub(crate) generation: u64,
+    /// Changes with every word that is more than an address; the same for units that read addresses anew.
+    pub(crate) forms: u64,
 }
 
 impl ConfigUnit {
@@ -74,6 +106,7 @@ impl ConfigUnit {
             threads: [[0; THREAD_WORDS]; 3],
             thcon_held: false,
             generation: 0,
+            forms: 0,
         }
     }
 
@@ -125,10 +158,11 @@ impl ConfigUnit {
                 format!("SETC16 of thread configuration word {index}; there are {THREAD_WORDS}"),
             ));
         };
-        self.generation += 1;
         let before = u32::from(std::mem::replace(slot, value));
         let after = u32::from(value);
         if before != after {
+            self.generation += 1;
+            self.forms += u64::from(!THREAD_ADDRESSES.contains(&index));
             let (state, index) = (2 + thread as u8, index as u16);
             env.emit(issued.stamp(), || Event::Config { state, index, before, after });
         }
@@ -267,9 +301,10 @@ impl ConfigUnit {
 
     #[inline]
     fn set<E: Env>(&mut self, state: usize, word: usize, after: u32, at: Stamp, env: &mut E) {
-        self.generation += 1;
         let before = std::mem::replace(&mut self.states[state][word], after);
         if before != after {
+            self.generation += 1;
+            self.forms += u64::from(!IS_ADDRESS[word]);
             let (state, index) = (state as u8, word as u16);
             env.emit(at, || Event::Config { state, index, before, after });
         }
@@ -302,6 +337,7 @@ impl ConfigUnit {
     /// THCON configuration enters soft reset.
     pub(crate) fn reset_thcon(&mut self) {
         self.generation += 1;
+        self.forms += 1;
         for state in &mut self.states {
             state[THCON_BASE..GLOBAL_BASE].fill(0);
         }

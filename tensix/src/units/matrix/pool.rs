@@ -6,7 +6,7 @@
 
 use super::setup::{Setup, Style, TF32};
 use crate::state::dst::{DST_COLUMNS, Dst};
-use crate::state::src::{SRC_ROWS, SrcCells};
+use crate::state::src::{SRC_COLUMNS, SRC_ROWS, SrcCells};
 
 /// Rows compared, as documented.
 pub(crate) const ROWS: usize = 16;
@@ -31,68 +31,118 @@ enum Layout {
     Tf32,
 }
 
-/// A value on the way through the comparators. The exponent has nine bits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Datum {
-    negative: bool,
-    exponent: u32,
-    magnitude: u32,
+/// A row of values on their way through the comparators: the sign at bit 31, nine bits of exponent from 10 on, ten
+/// of magnitude.
+type Row = [u32; DST_COLUMNS];
+
+const SIGN: u32 = 1 << 31;
+const EXPONENT: u32 = 10;
+/// Below everything else.
+const LOWEST: u32 = SIGN | 0x1FF << EXPONENT | 0x3FF;
+
+#[inline(always)]
+const fn value(sign: u32, exponent: u32, magnitude: u32) -> u32 {
+    sign & SIGN | exponent << EXPONENT | magnitude
 }
 
-impl Datum {
-    /// Below everything else.
-    const LOWEST: Self = Self { negative: true, exponent: 0x1FF, magnitude: 0x3FF };
-    const ZERO: Self = Self { negative: false, exponent: 0, magnitude: 0 };
+/// What values are compared by; both zeros are equal.
+#[inline(always)]
+const fn key(value: u32) -> i32 {
+    let (magnitude, negative) = ((value & !SIGN).cast_signed(), value.cast_signed() >> 31);
+    (magnitude ^ negative) - negative
+}
 
-    const fn key(self) -> i32 {
-        let magnitude = (self.exponent << 10 | self.magnitude) as i32;
-        if self.negative { -magnitude } else { magnitude }
+/// All bits, or none.
+#[inline(always)]
+const fn all_if(condition: bool) -> u32 {
+    (condition as u32).wrapping_neg()
+}
+
+/// A row, column by column.
+#[inline(always)]
+fn row_of(column: impl Fn(usize) -> u32) -> Row {
+    let mut row = [0; DST_COLUMNS];
+    for number in 0..DST_COLUMNS {
+        row[number] = column(number);
     }
+    row
+}
 
-    fn read(word: u32, layout: Layout) -> Self {
-        let (exponent, magnitude) = match layout {
-            Layout::Int32 => (word >> 10 & 0x3F | (word >> 24 & 7) << 6, word & 0x3FF),
-            Layout::Fp16 => ((word >> 16 & 0x1F) + 15, word >> 21 & 0x3FF),
-            Layout::Bf16 => ((word >> 16 & 0xFF) + 127, (word >> 24 & 0x7F) << 3),
-            Layout::Tf32 => ((word >> 16 & 0xFF) + 127, (word >> 24 & 0x7F) << 3 | word >> 13 & 7),
-        };
-        Self { negative: word >> 31 != 0, exponent, magnitude }
-    }
-
-    fn write(self, layout: Layout) -> u32 {
-        let sign = u32::from(self.negative) << 31;
-        match layout {
-            Layout::Int32 => sign | (self.exponent & 7) << 10 | self.magnitude,
-            Layout::Fp16 if self.exponent & 0x3F == 0 => 0,
-            Layout::Fp16 => {
-                sign | self.magnitude << 21 | (self.exponent.wrapping_sub(15) & 0x1F) << 16
-            }
-            Layout::Bf16 | Layout::Tf32 if self.exponent == 0 => 0,
-            Layout::Bf16 | Layout::Tf32 => {
-                let exponent = (self.exponent.wrapping_sub(127) & 0xFF) << 16;
-                let low = if layout == Layout::Tf32 { (self.magnitude & 7) << 13 } else { 0 };
-                sign | (self.magnitude & 0x3F8) << 21 | exponent | low
-            }
+/// Values of a row of Dst.
+#[inline(always)]
+fn from_dst(words: &Row, layout: Layout) -> Row {
+    let row = |exponent: fn(u32) -> u32, magnitude: fn(u32) -> u32| {
+        row_of(|i| value(words[i], exponent(words[i]), magnitude(words[i])))
+    };
+    match layout {
+        Layout::Int32 => row(|word| word >> 10 & 0x3F | (word >> 24 & 7) << 6, |word| word & 0x3FF),
+        Layout::Fp16 => row(|word| (word >> 16 & 0x1F) + 15, |word| word >> 21 & 0x3FF),
+        Layout::Bf16 => row(|word| (word >> 16 & 0xFF) + 127, |word| (word >> 24 & 0x7F) << 3),
+        Layout::Tf32 => {
+            row(|word| (word >> 16 & 0xFF) + 127, |word| (word >> 24 & 0x7F) << 3 | word >> 13 & 7)
         }
     }
 }
 
-/// A cell of SrcA, scaled by the exponent of a cell of SrcB.
-fn scaled(a: u32, b: u32, setup: &Setup) -> Datum {
-    let (exponent_a, exponent_b) = (a >> 10 & 0xFF, b >> 10 & 0xFF);
-    if exponent_b == 0 {
-        return Datum::LOWEST;
-    }
-    if exponent_a == 0 {
-        return Datum::ZERO;
-    }
-    let (exponent, mask) = match setup.style_a {
-        _ if setup.int8 => (0, 0x3FF),
-        Style::Fp16 => ((exponent_a & 0x1F) + (exponent_b & 0x1F), 0x3FF),
-        Style::Tf32 => (exponent_a + exponent_b, 0x3FF),
-        Style::Bf16 => (exponent_a + exponent_b, 0x3F8),
+/// A row of Dst from values.
+#[inline(always)]
+fn to_dst(values: &Row, layout: Layout) -> Row {
+    let row = |write: fn(u32, u32, u32) -> u32| {
+        row_of(|i| write(values[i] & SIGN, values[i] >> EXPONENT & 0x1FF, values[i] & 0x3FF))
     };
-    Datum { negative: a >> 18 & 1 != 0, exponent, magnitude: a & mask }
+    let float = |low: u32| {
+        row_of(|i| {
+            let (exponent, magnitude) = (values[i] >> EXPONENT & 0x1FF, values[i] & 0x3FF);
+            let word = values[i] & SIGN
+                | (magnitude & 0x3F8) << 21
+                | (exponent.wrapping_sub(127) & 0xFF) << 16
+                | (magnitude & low) << 13;
+            word & all_if(exponent != 0)
+        })
+    };
+    match layout {
+        Layout::Int32 => row(|sign, exponent, magnitude| sign | (exponent & 7) << 10 | magnitude),
+        Layout::Fp16 => row(|sign, exponent, magnitude| {
+            let word = sign | magnitude << 21 | (exponent.wrapping_sub(15) & 0x1F) << 16;
+            word & all_if(exponent & 0x3F != 0)
+        }),
+        Layout::Bf16 => float(0),
+        Layout::Tf32 => float(7),
+    }
+}
+
+/// How cells of SrcA and SrcB become values.
+#[derive(Clone, Copy)]
+struct Scaling {
+    /// Bits of either exponent that are summed,
+    exponent: u32,
+    /// and of SrcA's mantissa.
+    magnitude: u32,
+}
+
+impl Scaling {
+    const fn of(setup: &Setup) -> Self {
+        match setup.style_a {
+            _ if setup.int8 => Self { exponent: 0, magnitude: 0x3FF },
+            Style::Fp16 => Self { exponent: 0x1F, magnitude: 0x3FF },
+            Style::Tf32 => Self { exponent: 0xFF, magnitude: 0x3FF },
+            Style::Bf16 => Self { exponent: 0xFF, magnitude: 0x3F8 },
+        }
+    }
+
+    /// A row of SrcA, scaled by the exponent of a cell of SrcB.
+    #[inline(always)]
+    fn scaled(self, a: &Row, b: u32) -> Row {
+        let exponent_b = b >> 10 & 0xFF;
+        if exponent_b == 0 {
+            return [LOWEST; DST_COLUMNS];
+        }
+        row_of(|i| {
+            let exponent = a[i] >> 10 & 0xFF;
+            let sum = (exponent & self.exponent) + (exponent_b & self.exponent);
+            value(a[i] << 13, sum, a[i] & self.magnitude) & all_if(exponent != 0)
+        })
+    }
 }
 
 fn layout(setup: &Setup, argmax: bool) -> Layout {
@@ -108,7 +158,7 @@ fn layout(setup: &Setup, argmax: bool) -> Layout {
 }
 
 /// A row of Dst as stored; an invalid one reads as the lowest value.
-fn load(dst: &Dst, setup: &Setup, row: u32) -> [u32; DST_COLUMNS] {
+fn load(dst: &Dst, setup: &Setup, row: u32) -> Row {
     let physical = if setup.wide { setup.map.row32(row) } else { setup.map.row16(row) };
     match (dst.is_valid(physical), setup.wide) {
         (false, _) => [u32::MAX; DST_COLUMNS],
@@ -117,7 +167,7 @@ fn load(dst: &Dst, setup: &Setup, row: u32) -> [u32; DST_COLUMNS] {
     }
 }
 
-fn store(dst: &mut Dst, setup: &Setup, row: u32, values: &[u32; DST_COLUMNS]) {
+fn store(dst: &mut Dst, setup: &Setup, row: u32, values: &Row) {
     if setup.wide {
         dst.write32(setup.map, row, values);
     } else {
@@ -125,36 +175,48 @@ fn store(dst: &mut Dst, setup: &Setup, row: u32, values: &[u32; DST_COLUMNS]) {
     }
 }
 
-/// The reduction. Rows in `setup` are aligned by the caller.
-pub(crate) fn maximum(dst: &mut Dst, a: &SrcCells, b: &SrcCells, setup: &Setup, shape: Shape) {
+/// The largest of each column of `before`, as Dst has it, and so many rows of SrcA; with `argmax`, where it is.
+#[inline(always)]
+fn largest(before: &Row, a: &SrcCells, b: &SrcCells, setup: &Setup, shape: Shape) -> Row {
     let Shape { rows, argmax } = shape;
-    let layout = layout(setup, argmax);
+    let (layout, scaling) = (layout(setup, argmax), Scaling::of(setup));
     let scale = &b[setup.src_b_row as usize % SRC_ROWS];
-    let mut values = load(dst, setup, setup.dst_row);
-    for (column, value) in values.iter_mut().enumerate() {
-        let mut largest = Datum::read(*value, layout);
-        let (mut index, phase) = (*value & 0xFF, value.wrapping_add(0x100) & 0xF00);
-        for step in 0..rows {
-            // The order matters only where the index of equal values is asked for.
-            let i = if step < 8 && rows == ROWS { step ^ 4 } else { step };
-            let cell = a[(setup.src_a_row as usize + i) % SRC_ROWS][column];
-            let datum = scaled(cell, scale[i], setup);
-            if datum.key() >= largest.key() {
-                largest = datum;
-                if let Some(code) = INDEX_CODES.get(i) {
-                    index = (phase >> 4) + code;
-                }
+    let mut largest = from_dst(before, layout);
+    let phase = row_of(|i| before[i].wrapping_add(0x100) & 0xF00);
+    let mut index = row_of(|i| before[i] & 0xFF);
+    for step in 0..rows {
+        // The order matters only where the index of equal values is asked for.
+        let number = if step < 8 && rows == ROWS { step ^ 4 } else { step };
+        let cells = &a[(setup.src_a_row as usize + number) % SRC_ROWS];
+        let values = scaling.scaled(cells, scale[number % SRC_COLUMNS]);
+        let code = INDEX_CODES.get(number).copied();
+        for i in 0..DST_COLUMNS {
+            let is_largest = key(values[i]) >= key(largest[i]);
+            let taken = all_if(is_largest);
+            largest[i] = values[i] & taken | largest[i] & !taken;
+            if let Some(code) = code {
+                index[i] = (phase[i] >> 4) + code & taken | index[i] & !taken;
             }
         }
-        *value = match (argmax, layout) {
-            (false, _) => largest.write(layout),
-            (true, Layout::Int32) => phase | index,
-            (true, _) => largest.write(layout) | phase | index,
-        };
     }
+    let values = to_dst(&largest, layout);
+    match (argmax, layout) {
+        (false, _) => values,
+        (true, Layout::Int32) => row_of(|i| phase[i] | index[i]),
+        (true, _) => row_of(|i| values[i] | phase[i] | index[i]),
+    }
+}
+
+/// The reduction. Rows in `setup` are aligned by the caller.
+pub(crate) fn maximum(dst: &mut Dst, a: &SrcCells, b: &SrcCells, setup: &Setup, shape: Shape) {
+    let before = load(dst, setup, setup.dst_row);
+    let values = vectorise::run(
+        #[inline(always)]
+        || largest(&before, a, b, setup, shape),
+    );
     for i in 1..4 {
         let row = setup.dst_row + i;
-        let rest = if argmax && setup.wide {
+        let rest = if shape.argmax && setup.wide {
             load(dst, setup, row).map(|value| value.wrapping_add(0x100) & 0xF00)
         } else {
             [0; DST_COLUMNS]

@@ -104,7 +104,7 @@ impl Packer {
     /// The plan for `issued`, if it is of the common kind.
     #[inline]
     pub(crate) fn plan(&mut self, issued: &Issued, config: &ConfigUnit) -> Option<Plan> {
-        let key = (issued.word, issued.thread, config.generation);
+        let key = (issued.word, issued.thread, config.forms);
         if let Some((known, plan)) = &self.plan
             && *known == key
         {

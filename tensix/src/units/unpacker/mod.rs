@@ -76,7 +76,7 @@ pub(crate) struct Unpackers {
     plans: [Option<(PlanKey, Settings)>; 2],
 }
 
-/// Word, thread, context and counters of an instruction, and the generation of configuration.
+/// Word, thread, context and counters of an instruction, and [`ConfigUnit::forms`].
 type PlanKey = (u32, ThreadId, (u32, usize), u64);
 
 impl Unpackers {
@@ -138,8 +138,7 @@ impl Unpackers {
         }
     }
 
-    /// What the configuration asks for. Read once for equal instructions between two writes of
-    /// configuration.
+    /// What the configuration asks for. Read once for equal instructions while nothing but addresses is written.
     #[inline]
     fn plan(
         &mut self,
@@ -147,11 +146,12 @@ impl Unpackers {
         at: (u32, usize),
         config: &ConfigUnit,
     ) -> Result<Settings, Fault> {
-        let key = (issued.word, issued.thread, at, config.generation);
+        let key = (issued.word, issued.thread, at, config.forms);
         let plan = &mut self.plans[unpacker_of(issued.word)];
         if let Some((known, settings)) = plan
             && *known == key
         {
+            settings.renew_base(issued, config);
             debug_assert_eq!(Settings::read(issued, config, at).ok(), Some(*settings));
             return Ok(*settings);
         }

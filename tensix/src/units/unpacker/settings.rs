@@ -253,7 +253,7 @@ impl Settings {
             is_bfp: format::is_bfp(formats.input),
             output_format: formats.output,
             conversion,
-            base: selected.base(),
+            base: base(&section, Unpacr::of(issued.word).ovrd_thread_id, context),
             forced_exponent: forced_exponent(&section),
             has_exponent_section: datum_bits == 8 || !descriptor.no_exponent_section(),
             fifo: fifo(&section, context),
@@ -275,6 +275,13 @@ impl Settings {
         };
         settings.check(issued)?;
         Ok(settings)
+    }
+
+    /// Reads again what changes without [`ConfigUnit::forms`].
+    #[inline]
+    pub(crate) fn renew_base(&mut self, issued: &Issued, config: &ConfigUnit) {
+        let section = Section::new(config, issued.thread.index(), self.unpacker);
+        self.base = base(&section, Unpacr::of(issued.word).ovrd_thread_id, self.context);
     }
 
     /// Bytes of L1 that so many datums take, exponents apart.
@@ -399,17 +406,6 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Base and offset, added, in 16-byte units.
-    fn base(&self) -> u32 {
-        let Self { section, .. } = self;
-        let context = if self.multi { self.context } else { 0 };
-        let base = section.thcon_word(field::THCON_SEC0_REG3_Base_address.addr32 + context);
-        let offset = section
-            .thcon_word(field::THCON_SEC0_REG7_Offset_address.addr32 + (context & 3))
-            & 0xFFFF;
-        base.wrapping_add(offset)
-    }
-
     /// Address of the output, and whether the base is added to it.
     fn output(&self, to_dst: bool) -> Option<(u32, bool)> {
         let Self { section, context, .. } = self;
@@ -422,6 +418,15 @@ impl<'a> Selected<'a> {
             (section.context_half(field, *context), to_dst || add != 0)
         })
     }
+}
+
+/// Base and offset of the input, added, in 16-byte units. `multi`: the word selects a context.
+fn base(section: &Section<'_>, multi: bool, context: u32) -> u32 {
+    let context = if multi { context } else { 0 };
+    let base = section.thcon_word(field::THCON_SEC0_REG3_Base_address.addr32 + context);
+    let offset =
+        section.thcon_word(field::THCON_SEC0_REG7_Offset_address.addr32 + (context & 3)) & 0xFFFF;
+    base.wrapping_add(offset)
 }
 
 /// The exponent that all blocks share, if one is forced on them.
