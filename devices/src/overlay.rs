@@ -9,6 +9,7 @@
 //! stream, push a message or load configuration from L1 faults.
 
 use sim_core::{Category, StateHasher};
+use zero_pages::ZeroPages;
 
 use crate::fault::{DeviceFault, ReadClass};
 
@@ -134,11 +135,11 @@ fn width_mask(stream: usize, register: u16) -> u32 {
     (1_u32 << bits).wrapping_sub(1)
 }
 
-/// All streams of a tile. Both parts are zeroed by the allocator: most streams are never touched.
+/// All streams of a tile. Most are never touched.
 #[derive(Clone, Debug)]
 pub struct Overlay {
-    plain: Box<[[u32; PLAIN]]>,
-    space: Box<[[u32; SPACE]]>,
+    /// The registers that keep a value: the plain ones, and the counters of space.
+    streams: ZeroPages<[([u32; PLAIN], [u32; SPACE]); STREAMS]>,
 }
 
 /// One stream.
@@ -187,10 +188,7 @@ impl Overlay {
     /// All streams idle, all registers zero.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            plain: vec![[0; PLAIN]; STREAMS].into_boxed_slice(),
-            space: vec![[0; SPACE]; STREAMS].into_boxed_slice(),
-        }
+        Self { streams: ZeroPages::new() }
     }
 
     /// Stream and register index of a byte offset into the overlay's address range.
@@ -208,9 +206,9 @@ impl Overlay {
     }
 
     fn stream(&self, stream: u8) -> Result<Stream<'_>, DeviceFault> {
-        let number = usize::from(stream);
-        let parts = self.plain.get(number).zip(self.space.get(number));
-        parts.map(|(plain, space)| Stream { plain, space }).ok_or_else(|| no_stream(stream))
+        let (plain, space) =
+            self.streams.get(usize::from(stream)).ok_or_else(|| no_stream(stream))?;
+        Ok(Stream { plain, space })
     }
 
     /// Reads a register of a stream.
@@ -277,7 +275,7 @@ impl Overlay {
             && register != r::REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE
     }
 
-    /// Writes a register of a stream; gives every register that has changed.
+    /// Writes a register of a stream; tells `changed` of every register that has changed.
     ///
     /// # Errors
     /// `overlay-unmapped`: no such stream. `overlay-stream-engine`: would start a stream or push a
@@ -287,36 +285,37 @@ impl Overlay {
         stream: u8,
         register: u16,
         value: u32,
-    ) -> Result<Vec<RegisterChange>, DeviceFault> {
+        mut changed: impl FnMut(RegisterChange),
+    ) -> Result<(), DeviceFault> {
         self.stream(stream)?;
-        let mut changes = Vec::new();
+        let changed = &mut changed;
         let number = usize::from(stream);
         check_idle(stream, register, value)?;
         match register {
             r::PHASE_AUTO_CFG_HEADER => {
-                let phase = self.plain[number][usize::from(r::CURR_PHASE)];
-                self.set(number, r::CURR_PHASE, phase.wrapping_add(value & 0xFFF), &mut changes);
-                self.set(number, register, value, &mut changes);
+                let phase = self.streams[number].0[usize::from(r::CURR_PHASE)];
+                self.set(number, r::CURR_PHASE, phase.wrapping_add(value & 0xFFF), changed);
+                self.set(number, register, value, changed);
             }
             r::CURR_PHASE | r::REMOTE_SRC_PHASE => {
-                let base = self.plain[number][usize::from(r::CURR_PHASE_BASE)];
-                self.set(number, register, value.wrapping_add(base), &mut changes);
+                let base = self.streams[number].0[usize::from(r::CURR_PHASE_BASE)];
+                self.set(number, register, value.wrapping_add(base), changed);
             }
             r::PHASE_AUTO_CFG_PTR => {
-                let base = self.plain[number][usize::from(r::PHASE_AUTO_CFG_PTR_BASE)];
-                self.set(number, register, value.wrapping_add(base), &mut changes);
+                let base = self.streams[number].0[usize::from(r::PHASE_AUTO_CFG_PTR_BASE)];
+                self.set(number, register, value.wrapping_add(base), changed);
             }
             r::REMOTE_DEST_BUF_SIZE => {
-                self.set(number, register, value, &mut changes);
+                self.set(number, register, value, changed);
                 for i in 0..space_count(number) {
-                    self.set_space(number, i, value, &mut changes);
+                    self.set_space(number, i, value, changed);
                 }
             }
             r::REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE => {
                 let i = (value & 0x3F) as usize;
                 if i < space_count(number) {
-                    let sum = self.space[number][i].wrapping_add(value >> 6);
-                    self.set_space(number, i, sum, &mut changes);
+                    let sum = self.streams[number].1[i].wrapping_add(value >> 6);
+                    self.set_space(number, i, sum, changed);
                 } else {
                     let text = format!("stream {stream} has no space-available counter {i}");
                     let category = Category::UndefinedBehavior;
@@ -324,26 +323,32 @@ impl Overlay {
                 }
             }
             0..42 => {
-                self.set(number, register, value, &mut changes);
+                self.set(number, register, value, changed);
                 let cleared: &[u16] = match register {
                     r::BUF_START => &[r::RD_PTR, r::WR_PTR],
                     r::REMOTE_DEST_BUF_START => &[r::REMOTE_DEST_WR_PTR],
                     _ => &[],
                 };
-                cleared.iter().for_each(|&other| self.set(number, other, 0, &mut changes));
+                cleared.iter().for_each(|&other| self.set(number, other, 0, changed));
             }
             // Nothing else gets past the check.
             _ => {}
         }
-        Ok(changes)
+        Ok(())
     }
 
-    fn set(&mut self, stream: usize, register: u16, value: u32, changes: &mut Vec<RegisterChange>) {
+    fn set(
+        &mut self,
+        stream: usize,
+        register: u16,
+        value: u32,
+        changed: &mut impl FnMut(RegisterChange),
+    ) {
         let value = value & width_mask(stream, register);
-        let slot = &mut self.plain[stream][usize::from(register)];
+        let slot = &mut self.streams[stream].0[usize::from(register)];
         let before = std::mem::replace(slot, value);
         if before != value {
-            changes.push(RegisterChange { register, before, after: value });
+            changed(RegisterChange { register, before, after: value });
         }
     }
 
@@ -352,13 +357,13 @@ impl Overlay {
         stream: usize,
         i: usize,
         value: u32,
-        changes: &mut Vec<RegisterChange>,
+        changed: &mut impl FnMut(RegisterChange),
     ) {
         let value = value & 0x1_FFFF;
-        let before = std::mem::replace(&mut self.space[stream][i], value);
+        let before = std::mem::replace(&mut self.streams[stream].1[i], value);
         if before != value {
             let register = r::REMOTE_DEST_BUF_SPACE_AVAILABLE + i as u16;
-            changes.push(RegisterChange { register, before, after: value });
+            changed(RegisterChange { register, before, after: value });
         }
     }
 
@@ -369,8 +374,8 @@ impl Overlay {
 
     /// Adds the registers to a state hash.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
-        let Self { plain, space } = self;
-        for (plain, space) in plain.iter().zip(space) {
+        let Self { streams } = self;
+        for (plain, space) in streams.iter() {
             hasher.words(plain);
             hasher.words(space);
         }

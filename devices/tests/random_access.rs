@@ -110,7 +110,7 @@ proptest! {
             let _ = niu.write(offset, value, now);
             let _ = niu.read(offset);
             if let Some((stream, register)) = Overlay::locate(offset & 0x3_FFFF) {
-                let _ = overlay.write(stream, register, value);
+                let _ = overlay.write(stream, register, value, |_| ());
                 let _ = overlay.read(stream, register);
             }
         }
@@ -124,7 +124,11 @@ proptest! {
         let mut overlay = Overlay::new();
         for (register, value) in writes {
             let before: Vec<_> = (297..329).map(|r| overlay.read(stream, r)).collect();
-            let Ok(changes) = overlay.write(stream, register, value) else { continue };
+            let mut changes = Vec::new();
+            let changed = overlay.write(stream, register, value, |change| changes.push(change));
+            if changed.is_err() {
+                continue;
+            }
             for (register, before) in (297..329).zip(before) {
                 let after = overlay.read(stream, register);
                 let reported = changes.iter().any(|change| change.register == register);

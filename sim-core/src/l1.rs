@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use zero_pages::ZeroWords;
+use zero_pages::ZeroPages;
 
 use crate::batch::Width;
 
@@ -23,7 +23,7 @@ pub(crate) const WORDS: usize = (L1_BYTES / 4) as usize;
 
 /// The shared scratchpad RAM. Addresses are byte offsets from its start.
 pub struct L1 {
-    words: ZeroWords<WORDS>,
+    words: ZeroPages<[AtomicU32; WORDS]>,
 }
 
 impl std::fmt::Debug for L1 {
@@ -42,7 +42,7 @@ impl L1 {
     /// L1 filled with zeroes.
     #[must_use]
     pub fn new() -> Self {
-        Self { words: ZeroWords::new() }
+        Self { words: ZeroPages::new() }
     }
 
     /// Whether `bytes` bytes from `addr` on lie inside.

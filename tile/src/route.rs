@@ -239,22 +239,24 @@ impl<O: Observer + ?Sized> Bus<O> {
 
     fn overlay_store(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
         let (stream, register) = overlay_register(offset);
-        let changes = self.devices.overlay.write(stream, register, value)?;
-        self.tensix.unit.wake();
         // The counters that follow a buffer size, up to 32 for each page of a circular buffer, say what the
         // size says.
         let follows = |other: u16| {
             register == index::REMOTE_DEST_BUF_SIZE
                 && other >= index::REMOTE_DEST_BUF_SPACE_AVAILABLE
         };
-        for change in changes.iter().filter(|change| !follows(change.register)) {
-            self.cores.observer.tell(asker.stamp(), || Event::Stream {
-                stream,
-                register: change.register,
-                before: change.before,
-                after: change.after,
-            });
-        }
+        let Self { devices, cores, .. } = self;
+        devices.overlay.write(stream, register, value, |change| {
+            if !follows(change.register) {
+                cores.observer.tell(asker.stamp(), || Event::Stream {
+                    stream,
+                    register: change.register,
+                    before: change.before,
+                    after: change.after,
+                });
+            }
+        })?;
+        self.tensix.unit.wake();
         Ok(())
     }
 

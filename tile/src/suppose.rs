@@ -70,7 +70,7 @@ impl Supposition {
             Self::Stream { stream, register, more } => {
                 let now = overlay.read(stream, register);
                 let set = now.and_then(|now| {
-                    overlay.write(stream, register, now.wrapping_add(more) & CREDITS)
+                    overlay.write(stream, register, now.wrapping_add(more) & CREDITS, |_| ())
                 });
                 set.is_ok()
             }

@@ -4,6 +4,7 @@
 
 use isa::config::field;
 use sim_core::StateHasher;
+use zero_pages::ZeroPages;
 
 /// 16-bit rows of Dst.
 pub(crate) const DST_ROWS: usize = 1024;
@@ -18,16 +19,15 @@ pub(crate) const GROUP_CELLS: usize = 4 * DST_COLUMNS;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Dst {
     /// Cells as stored (fields rotated, see the numerics sheet), by physical row.
-    pub(crate) cells: Box<[[u16; DST_COLUMNS]; DST_ROWS]>,
+    pub(crate) cells: ZeroPages<[[u16; DST_COLUMNS]; DST_ROWS]>,
     /// Valid bit per physical row, 64 rows per word.
     pub(crate) valid: [u64; DST_ROWS / 64],
 }
 
 impl Default for Dst {
     fn default() -> Self {
-        // Zeroed by the allocator: most tiles of a chip never touch it.
-        let cells = vec![[0; DST_COLUMNS]; DST_ROWS].try_into().expect("as many rows as asked for");
-        Self { cells, valid: [u64::MAX; DST_ROWS / 64] }
+        // Most tiles of a chip never touch it.
+        Self { cells: ZeroPages::new(), valid: [u64::MAX; DST_ROWS / 64] }
     }
 }
 

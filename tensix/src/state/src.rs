@@ -4,6 +4,7 @@
 //! pointer to the bank it uses next `[isa-wh: TensixCoprocessor/SrcASrcB.md]`.
 
 use sim_core::StateHasher;
+use zero_pages::ZeroPages;
 
 /// Rows of a bank.
 pub(crate) const SRC_ROWS: usize = 64;
@@ -19,7 +20,7 @@ pub(crate) type SrcCells = [[u32; SRC_COLUMNS]; SRC_ROWS];
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SrcBanks {
     /// Contents of both banks.
-    pub(crate) cells: Box<[SrcCells; 2]>,
+    pub(crate) cells: ZeroPages<[SrcCells; 2]>,
     /// Format code the unpacker recorded when it handed the bank over `[spec: numerics 1.2]`.
     pub(crate) implied_format: [u8; 2],
     /// Per bank: owned by the matrix unit, else by the unpackers.
@@ -33,8 +34,8 @@ pub(crate) struct SrcBanks {
 impl Default for SrcBanks {
     fn default() -> Self {
         Self {
-            // Zeroed by the allocator, as Dst is.
-            cells: vec![[[0; SRC_COLUMNS]; SRC_ROWS]; 2].try_into().expect("two banks"),
+            // As in Dst, most are never touched.
+            cells: ZeroPages::new(),
             implied_format: [0; 2],
             owned_by_matrix: [false; 2],
             unpacker_bank: false,
