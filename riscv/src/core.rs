@@ -520,6 +520,7 @@ impl Core {
         } else {
             self.prober.restart(now.0, spin.watches_devices());
         }
+        self.prober.keep(spin);
     }
 
     /// Executes rounds of `spin` from its head up to `until` with the loads they had.

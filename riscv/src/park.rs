@@ -41,7 +41,7 @@ pub struct WatchedLoad {
 }
 
 /// A loop that a core is parked in.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Spin {
     /// Address of the first instruction of a round.
     pub head: u32,
@@ -183,6 +183,9 @@ pub(crate) struct Prober {
     /// What devices showed last, by the place they were read from, the oldest first.
     shown: VecDeque<(u64, WatchedLoad)>,
     probe: Box<Probe>,
+    /// The loop that was left last: the next one takes its place, so that a core which is parked and woken all the
+    /// time needs no new memory for it.
+    spare: Option<Box<Spin>>,
 }
 
 impl Prober {
@@ -200,7 +203,7 @@ impl Prober {
             poll_after_failure: 0,
             backoff: FIRST_BACKOFF,
             clock_loop: None,
-            shown: VecDeque::with_capacity(SHOWN),
+            shown: VecDeque::new(),
             probe: Box::new(Probe {
                 tail: None,
                 calls: false,
@@ -208,11 +211,25 @@ impl Prober {
                 registers: [0; 32],
                 start_cycle: 0,
                 start_instructions: 0,
-                loads: Vec::with_capacity(MAX_LOADS),
+                loads: Vec::new(),
                 rounds: 0,
                 began: 0,
             }),
+            spare: None,
         }
+    }
+
+    /// A loop to park in, with the loads of one that the prober has collected or been given.
+    pub(crate) fn spin(&mut self, spin: Spin) -> Box<Spin> {
+        let mut place = self.spare.take().unwrap_or_default();
+        let old = std::mem::replace(&mut *place, spin);
+        self.give_loads(old.loads);
+        place
+    }
+
+    /// A loop that has been left.
+    pub(crate) fn keep(&mut self, spin: Box<Spin>) {
+        self.spare = Some(spin);
     }
 
     /// Whether a probe is under way.
@@ -397,7 +414,7 @@ impl Prober {
         cycle: u64,
         instructions: u64,
         epoch_cycles: u64,
-    ) -> Option<Spin> {
+    ) -> Option<Box<Spin>> {
         if !self.active {
             return None;
         }
@@ -419,16 +436,17 @@ impl Prober {
                 let period_cycles = cycle - probe.start_cycle;
                 let devices = probe.loads.iter().any(|load| load.device);
                 if !devices || period_cycles.is_multiple_of(epoch_cycles) {
-                    return Some(Spin {
+                    let spin = Spin {
                         head: target,
                         parked_at: cycle,
                         began: probe.start_cycle,
                         seen: probe.start_cycle,
                         period_cycles,
                         period_instructions: instructions - probe.start_instructions,
-                        loads: probe.loads.clone(),
+                        loads: std::mem::take(&mut probe.loads),
                         leaves_at: None,
-                    });
+                    };
+                    return Some(self.spin(spin));
                 }
             }
             _ => {}

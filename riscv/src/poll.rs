@@ -154,7 +154,7 @@ impl Foresight<'_> {
     /// The round that begins at the pc, if it leads back there with equal registers as long as the
     /// registers of devices show what they showed when they were last read from the same place; or
     /// with registers that differ only by what the wall clock showed.
-    pub(crate) fn round(&mut self) -> Option<Spin> {
+    pub(crate) fn round(&mut self) -> Option<Box<Spin>> {
         let mut before = [0; REGISTERS];
         before.copy_from_slice(&self.core.hart.x[..REGISTERS]);
         let was_clock = self.core.prober.clock_loop == Some(self.core.hart.pc);
@@ -162,7 +162,7 @@ impl Foresight<'_> {
             let round = self.try_round(&before, |_, _, _| true);
             let stays = round.after[1..32] == before[1..32];
             if !round.foreseen.clock {
-                return self.spin_of(round, None).filter(|_| stays);
+                return self.spin_if(stays, round, None);
             }
             self.core.prober.give_loads(round.foreseen.loads);
             if !round.closed || !self.core.hart.config.shortcuts.has(Shortcut::ClockWaits) {
@@ -177,28 +177,37 @@ impl Foresight<'_> {
         let rounds = flow
             .rounds(&before, &round.after, round.period_cycles.max(1))
             .filter(|&rounds| clock && rounds >= LEAST_ROUNDS);
-        self.spin_of(round, rounds).filter(|_| rounds.is_some())
+        self.spin_if(rounds.is_some(), round, rounds)
+    }
+
+    /// [`Self::spin_of`], on a condition.
+    fn spin_if(&mut self, holds: bool, round: Round, rounds: Option<u64>) -> Option<Box<Spin>> {
+        let round = Round { closed: round.closed && holds, ..round };
+        self.spin_of(round, rounds)
     }
 
     /// Spinning from the pc on with that round, so many times if it looks at the wall clock.
-    fn spin_of(&mut self, round: Round, rounds: Option<u64>) -> Option<Spin> {
+    fn spin_of(&mut self, round: Round, rounds: Option<u64>) -> Option<Box<Spin>> {
         let Round { closed, period_cycles, period_instructions, foreseen, .. } = round;
         let waits = foreseen.devices || foreseen.clock;
-        let repeats = closed
-            && (!waits || period_cycles.is_multiple_of(self.core.hart.config.epoch.cycles()));
-        let spin = repeats.then(|| Spin {
-            head: self.core.hart.pc,
-            parked_at: self.core.hart.cycle,
+        let hart = &self.core.hart;
+        let repeats =
+            closed && (!waits || period_cycles.is_multiple_of(hart.config.epoch.cycles()));
+        if !repeats {
+            self.core.prober.give_loads(foreseen.loads);
+            return None;
+        }
+        let spin = Spin {
+            head: hart.pc,
+            parked_at: hart.cycle,
             began: foreseen.oldest,
             seen: foreseen.oldest,
             period_cycles,
             period_instructions,
-            loads: foreseen.loads.clone(),
-            leaves_at: rounds
-                .map(|rounds| self.core.hart.cycle + rounds.saturating_mul(period_cycles)),
-        });
-        self.core.prober.give_loads(foreseen.loads);
-        spin
+            loads: foreseen.loads,
+            leaves_at: rounds.map(|rounds| hart.cycle + rounds.saturating_mul(period_cycles)),
+        };
+        Some(self.core.prober.spin(spin))
     }
 
     /// Carries out the round that begins at the pc and takes it back. `visit` sees each instruction

@@ -363,9 +363,10 @@ impl Core {
             load.device || slice.shared.l1.read(load.addr, load.width) == load.value
         };
         if !spin.loads.iter().all(current) {
+            self.prober.keep(spin);
             return false;
         }
-        self.status = Status::Parked(Box::new(spin));
+        self.status = Status::Parked(spin);
         true
     }
 

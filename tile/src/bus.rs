@@ -295,9 +295,9 @@ impl<O: Observer + ?Sized> Bus<O> {
 
     /// Register accesses of the coprocessor, and what its L1 writes mean to others.
     fn act_on_deferred(&mut self, cycle: Cycle, end: Cycle) {
-        let Deferred { touched, stores, loads, icache: _ } =
-            std::mem::take(&mut self.tensix.deferred);
-        for addr in touched {
+        let mut deferred = std::mem::take(&mut self.tensix.deferred);
+        let Deferred { touched, stores, loads, icache: _ } = &mut deferred;
+        for addr in touched.drain(..) {
             // The word is there already; this wakes cores that watch it or decoded it.
             let value = self.cores.l1().word(addr);
             self.cores.write_l1(addr & !3, value, Width::Word, end);
@@ -310,12 +310,12 @@ impl<O: Observer + ?Sized> Bus<O> {
             cycle,
             end,
         };
-        for (addr, value, at) in stores {
+        for (addr, value, at) in stores.drain(..) {
             if let Err(fault) = self.store_as(asker(at), addr, value, Width::Word) {
                 self.report_access(fault, at);
             }
         }
-        for (thread, gpr, addr, at) in loads {
+        for (thread, gpr, addr, at) in loads.drain(..) {
             match self.load_as(asker(at), addr, Width::Word) {
                 Ok(answer) => {
                     self.tensix.unit.deliver_register(thread, gpr, answer.value);
@@ -323,6 +323,10 @@ impl<O: Observer + ?Sized> Bus<O> {
                 }
                 Err(fault) => self.report_access(fault, at),
             }
+        }
+        // The lists serve again.
+        if self.tensix.deferred.is_empty() {
+            self.tensix.deferred = deferred;
         }
     }
 

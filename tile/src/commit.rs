@@ -194,12 +194,16 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             return false;
         }
         for id in CoreId::ALL {
-            let Some(spin) = self.bus.cores[id].spin().filter(|spin| spin.watches_devices()) else {
+            if !self.bus.cores[id].spin().is_some_and(riscv::Spin::watches_devices) {
                 continue;
-            };
-            let loads: Vec<_> = spin.loads.iter().filter(|load| load.device).copied().collect();
-            if !loads.iter().all(|load| self.still_shows(id, load)) {
-                return false;
+            }
+            let mut at = 0;
+            while let Some(load) = self.bus.cores[id].spin().and_then(|spin| spin.loads.get(at)) {
+                let load = *load;
+                if load.device && !self.still_shows(id, &load) {
+                    return false;
+                }
+                at += 1;
             }
             self.bus.cores[id].renew_spin(self.start);
         }

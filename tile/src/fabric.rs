@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use devices::niu::Target;
 use devices::{
     DeviceFault, HostSink, InFlight, MemoryPort, Niu, NocPacket, NocTiming, PacketKind, Stage,
 };
@@ -138,18 +139,14 @@ impl Fabric {
     /// What others must get of a packet that has just been sent.
     fn depart(&mut self, entry: &mut InFlight, unit: &Niu, at: Cycle) {
         let target = entry.packet.target();
-        let mut others = unit.recipients(target);
         let (to, data) = match target {
-            devices::niu::Target::Unicast { .. } => match others.pop() {
-                // No other endpoint needs the data.
-                Some(place) => {
-                    let to = Receivers::One(place, unit.translates());
-                    (to, std::mem::take(&mut entry.payload))
-                }
-                None => return,
-            },
-            devices::niu::Target::Broadcast { .. } => {
-                (Receivers::Many(others), entry.payload.clone())
+            Target::Unicast { own: true, .. } => return,
+            // No other endpoint needs the data.
+            Target::Unicast { tile, .. } => {
+                (Receivers::One(tile, unit.translates()), std::mem::take(&mut entry.payload))
+            }
+            Target::Broadcast { .. } => {
+                (Receivers::Many(unit.recipients(target)), entry.payload.clone())
             }
         };
         let message = Message::Request { packet: entry.packet, data };
@@ -250,12 +247,14 @@ impl<O: Observer + ?Sized> Deliveries<'_, O> {
                 });
                 if packet.needs_foreign_data() {
                     self.bus.fabric.respond_to(source, sequence, &packet, data, at);
+                } else {
+                    self.bus.fabric.in_flight.keep_buffer(data);
                 }
             }
         }
     }
 
-    fn deliver(&mut self, mut entry: InFlight, at: Cycle) {
+    fn deliver(&mut self, mut entry: Box<InFlight>, at: Cycle) {
         let (noc, initiator) = (entry.packet.noc & 1, entry.packet.initiator & 3);
         let issuer = self.bus.fabric.issuers[usize::from(noc)][usize::from(initiator)];
         let agent = AgentId::Noc(noc);

@@ -68,11 +68,13 @@ fn send(entry: &mut InFlight, memory: &mut impl MemoryPort) -> Result<(), Device
                 WriteShape::Span(bytes) => bytes,
                 WriteShape::Masked(mask) => 64 - mask.leading_zeros(),
             };
-            entry.payload = vec![0; bytes as usize];
+            entry.payload.clear();
+            entry.payload.resize(bytes as usize, 0);
             memory.read_bytes(source, &mut entry.payload)
         }
         PacketKind::InlineWrite { value, .. } => {
-            entry.payload = value.to_le_bytes().to_vec();
+            entry.payload.clear();
+            entry.payload.extend_from_slice(&value.to_le_bytes());
             Ok(())
         }
         PacketKind::Read { .. } | PacketKind::Atomic { .. } => Ok(()),
@@ -91,7 +93,8 @@ pub fn carry_out(
 ) -> Result<(), DeviceFault> {
     match packet.kind {
         PacketKind::Read { address, bytes, .. } => {
-            *payload = vec![0; bytes as usize];
+            payload.clear();
+            payload.resize(bytes as usize, 0);
             memory.read_bytes(address, payload)
         }
         PacketKind::Write { address, shape, header_copy, .. } => {
@@ -116,7 +119,8 @@ pub fn carry_out(
                     memory.write_bytes(base + 4 * i as u64, &after.to_le_bytes())?;
                 }
             }
-            *payload = result.to_vec();
+            payload.clear();
+            payload.extend_from_slice(&result);
             Ok(())
         }
     }

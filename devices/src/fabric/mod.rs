@@ -90,16 +90,86 @@ pub struct InFlight {
     pub payload: Vec<u8>,
 }
 
+/// Packets by the cycle in which they reach their next stage and, for ties, their sequence numbers. A packet goes
+/// through it up to four times, and few are under way at once: places in a list that is kept in order, the first
+/// one at its end, while the packets themselves stay where they are.
+#[derive(Clone, Debug, Default)]
+struct Queue(Vec<(Cycle, Box<InFlight>)>);
+
+impl Queue {
+    fn insert(&mut self, due: Cycle, entry: Box<InFlight>) {
+        let key = (due, entry.sequence);
+        // What is inserted comes last, more often than not.
+        let at = self.0.partition_point(|(due, entry)| (*due, entry.sequence) > key);
+        self.0.insert(at, (due, entry));
+    }
+
+    fn next_due(&self) -> Option<Cycle> {
+        self.0.last().map(|&(due, _)| due)
+    }
+
+    /// The earliest first.
+    fn iter(&self) -> impl Iterator<Item = (Cycle, &InFlight)> {
+        self.0.iter().rev().map(|(due, entry)| (*due, &**entry))
+    }
+}
+
 /// All packets of a tile that are on their way.
 #[derive(Clone, Debug)]
 pub struct Fabric {
     timing: NocTiming,
-    queue: BTreeMap<(Cycle, u64), InFlight>,
+    queue: Queue,
     /// Requests that other tiles have to answer with data, by their sequence number.
-    unanswered: BTreeMap<u64, InFlight>,
+    unanswered: BTreeMap<u64, Box<InFlight>>,
     launched: u64,
     /// First cycle each NIU's outgoing link is free.
     link_free: [Cycle; 2],
+    spares: Spares,
+}
+
+/// Memory of packets that are gone, for those to come.
+#[derive(Debug, Default)]
+struct Spares {
+    entries: Vec<Box<InFlight>>,
+    buffers: Vec<Vec<u8>>,
+}
+
+impl Spares {
+    /// Of each kind so many are kept.
+    const KEPT: usize = 16;
+
+    /// A packet that has just been launched.
+    fn entry(&mut self, packet: NocPacket, sequence: u64) -> Box<InFlight> {
+        let mut entry = self.entries.pop().unwrap_or_else(|| {
+            Box::new(InFlight { packet, stage: Stage::Accepted, sequence, payload: Vec::new() })
+        });
+        let mut payload = std::mem::take(&mut entry.payload);
+        if payload.capacity() == 0 {
+            payload = self.buffers.pop().unwrap_or_default();
+        }
+        payload.clear();
+        *entry = InFlight { packet, stage: Stage::Accepted, sequence, payload };
+        entry
+    }
+
+    fn keep(&mut self, entry: Box<InFlight>) {
+        if self.entries.len() < Self::KEPT {
+            self.entries.push(entry);
+        }
+    }
+
+    fn keep_buffer(&mut self, buffer: Vec<u8>) {
+        if self.buffers.len() < Self::KEPT && buffer.capacity() != 0 {
+            self.buffers.push(buffer);
+        }
+    }
+}
+
+/// Copies begin without any.
+impl Clone for Spares {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl Fabric {
@@ -108,10 +178,11 @@ impl Fabric {
     pub fn new(timing: NocTiming) -> Self {
         Self {
             timing,
-            queue: BTreeMap::new(),
+            queue: Queue::default(),
             unanswered: BTreeMap::new(),
             launched: 0,
             link_free: [Cycle::ZERO; 2],
+            spares: Spares::default(),
         }
     }
 
@@ -131,40 +202,38 @@ impl Fabric {
     pub fn launch(&mut self, request: &NocPacket, now: Cycle) {
         for index in 0..request.parts() {
             let packet = request.part(index);
-            let entry = InFlight {
-                packet,
-                stage: Stage::Accepted,
-                sequence: self.launched,
-                payload: Vec::new(),
-            };
+            let entry = self.spares.entry(packet, self.launched);
             self.launched += 1;
             let link = &mut self.link_free[usize::from(packet.noc & 1)];
             let accepted = (*link).max(now + 1);
             *link = accepted + self.timing.occupancy(packet.flits().0);
-            self.queue.insert((accepted, entry.sequence), entry);
+            self.queue.insert(accepted, entry);
         }
     }
 
     /// When the next stage of any packet is reached.
     #[must_use]
     pub fn next_due(&self) -> Option<Cycle> {
-        self.queue.first_key_value().map(|(&(cycle, _), _)| cycle)
+        self.queue.next_due()
     }
 
     /// Takes the earliest packet that reaches its stage at or before `until`, with the cycle.
-    pub fn pop(&mut self, until: Cycle) -> Option<(Cycle, InFlight)> {
+    pub fn pop(&mut self, until: Cycle) -> Option<(Cycle, Box<InFlight>)> {
         if self.next_due()? > until {
             return None;
         }
-        self.queue.pop_first().map(|((cycle, _), entry)| (cycle, entry))
+        self.queue.0.pop()
     }
 
     /// Sends a popped packet, whose stage was reached at `at`, on to its next stage. Gives `false`
     /// if that was its last, and the packet is gone.
-    pub fn push_back(&mut self, mut entry: InFlight, at: Cycle) -> bool {
-        let Some((next, due)) = self.after(&entry.packet, entry.stage, at) else { return false };
+    pub fn push_back(&mut self, mut entry: Box<InFlight>, at: Cycle) -> bool {
+        let Some((next, due)) = self.after(&entry.packet, entry.stage, at) else {
+            self.spares.keep(entry);
+            return false;
+        };
         entry.stage = next;
-        self.queue.insert((due, entry.sequence), entry);
+        self.queue.insert(due, entry);
         true
     }
 
@@ -189,8 +258,8 @@ impl Fabric {
     /// The stages that packets under way now reach before the cycle `end`, packet by packet. Of a request that
     /// another tile has to answer, also those that depend on the answer.
     pub fn reached_before(&self, end: Cycle) -> impl Iterator<Item = (&NocPacket, Stage)> {
-        let due = self.queue.range(..(end, 0));
-        due.flat_map(move |(&(at, _), InFlight { packet, stage, .. })| {
+        let due = self.queue.iter().take_while(move |&(at, _)| at < end);
+        due.flat_map(move |(at, InFlight { packet, stage, .. })| {
             let first = Some((*stage, at));
             let stages = std::iter::successors(first, |&(stage, at)| self.after(packet, stage, at));
             stages.take_while(move |&(_, at)| at < end).map(move |(stage, _)| (packet, stage))
@@ -200,11 +269,11 @@ impl Fabric {
     /// The request with that sequence number, which another tile has to answer.
     #[must_use]
     pub fn asked(&self, sequence: u64) -> Option<&InFlight> {
-        self.unanswered.get(&sequence)
+        self.unanswered.get(&sequence).map(|entry| &**entry)
     }
 
     /// Keeps a packet until [`Fabric::answer`]: only another tile knows when and what.
-    pub fn await_answer(&mut self, entry: InFlight) {
+    pub fn await_answer(&mut self, entry: Box<InFlight>) {
         self.unanswered.insert(entry.sequence, entry);
     }
 
@@ -212,26 +281,31 @@ impl Fabric {
     /// `false` if no request waits for it.
     pub fn answer(&mut self, sequence: u64, data: Vec<u8>, at: Cycle) -> bool {
         let Some(mut entry) = self.unanswered.remove(&sequence) else { return false };
-        entry.payload = data;
+        self.spares.keep_buffer(std::mem::replace(&mut entry.payload, data));
         entry.stage = Stage::Responded;
-        self.queue.insert((at, sequence), entry);
+        self.queue.insert(at, entry);
         true
+    }
+
+    /// Takes memory that is no longer needed, for data of packets to come.
+    pub fn keep_buffer(&mut self, buffer: Vec<u8>) {
+        self.spares.keep_buffer(buffer);
     }
 
     /// Requests that wait for another tile's answer, oldest first.
     pub fn unanswered(&self) -> impl Iterator<Item = &InFlight> {
-        self.unanswered.values()
+        self.unanswered.values().map(|entry| &**entry)
     }
 
     /// Whether nothing is in flight.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.queue.is_empty() && self.unanswered.is_empty()
+        self.queue.0.is_empty() && self.unanswered.is_empty()
     }
 
     /// Packets in flight in the order in which they reach their next stage.
     pub fn iter(&self) -> impl Iterator<Item = (Cycle, &InFlight)> {
-        self.queue.iter().map(|(&(cycle, _), entry)| (cycle, entry))
+        self.queue.iter()
     }
 
     /// Drops everything in flight.
@@ -241,13 +315,13 @@ impl Fabric {
 
     /// Adds everything in flight to a state hash.
     pub fn hash_state(&self, hasher: &mut StateHasher) {
-        // The timing defines the machine. How many were launched only names them, in order.
-        let Self { timing: _, queue, unanswered, launched: _, link_free } = self;
-        hasher.u64(queue.len() as u64);
-        for (&(cycle, sequence), entry) in queue {
-            let InFlight { packet, stage, sequence: _, payload } = entry;
+        // The timing defines the machine. How many were launched only names them, in order. Spares are memory.
+        let Self { timing: _, queue, unanswered, launched: _, link_free, spares: _ } = self;
+        hasher.u64(queue.0.len() as u64);
+        for (cycle, entry) in queue.iter() {
+            let InFlight { packet, stage, sequence, payload } = entry;
             hasher.u64(cycle.0);
-            hasher.u64(sequence);
+            hasher.u64(*sequence);
             hasher.u8(*stage as u8);
             packet.hash_state(hasher);
             hasher.u64(payload.len() as u64);
