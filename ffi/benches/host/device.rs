@@ -227,6 +227,37 @@ pub(crate) fn steps(
     Ok(rate * f64::from(clocks) * (tiles * cores) as f64)
 }
 
+/// Clocks per second of some tiles, in each of which TRISC0's kernel computes in the vector unit and BRISC and
+/// NCRISC load and store.
+pub(crate) fn busy_tiles(bench: &Bench, tiles: usize) -> Result<f64, String> {
+    /// Behind the program of the other two.
+    const KERNEL: u32 = 0x1000;
+    bench.library.init();
+    let kernel: Vec<u8> = (guest::SFPMAD)().iter().flat_map(|word| word.to_le_bytes()).collect();
+    // They begin when the kernel is there, and BRISC last.
+    bench.start(guest::LOAD_STORE, tiles, 0..0);
+    let (of_trisc0, _) = RESET_PCS[0];
+    let released = [0, 1, 4].iter().fold(ALL_HELD, |held, &core| held & !RESET_BITS[core]);
+    for tile in tensix().take(tiles) {
+        bench.tile_write(tile, KERNEL.into(), &kernel);
+        bench.tile_write(tile, of_trisc0, &KERNEL.to_le_bytes());
+        bench.tile_write(tile, SOFT_RESET_0, &released.to_le_bytes());
+    }
+    let clocks = 4096u32;
+    bench.library.clock(clocks);
+    Ok(bench.rate(1, || bench.library.clock(clocks)) * f64::from(clocks))
+}
+
+/// What a tile takes in which all cores have run, in MB: of 140, less what there was before.
+pub(crate) fn memory_per_tile(bench: &Bench) -> Result<f64, String> {
+    const TILES: usize = 140;
+    bench.library.init();
+    let before = resident()?;
+    bench.start(guest::LOAD_STORE, TILES, 0..5);
+    bench.library.clock(4096);
+    Ok((resident()? - before) / TILES as f64)
+}
+
 /// Reads of a word with one clock after each, per second, while cores poll.
 pub(crate) fn polls(bench: &Bench, tiles: usize, cores: usize) -> Result<f64, String> {
     bench.library.init();

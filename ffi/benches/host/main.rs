@@ -9,7 +9,8 @@
 //! rounds; `--rounds N` and `--seconds S` change how many and how long. A name selects figures.
 //! Steps are clocks times cores out of reset: both libraries execute an instruction per clock.
 //! Sessions are the least of the rounds instead, in CPU time of the thread that makes the calls, with one thread.
-//! Figures that begin with `tensix` are instructions that a kernel's replay buffer issues.
+//! Figures that begin with `tensix` are instructions that a kernel's replay buffer issues; those that begin with
+//! `clocks` are clocks of so many tiles in which a kernel computes and two cores load and store.
 //! Not a test: nothing depends on what it prints.
 
 mod device;
@@ -121,6 +122,11 @@ const FIGURES: &[Figure] = &[
         unit: Unit::PerSecond,
         run: |b| device::instructions(b, guest::DMANOP),
     },
+    Figure { name: "memory-per-tile", unit: Unit::Megabytes, run: device::memory_per_tile },
+    Figure { name: "clocks-1-tile", unit: Unit::PerSecond, run: |b| device::busy_tiles(b, 1) },
+    Figure { name: "clocks-16-tiles", unit: Unit::PerSecond, run: |b| device::busy_tiles(b, 16) },
+    Figure { name: "clocks-64-tiles", unit: Unit::PerSecond, run: |b| device::busy_tiles(b, 64) },
+    Figure { name: "clocks-140-tiles", unit: Unit::PerSecond, run: |b| device::busy_tiles(b, 140) },
     Figure { name: "replay", unit: Unit::Milliseconds, run: device::replay },
 ];
 
