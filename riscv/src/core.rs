@@ -498,9 +498,23 @@ impl Core {
         }
     }
 
+    /// Leaves a parked core in its loop although the coprocessor works, from `now` on, the beginning of an epoch: what
+    /// it looks at shows what it has shown.
+    pub fn doze(&mut self, now: Cycle) {
+        if let Status::Parked(spin) = &mut self.status {
+            spin.dozes.get_or_insert(now.0);
+        }
+    }
+
     /// Takes a parked core out of its loop as of `now`, an epoch boundary: it will be exactly
     /// where it would be had it spun. Nothing happens if it is not parked.
     pub fn wake(&mut self, shared: &Shared, now: Cycle) {
+        self.wake_within(shared, now, now);
+    }
+
+    /// As [`Core::wake`], with `now` in the middle of the epoch that ends with `end` if the core dozes: what it asks
+    /// for before `now` shows what it has shown.
+    pub fn wake_within(&mut self, shared: &Shared, now: Cycle, end: Cycle) {
         let status = std::mem::replace(&mut self.status, Status::Running);
         let Status::Parked(spin) = status else {
             self.status = status;
@@ -517,6 +531,10 @@ impl Core {
         }
         if spin.leaves_at.is_some() {
             self.prober.resume(now.0);
+        } else if let Some(dozes) = spin.dozes {
+            let woken = spin.last_woken(dozes, end.0, self.hart.config.epoch);
+            self.prober.restart(woken, true);
+            self.prober.showed_again(&spin, now.0);
         } else {
             self.prober.restart(now.0, spin.watches_devices());
         }

@@ -21,7 +21,7 @@
 use std::collections::VecDeque;
 
 use sim_core::observer::Look;
-use sim_core::{Cycle, L1, Shortcut, Shortcuts, Width};
+use sim_core::{Cycle, EpochLength, L1, Shortcut, Shortcuts, Width};
 
 use crate::op::REGISTER_SLOTS;
 
@@ -60,6 +60,10 @@ pub struct Spin {
     /// Of a loop that looks at the wall clock: where the first round begins that may not be like the
     /// others.
     pub(crate) leaves_at: Option<u64>,
+    /// Its closing jump is marked, and it was parked when it took it.
+    pub(crate) foreseen: bool,
+    /// Since when it is left in its loop although the coprocessor works.
+    pub(crate) dozes: Option<u64>,
 }
 
 impl Spin {
@@ -108,6 +112,34 @@ impl Spin {
     pub(crate) fn holds(&self, l1: &L1) -> bool {
         let mut loads = self.loads.iter();
         loads.all(|load| load.device || l1.read(load.addr, load.width) == load.value)
+    }
+
+    /// Whether it may be left in its loop while the coprocessor works: it reads nothing but devices, and how often it
+    /// would be parked and woken meanwhile is known.
+    #[must_use]
+    pub fn may_doze(&self) -> bool {
+        self.foreseen && self.leaves_at.is_none() && self.loads.iter().all(|load| load.device)
+    }
+
+    /// Whether it is left in its loop although the coprocessor works.
+    #[must_use]
+    pub fn is_dozing(&self) -> bool {
+        self.dozes.is_some()
+    }
+
+    /// When the core would have been woken last before `now` had it not dozed: each time it is parked it is woken in
+    /// the same epoch, and its poll is not looked at again for [`FIRST_INTERVAL`] cycles.
+    pub(crate) fn last_woken(&self, dozes: u64, now: u64, epoch: EpochLength) -> u64 {
+        let mut woken = dozes;
+        loop {
+            // It jumps back to the head at the end of each round, one cycle before it is there.
+            let least = (woken + FIRST_INTERVAL + 1).saturating_sub(self.parked_at);
+            let head = self.parked_at + least.div_ceil(self.period_cycles) * self.period_cycles;
+            if head > now {
+                return woken;
+            }
+            woken = epoch.round_down(Cycle(head - 1)).0;
+        }
     }
 
     /// Whether a round reads a device register other than the wall clock.
@@ -389,6 +421,17 @@ impl Prober {
         self.shown.push_back((cycle, load));
     }
 
+    /// The core has been through more rounds of a loop that it dozed in, and stands at `now`.
+    pub(crate) fn showed_again(&mut self, spin: &Spin, now: u64) {
+        for (cycle, load) in &mut self.shown {
+            let same = |other: &WatchedLoad| (other.pc, other.addr) == (load.pc, load.addr);
+            if spin.loads.iter().any(same) {
+                let rounds = now.saturating_sub(*cycle + 1) / spin.period_cycles;
+                *cycle += rounds * spin.period_cycles;
+            }
+        }
+    }
+
     /// What that load showed last, and when.
     pub(crate) fn last_shown(&self, pc: u32, addr: u32, width: Width) -> Option<(u64, u32)> {
         let same = |load: &WatchedLoad| (load.pc, load.addr, load.width) == (pc, addr, width);
@@ -445,6 +488,8 @@ impl Prober {
                         period_instructions: instructions - probe.start_instructions,
                         loads: std::mem::take(&mut probe.loads),
                         leaves_at: None,
+                        foreseen: false,
+                        dozes: None,
                     };
                     return Some(self.spin(spin));
                 }

@@ -206,6 +206,8 @@ impl Foresight<'_> {
             period_instructions,
             loads: foreseen.loads,
             leaves_at: rounds.map(|rounds| hart.cycle + rounds.saturating_mul(period_cycles)),
+            foreseen: true,
+            dozes: None,
         };
         Some(self.core.prober.spin(spin))
     }

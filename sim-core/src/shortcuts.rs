@@ -100,6 +100,9 @@ shortcuts! {
     PatientRequests "patient-requests" "tile"
         "In a commit a request that waits for others, or for a thread to have nothing in flight, is tried again when they have done something"
         without "it is tried again in every cycle";
+    Dozing "dozing" "tile"
+        "A core parked on registers that only cores, packets and register stores of the coprocessor change stays parked while the coprocessor works, if there is no observer"
+        without "it goes round its loop in every epoch in which the coprocessor works";
     Playback "playback" "tensix"
         "A thread that plays its replay buffer alone issues instruction after instruction without its queues"
         without "each is a cycle of the coprocessor like any other";

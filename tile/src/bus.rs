@@ -279,6 +279,9 @@ impl<O: Observer + ?Sized> Bus<O> {
         if noticed {
             let last = Cycle(next.0 - 1);
             let end = self.config.epoch.end_of_epoch(last);
+            if !self.tensix.deferred.keeps_registers() {
+                self.wake_dozers(next, end);
+            }
             self.act_on_icache(end);
             if !self.tensix.deferred.has_no_access() {
                 self.act_on_deferred(last, end);
@@ -291,6 +294,14 @@ impl<O: Observer + ?Sized> Bus<O> {
             return (until.min(end), noticed);
         }
         (next, noticed)
+    }
+
+    /// Cores that doze go on from `now` in the epoch that ends with `end`: the coprocessor is about to access
+    /// registers.
+    fn wake_dozers(&mut self, now: Cycle, end: Cycle) {
+        let woken = self.cores.wake_dozers(now, end);
+        woken.iter().for_each(|id| self.cores.run(id, end));
+        self.changes.woken = self.changes.woken.union(woken);
     }
 
     /// Register accesses of the coprocessor, and what its L1 writes mean to others.

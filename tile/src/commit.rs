@@ -96,7 +96,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
                 || Watchers::of(self.bus).cores_show(self.start));
         let reruns = shows || census.stale && !self.renew_device_watchers();
         if reruns {
-            self.run_device_watchers();
+            self.run_device_watchers(is_busy && !is_awaited);
         }
         let in_cycles = census.asked
             || is_busy
@@ -107,6 +107,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         if in_cycles {
             self.commit_cycles(if reruns { CoreSet::ALL } else { census.acting });
             if self.bus.tensix.unit.is_asleep() {
+                self.bus.cores.wake_dozers(end, end);
                 self.bus.cores.allow_parking();
             }
         } else if census.posted {
@@ -177,14 +178,56 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     }
 
     /// Cores parked on device registers run this epoch like all others: something that may
-    /// change those registers happens in it, or happened between their read and their parking.
-    fn run_device_watchers(&mut self) {
+    /// change those registers happens in it, or happened between their read and their parking. If that is only what
+    /// the coprocessor does (`may_doze`), cores doze of whose registers it changes none.
+    fn run_device_watchers(&mut self, may_doze: bool) {
+        let may_doze = may_doze
+            && plan::may_doze::<O>()
+            && self.bus.takes(Shortcut::Dozing)
+            && self.bus.debug_queue.is_empty();
+        let mut dozers = CoreSet::EMPTY;
         for id in CoreId::ALL {
-            if self.bus.cores[id].spin().is_some_and(riscv::Spin::watches_devices) {
-                self.bus.cores.wake(id, self.start);
-                self.bus.cores.run(id, self.end);
+            let Some(spin) = self.bus.cores[id].spin().filter(|spin| spin.watches_devices()) else {
+                continue;
+            };
+            if may_doze && spin.may_doze() && Watchers::of(self.bus).looks_at_plain(id) {
+                dozers.insert(id);
+            } else {
+                self.rerun(id);
             }
         }
+        if dozers.is_empty() {
+            return;
+        }
+        let shows = self.bus.fabric.is_due_before(self.end)
+            && Watchers::of(self.bus).packets_show(self.end)
+            || Watchers::of(self.bus).cores_touch(self.start);
+        for id in dozers.iter() {
+            if !shows && (self.bus.cores.is_dozing(id) || self.shows_the_same(id)) {
+                self.bus.cores.doze(id, self.start);
+            } else {
+                self.rerun(id);
+            }
+        }
+    }
+
+    /// A core parked on device registers runs this epoch like all others.
+    fn rerun(&mut self, id: CoreId) {
+        self.bus.cores.wake_for_epoch(id, self.start, self.end);
+        self.bus.cores.run(id, self.end);
+    }
+
+    /// Whether a core parked on devices would read again what it has read.
+    fn shows_the_same(&mut self, id: CoreId) -> bool {
+        let mut at = 0;
+        while let Some(load) = self.bus.cores[id].spin().and_then(|spin| spin.loads.get(at)) {
+            let load = *load;
+            if load.device && !self.still_shows(id, &load) {
+                return false;
+            }
+            at += 1;
+        }
+        true
     }
 
     /// In an epoch in which no device changes: whether all cores parked on devices would read again
@@ -197,13 +240,8 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             if !self.bus.cores[id].spin().is_some_and(riscv::Spin::watches_devices) {
                 continue;
             }
-            let mut at = 0;
-            while let Some(load) = self.bus.cores[id].spin().and_then(|spin| spin.loads.get(at)) {
-                let load = *load;
-                if load.device && !self.still_shows(id, &load) {
-                    return false;
-                }
-                at += 1;
+            if !self.shows_the_same(id) {
+                return false;
             }
             self.bus.cores[id].renew_spin(self.start);
         }
@@ -306,6 +344,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     fn commit_cycles(&mut self, cores: CoreSet) {
         let Self { start, end, .. } = *self;
         self.bus.refresh_watches();
+        self.bus.changes.woken = CoreSet::EMPTY;
         let (mut agenda, mut cycle) = (self.agenda(cores), start);
         while cycle < end {
             let others_changed = self.begin_cycle(cycle, &mut agenda);
@@ -316,6 +355,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             if !self.bus.tensix.unit.is_asleep() {
                 changed = true;
                 (done, _) = self.bus.run_tensix_for(cycle, until, attention);
+                self.join(&mut agenda);
             }
             if changed {
                 self.bus.changes.steady_since = done;
@@ -356,6 +396,21 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             }
         }
         agenda
+    }
+
+    /// Cores that the coprocessor's register stores have woken take part in the rest of the epoch.
+    fn join(&mut self, agenda: &mut Agenda) {
+        let woken = std::mem::take(&mut self.bus.changes.woken);
+        if woken.is_empty() {
+            return;
+        }
+        let Agenda { acting, stores, asks, .. } = self.agenda(woken);
+        agenda.acting = agenda.acting.union(acting);
+        for id in woken.iter() {
+            agenda.next[id.index()] = 0;
+            agenda.stores[id.index()] = stores[id.index()];
+            agenda.asks[id.index()] = asks[id.index()];
+        }
     }
 
     /// The first cycle, `soonest` or later, in which a core or a packet does something. `others_changed`: in the

@@ -11,8 +11,8 @@ use sim_core::agent::SharedImage;
 use sim_core::engine::Slots;
 use sim_core::observer::ParkedSpan;
 use sim_core::{
-    Agent as _, AgentId, CoreId, Cycle, EpochLength, Event, L1, L1Image, Observer, Shared, Stamp,
-    StateHasher, Width,
+    Agent as _, AgentId, CoreId, CoreSet, Cycle, EpochLength, Event, L1, L1Image, Observer, Shared,
+    Stamp, StateHasher, Width,
 };
 
 use crate::config::TileConfig;
@@ -177,6 +177,41 @@ impl<O: Observer + ?Sized> Cores<O> {
             self.observer.parked(id, span);
         }
         self.slots[id].wake(&self.shared, now);
+    }
+
+    /// Leaves a core parked on registers although the coprocessor works, from the beginning of an epoch on.
+    pub(crate) fn doze(&mut self, id: CoreId, start: Cycle) {
+        // As if it were woken and parked again.
+        self.settling = true;
+        self.slots[id].doze(start);
+    }
+
+    /// Whether a core is left parked on registers although the coprocessor works.
+    pub(crate) fn is_dozing(&self, id: CoreId) -> bool {
+        self.slots[id].spin().is_some_and(riscv::Spin::is_dozing)
+    }
+
+    /// Takes a core that is parked on registers out of its loop at the beginning of an epoch, which it may have run
+    /// already.
+    pub(crate) fn wake_for_epoch(&mut self, id: CoreId, start: Cycle, end: Cycle) {
+        if self.is_dozing(id) {
+            self.settling = true;
+            self.slots[id].wake_within(&self.shared, start, end);
+        } else {
+            self.wake(id, start);
+        }
+    }
+
+    /// Cores that doze go on from `now`, in the epoch that ends with `end`.
+    pub(crate) fn wake_dozers(&mut self, now: Cycle, end: Cycle) -> CoreSet {
+        let mut woken = CoreSet::EMPTY;
+        for id in CoreId::ALL {
+            if self.is_dozing(id) {
+                self.slots[id].wake_within(&self.shared, now, end);
+                woken.insert(id);
+            }
+        }
+        woken
     }
 
     /// Lets cores that were woken because a device might have changed be parked again at once: nothing but cores

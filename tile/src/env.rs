@@ -32,6 +32,11 @@ impl Deferred {
         self.touched.is_empty() && self.stores.is_empty() && self.loads.is_empty()
     }
 
+    /// Whether no register is accessed.
+    pub(crate) fn keeps_registers(&self) -> bool {
+        self.stores.is_empty() && self.loads.is_empty()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.icache == 0 && self.has_no_access()
     }

@@ -35,3 +35,9 @@ pub(crate) fn may_skip_ends<O: Observer + ?Sized>() -> bool {
 pub(crate) fn may_leave_alone<O: Observer + ?Sized>(pushes: bool) -> bool {
     !O::ENABLED || !pushes
 }
+
+/// Whether cores may stay parked on registers while the coprocessor works: an observer sees where they look.
+#[inline]
+pub(crate) fn may_doze<O: Observer + ?Sized>() -> bool {
+    !O::ENABLED
+}

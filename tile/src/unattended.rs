@@ -4,7 +4,7 @@
 //! A kernel that pushes `REPLAY` or `MOP` is in such epochs nearly always. It waits for room in an
 //! instruction FIFO most of the time, and every now and then pushes the next one. The invariants:
 //!
-//! * all other cores wait for room in an instruction FIFO, are parked on L1, or are in reset;
+//! * all other cores wait for room in an instruction FIFO, are parked on L1, doze, or are in reset;
 //! * no core waits for an answer, nothing arrives over the NoC, and no debugger asks for anything;
 //! * so everything that [`crate::Tile`] and [`Commit`] look at stays as it is, but for the
 //!   coprocessor, the pushing core, and how much room the FIFOs have.
@@ -66,7 +66,7 @@ impl Standing {
             }
             match core.status() {
                 Status::Reset => {}
-                Status::Parked(spin) if !spin.watches_devices() => {}
+                Status::Parked(spin) if !spin.watches_devices() || spin.is_dozing() => {}
                 status if standing.add(id, status) => {}
                 _ => return None,
             }
@@ -144,6 +144,7 @@ impl<O: Observer + ?Sized> Unattended<'_, O> {
         }
         self.bus.now = next;
         if self.bus.tensix.unit.is_asleep() {
+            self.bus.cores.wake_dozers(next, next);
             CoreId::ALL.into_iter().for_each(|id| self.bus.cores[id].allow_parking());
             return false;
         }

@@ -1,6 +1,6 @@
 //! What cores wait for, and what ends it.
 
-use sim_core::{CoreId, Cycle, WaitReason};
+use sim_core::{CoreId, CoreSet, Cycle, WaitReason};
 
 /// The answer to a request, given to the core at the end of the epoch.
 #[derive(Clone, Copy, Debug)]
@@ -77,11 +77,13 @@ pub(crate) struct Changes {
     pub(crate) steady_since: Cycle,
     /// `this_cycle` of the last cycle of the last epoch.
     pub(crate) retry: bool,
+    /// Cores that dozed until a register store of the coprocessor: they take part in the rest of the epoch.
+    pub(crate) woken: CoreSet,
 }
 
 impl Changes {
     pub(crate) fn new() -> Self {
-        Self { this_cycle: false, steady_since: Cycle::ZERO, retry: false }
+        Self { this_cycle: false, steady_since: Cycle::ZERO, retry: false, woken: CoreSet::EMPTY }
     }
 }
 

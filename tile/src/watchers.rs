@@ -35,6 +35,28 @@ impl DeviceSet {
         | bit(Target::TensixCfg)
         | bit(Target::Semaphores);
 
+    /// Registers that show nothing of what the coprocessor does but its register stores.
+    const SELDOM: u64 = bit(Target::Noc0) | bit(Target::Noc1) | bit(Target::Overlay);
+
+    /// What never changes those.
+    const APART: u64 = bit(Target::L1)
+        | bit(Target::Overlay)
+        | bit(Target::MopCfgOwn)
+        | bit(Target::GprAll)
+        | bit(Target::GprOwn)
+        | bit(Target::PushOwn)
+        | bit(Target::PushT0AfterMop)
+        | bit(Target::PushT1AfterMop)
+        | bit(Target::PushT2AfterMop)
+        | bit(Target::PcBufT0)
+        | bit(Target::PcBufT1)
+        | bit(Target::PcBufT2)
+        | bit(Target::PcBufOwn)
+        | bit(Target::TtSync)
+        | bit(Target::Semaphores)
+        | bit(Target::Mailbox)
+        | bit(Target::TensixCfg);
+
     /// Whether one of them may show what changes in `targets`.
     const fn show(self, targets: u64) -> bool {
         self.0 & (targets | !Self::PLAIN) != 0
@@ -120,6 +142,44 @@ impl<'a> Watchers<'a> {
             batch.fault.is_some()
                 || request.is_some_and(|request| !is_pure_load(id, &request))
                 || stores.any(|store| self.store_shows(id, store, watched))
+        })
+    }
+
+    /// Whether a core looks at registers that nothing but cores, packets and register stores change.
+    pub(crate) fn looks_at_plain(&self, id: CoreId) -> bool {
+        let Some(spin) = self.cores[id].spin() else { return false };
+        spin.loads.iter().all(|load| {
+            let hit = lookup(view(id), load.addr);
+            hit.is_some_and(|hit| bit(hit.target) & DeviceSet::SELDOM != 0)
+        })
+    }
+
+    /// Whether anything that cores have done since `start` may change registers of [`DeviceSet::SELDOM`] that one is
+    /// parked on.
+    pub(crate) fn cores_touch(&self, start: Cycle) -> bool {
+        let watched = self.watched_devices();
+        self.cores.iter().any(|(id, core)| {
+            let batch = &core.batch;
+            let touches = |addr: u32, stores: bool| {
+                let Some(hit) = lookup(view(id), addr) else { return true };
+                match hit.target {
+                    Target::Noc0 | Target::Noc1 | Target::Overlay if stores => {
+                        watched.0 & bit(hit.target) != 0
+                    }
+                    Target::Noc0 | Target::Noc1 => Niu::read_class(hit.offset) != ReadClass::Pure,
+                    target => bit(target) & DeviceSet::APART == 0,
+                }
+            };
+            let asks = |request: &Request| match request.kind {
+                RequestKind::Load => touches(request.addr, false),
+                RequestKind::Store { .. } => touches(request.addr, true),
+                RequestKind::Amo { .. } | RequestKind::StatusCsr => false,
+            };
+            let request = batch.request.filter(|request| request.cycle >= start);
+            let mut stores = batch.stores.iter().filter(|store| store.addr >= L1_BYTES);
+            batch.fault.is_some()
+                || request.is_some_and(|request| asks(&request))
+                || stores.any(|store| touches(store.addr, true))
         })
     }
 
