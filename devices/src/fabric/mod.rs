@@ -130,6 +130,7 @@ pub struct Fabric {
 /// Memory of packets that are gone, for those to come.
 #[derive(Debug, Default)]
 struct Spares {
+    #[expect(clippy::vec_box, reason = "it is the boxes that are used again")]
     entries: Vec<Box<InFlight>>,
     buffers: Vec<Vec<u8>>,
 }

@@ -62,8 +62,8 @@ const fn all_if(condition: bool) -> u32 {
 #[inline(always)]
 fn row_of(column: impl Fn(usize) -> u32) -> Row {
     let mut row = [0; DST_COLUMNS];
-    for number in 0..DST_COLUMNS {
-        row[number] = column(number);
+    for (number, cell) in row.iter_mut().enumerate() {
+        *cell = column(number);
     }
     row
 }
@@ -195,7 +195,7 @@ fn largest(before: &Row, a: &SrcCells, b: &SrcCells, setup: &Setup, shape: Shape
             let taken = all_if(is_largest);
             largest[i] = values[i] & taken | largest[i] & !taken;
             if let Some(code) = code {
-                index[i] = (phase[i] >> 4) + code & taken | index[i] & !taken;
+                index[i] = ((phase[i] >> 4) + code) & taken | index[i] & !taken;
             }
         }
     }
