@@ -29,7 +29,7 @@ pub(crate) struct Deferred {
 impl Deferred {
     /// Whether nothing is to be done but perhaps with instruction caches.
     pub(crate) fn has_no_access(&self) -> bool {
-        self.touched.is_empty() && self.stores.is_empty() && self.loads.is_empty()
+        self.touched.is_empty() && self.keeps_registers()
     }
 
     /// Whether no register is accessed.

@@ -99,7 +99,6 @@ struct Queue(Vec<(Cycle, Box<InFlight>)>);
 impl Queue {
     fn insert(&mut self, due: Cycle, entry: Box<InFlight>) {
         let key = (due, entry.sequence);
-        // What is inserted comes last, more often than not.
         let at = self.0.partition_point(|(due, entry)| (*due, entry.sequence) > key);
         self.0.insert(at, (due, entry));
     }
