@@ -13,7 +13,7 @@ use crate::fast::{self, Exit, Posted};
 use crate::hart::{Hart, Pending, forward};
 use crate::look::{self, MemoryAccess};
 use crate::op::SINK;
-use crate::park::{Prober, Spin};
+use crate::park::{Nest, Prober, Spin};
 use crate::poll::era;
 use crate::slice::{Flow, Memory, OwnRegisters, Slice};
 
@@ -546,7 +546,27 @@ impl Core {
         self.hart.pc = spin.head;
         let loads = Memory::Replayed(spin.loads.iter().cycle());
         let mut slice = Slice { memory: loads, ..Slice::new(shared, until) };
-        while self.hart.cycle < until && self.step(&mut slice) {}
+        let mut head = self.hart.cycle;
+        while self.hart.cycle < until {
+            if let Some(nest) = spin.nest
+                && self.hart.cycle == head + nest.begins
+            {
+                self.pass_wait(&nest, until);
+            }
+            if !self.step(&mut slice) {
+                return;
+            }
+            if self.hart.pc == spin.head {
+                head = self.hart.cycle;
+            }
+        }
+    }
+
+    /// Goes over rounds of a wait that end before `until`, from the end of the first.
+    pub(crate) fn pass_wait(&mut self, nest: &Nest, until: u64) {
+        let rounds = nest.rounds_within(until.saturating_sub(self.hart.cycle));
+        self.hart.cycle += rounds * nest.period_cycles;
+        self.hart.instructions += rounds * nest.period_instructions;
     }
 
     /// Lets a core that was woken because a device might have changed be parked again at once: nothing but

@@ -64,6 +64,28 @@ pub struct Spin {
     pub(crate) foreseen: bool,
     /// Since when it is left in its loop although the coprocessor works.
     pub(crate) dozes: Option<u64>,
+    /// The wait by the wall clock that each round has within, if there is one.
+    pub(crate) nest: Option<Nest>,
+}
+
+/// A wait by the wall clock within the rounds of a loop that a core is parked in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Nest {
+    /// Cycles from the head of a round to the end of the first round of the wait.
+    pub(crate) begins: u64,
+    /// Cycles and instructions per round of the wait.
+    pub(crate) period_cycles: u64,
+    pub(crate) period_instructions: u64,
+    /// Rounds from there on that need not be carried out: one that is follows.
+    pub(crate) rounds: u64,
+}
+
+impl Nest {
+    /// How many of the rounds are over within so many cycles, but for the last of them: registers are as they will be
+    /// when another round has been carried out.
+    pub(crate) fn rounds_within(&self, cycles: u64) -> u64 {
+        self.rounds.min((cycles / self.period_cycles).saturating_sub(1))
+    }
 }
 
 impl Spin {
@@ -174,6 +196,9 @@ fn together(cycle: u64, pause: u64) -> u64 {
 const FIRST_BACKOFF: u64 = 8;
 const LONGEST_BACKOFF: u64 = 64;
 
+/// Most loops around a wait by the wall clock that are not looked at between two that are.
+const LONGEST_NESTS_PAUSE: u32 = 63;
+
 /// Places whose last look at a device is remembered.
 const SHOWN: usize = 8;
 
@@ -212,6 +237,9 @@ pub(crate) struct Prober {
     backoff: u64,
     /// Head of the last loop that waited by the wall clock.
     pub(crate) clock_loop: Option<u32>,
+    /// Loops around a wait that are not to be looked at before the next one is, and how many it were last.
+    nests_left: u32,
+    nests_pause: u32,
     /// What devices showed last, by the place they were read from, the oldest first.
     shown: VecDeque<(u64, WatchedLoad)>,
     probe: Box<Probe>,
@@ -235,6 +263,8 @@ impl Prober {
             poll_after_failure: 0,
             backoff: FIRST_BACKOFF,
             clock_loop: None,
+            nests_left: 0,
+            nests_pause: 0,
             shown: VecDeque::new(),
             probe: Box::new(Probe {
                 tail: None,
@@ -308,7 +338,13 @@ impl Prober {
         if taken && self.marks_polls {
             // One that was due anyway knows less.
             let is_free = !self.active || self.probe.tail.is_none();
-            if is_free && cycle >= self.poll_after_wake.max(self.poll_after_failure) {
+            // It may be the loop around a wait by the clock, of which the last rounds came to nothing just now.
+            let is_outer = self.clock_loop.is_some() && self.probe.tail != Some(pc);
+            let failed = cycle < self.poll_after_failure && !(is_outer && self.tries_nests());
+            if is_outer {
+                self.nests_left = self.nests_left.saturating_sub(1);
+            }
+            if is_free && cycle >= self.poll_after_wake && !failed {
                 self.start(Some(pc), cycle);
                 self.probe.calls = calls;
             }
@@ -389,6 +425,18 @@ impl Prober {
     /// Whether the jump that has just been taken starts a probe of a polling loop.
     pub(crate) fn is_fresh_poll(&self) -> bool {
         self.active && self.probe.tail.is_some() && self.probe.head.is_none()
+    }
+
+    /// Whether a loop around a wait by the wall clock is to be tried out now.
+    pub(crate) fn tries_nests(&self) -> bool {
+        self.nests_left == 0
+    }
+
+    /// Whether one could be parked in: such loops that do something else are looked at less and less often.
+    pub(crate) fn tried_nest(&mut self, parks: bool) {
+        self.nests_pause =
+            if parks { 0 } else { (2 * self.nests_pause + 1).min(LONGEST_NESTS_PAUSE) };
+        self.nests_left = self.nests_pause;
     }
 
     /// A list for the loads of a round.
@@ -490,6 +538,7 @@ impl Prober {
                         leaves_at: None,
                         foreseen: false,
                         dozes: None,
+                        nest: None,
                     };
                     return Some(self.spin(spin));
                 }

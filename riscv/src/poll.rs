@@ -10,7 +10,8 @@
 //! marked is only a hint: branches inside the body are taken to fall through.
 //!
 //! A loop that looks at the wall clock ends at some time by itself. Until when nothing but the clock
-//! differs from round to round is computed (`clock.rs`), and the core is parked until then.
+//! differs from round to round is computed (`clock.rs`), and the core is parked until then. So it is if such a
+//! loop is within another one (`nest.rs`).
 //!
 //! A round may call functions and save registers on the stack, which lies in the core's own RAM: what is
 //! stored there in the second round is there already. A loop that stores to L1 or a device is no poll,
@@ -28,6 +29,7 @@ use crate::slice::{Foreseen, Memory, Slice};
 
 mod clock;
 mod flow;
+mod nest;
 
 use clock::ClockFlow;
 pub(crate) use clock::{clock_word, era};
@@ -113,6 +115,8 @@ pub(crate) fn mark(op: Op, pc: u32, fetch: impl Fn(u32) -> Op) -> Op {
 struct Round {
     /// Whether it led back to its beginning.
     closed: bool,
+    /// Whether it ended in another loop.
+    meets_loop: bool,
     period_cycles: u64,
     period_instructions: u64,
     /// The registers at its end.
@@ -165,7 +169,14 @@ impl Foresight<'_> {
                 return self.spin_if(stays, round, None);
             }
             self.core.prober.give_loads(round.foreseen.loads);
-            if !round.closed || !self.core.hart.config.shortcuts.has(Shortcut::ClockWaits) {
+            let shortcuts = self.core.hart.config.shortcuts;
+            if !shortcuts.has(Shortcut::ClockWaits) {
+                return None;
+            }
+            if round.meets_loop && shortcuts.has(Shortcut::ClockNests) {
+                return self.nested_round(&before);
+            }
+            if !round.closed {
                 return None;
             }
         }
@@ -208,6 +219,7 @@ impl Foresight<'_> {
             leaves_at: rounds.map(|rounds| hart.cycle + rounds.saturating_mul(period_cycles)),
             foreseen: true,
             dozes: None,
+            nest: None,
         };
         Some(self.core.prober.spin(spin))
     }
@@ -225,7 +237,7 @@ impl Foresight<'_> {
         let foreseen = Foreseen { loads, oldest: cycle, devices: false, clock: false };
         let memory = Memory::Foreseen(foreseen);
         let mut slice = Slice { memory, ..Slice::new(self.shared, u64::MAX) };
-        let mut closed = false;
+        let (mut closed, mut meets_loop) = (false, false);
         for _ in 0..=MAX_BODY {
             let op = self.core.hart.icache.op(self.core.hart.pc).unwrap_or(Op::UNDECODED);
             let (polls, at) = (op.kind == Kind::Poll, self.core.hart.pc);
@@ -239,11 +251,13 @@ impl Foresight<'_> {
             }
             // Another loop, in which the core may stay for long.
             if polls && self.core.hart.pc != at.wrapping_add(4) {
+                meets_loop = true;
                 break;
             }
         }
         let mut round = Round {
             closed,
+            meets_loop,
             period_cycles: self.core.hart.cycle - cycle,
             period_instructions: self.core.hart.instructions - instructions,
             after: *before,

@@ -61,6 +61,9 @@ shortcuts! {
     ClockWaits "clock-waits" "riscv"
         "A core in a loop that waits by the wall clock is parked until the clock may end it"
         without "each round is executed";
+    ClockNests "clock-nests" "riscv"
+        "A core in a polling loop with one wait by the wall clock in each round is parked for many rounds"
+        without "it is parked for each wait on its own";
     DeviceWatchers "device-watchers" "tile"
         "A core parked on registers stays parked through changes of others, if it would read the same again"
         without "it goes on when any device may have changed";

@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use sim_core::{CoreId, Cycle, EpochLength, NullObserver, Observer, Shortcut, Shortcuts};
 use tile::{Stop, Tile, TileConfig};
 use waits::{
-    BEGAN, CLOCK, CLOCK_H, CLOCK_L, DATA, END, LENGTH, LOCAL, SEEN, decision, program, start, word,
+    BEGAN, CLOCK, CLOCK_H, CLOCK_L, DATA, END, LENGTH, LOCAL, SEEN, decision, looks, nested,
+    program, start, word,
 };
 
 fn tile<O: Observer>(
@@ -72,6 +73,59 @@ proptest! {
         prop_assert_eq!(&after(config(true, true, epoch)), &spinning);
         let observed = tile(&programs, start, config(true, true, epoch), Attentive);
         prop_assert_eq!(&outcome(observed, &stretches), &spinning);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn loops_with_waits_within_end_in_the_same_state(
+        programs in prop::collection::vec(nested(), 1..=3),
+        start in start(),
+        stretches in prop::collection::vec(1_u64..9000, 1..6),
+        epoch in prop::sample::select(vec![1_u32, 4, 8, 16]),
+    ) {
+        let after = |config| outcome(tile(&programs, start, config, NullObserver), &stretches);
+        let spinning = after(config(false, false, epoch));
+        prop_assert_eq!(&after(config(true, true, epoch)), &spinning);
+        let mut single = config(true, false, epoch);
+        single.shortcuts = single.shortcuts.set(Shortcut::ClockNests, false);
+        prop_assert_eq!(&after(single), &spinning);
+    }
+}
+
+/// How often a core is parked anew in so many epochs in which it looks at a word from time to time.
+fn parkings(before: &[u32], kind: usize) -> usize {
+    let wait = [
+        vec![
+            word(BEGAN, CLOCK.0, CLOCK_L),
+            word(END.1, CLOCK.0, CLOCK_H),
+            addi(LENGTH, 0, 1000),
+            addi(END.0, BEGAN, 1000),
+        ],
+        decision(kind, 0),
+    ];
+    let mut tile = tile(&[looks(before, &wait.concat())], 0, config(true, true, 8), NullObserver);
+    let (mut times, mut last) = (0, None);
+    for epoch in 1..=2000 {
+        assert!(matches!(tile.run(Cycle(8 * epoch), None), Stop::Limit));
+        if let Some(spin) = tile.core(CoreId::Brisc).spin() {
+            times += usize::from(last.replace(spin.parked_at()) != Some(spin.parked_at()));
+        }
+    }
+    times
+}
+
+#[test]
+fn loop_that_looks_at_a_word_from_time_to_time_is_parked_over_its_waits() {
+    for kind in (0..9).filter(|&kind| kind != 1) {
+        let times = parkings(&[], kind);
+        assert!(times <= 3, "decision {kind}: parked {times} times");
+    }
+    // A store is an event, and a count is another one in each round.
+    for more in [store(2, 0, DATA.0, 12), addi(17, 17, 1)] {
+        assert!(parkings(&[more], 0) > 10, "{more:#x}");
     }
 }
 

@@ -164,6 +164,35 @@ pub(crate) fn program() -> impl Strategy<Value = Vec<u32>> {
     })
 }
 
+/// What a loop with a wait within has seen of the word that it looks at.
+const KNOWN: u32 = 19;
+
+/// A program that looks at a word from time to time, waits in between, and tells others when it has changed: with
+/// what a round of the loop does before its wait.
+pub(crate) fn looks(before: &[u32], wait: &[u32]) -> Vec<u32> {
+    let mut words = vec![lui(DATA.0, DATA.1), lui(LOCAL.0, LOCAL.1), lui(CLOCK.0, CLOCK.1)];
+    let body = [before, wait, &[word(16, DATA.0, 0)]].concat();
+    let back = -4 * body.len() as i32;
+    words.extend(body);
+    words.extend([branch(BEQ, 16, KNOWN, back), addi(KNOWN, 16, 0), store(2, KNOWN, DATA.0, 8)]);
+    words.push(j(back - 12));
+    words
+}
+
+/// Such programs, which may do more than that in a round.
+pub(crate) fn nested() -> impl Strategy<Value = Vec<u32>> {
+    let before = prop_oneof![
+        3 => Just(Vec::new()),
+        2 => prop::collection::vec(besides(), 1..4),
+        // A wait before the wait.
+        1 => wait(),
+        1 => (1_i32..60).prop_map(|rounds| {
+            vec![addi(18, 0, rounds), addi(18, 18, -1), branch(BNE, 18, 0, -4)]
+        }),
+    ];
+    (before, wait()).prop_map(|(before, wait)| looks(&before, &wait))
+}
+
 /// When the cores begin: not long before a word of the clock wraps, or changes its sign.
 pub(crate) fn start() -> impl Strategy<Value = u64> {
     let moments = prop::sample::select(vec![0_u64, 1 << 31, 1 << 32, 3 << 32]);
