@@ -231,13 +231,6 @@ impl<O: Observer + Send + 'static> Chip<O> {
         self.now = target;
     }
 
-    /// Whether a write through a BAR is of a window register that holds this already: then it may as
-    /// well be left out.
-    #[must_use]
-    pub fn is_idle_write(&self, paddr: u64, bytes: &[u8]) -> bool {
-        self.pci.is_idle_write(paddr, bytes)
-    }
-
     /// Whether a read of some bytes through a BAR shows memory, L1 or DRAM: it changes nothing, and
     /// gives the same until something is written there.
     #[must_use]

@@ -26,5 +26,6 @@ pub use endpoint::HostMemory;
 pub use error::HostError;
 pub use grid::{Grid, Harvest, Other, Place, Product, TensixTile};
 pub use hang::{Hang, HostPoll, HungTile, Moving, Pulse, Role, Stance, Witness};
+pub use pci::{WINDOW_WORDS, window_register};
 pub use report::Mistake;
 pub use snapshot::ChipSnapshot;

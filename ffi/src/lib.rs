@@ -22,3 +22,4 @@ mod standby;
 mod taping;
 pub mod ttsim;
 mod vigil;
+mod windows;

@@ -22,6 +22,7 @@ use crate::rounds::Rounds;
 use crate::standby::{Absence, Answers, ClockCost, KeptRead, Standby};
 use crate::taping::Taping;
 use crate::vigil::Vigil;
+use crate::windows::Windows;
 
 struct State {
     memory: TtsimMemory,
@@ -59,6 +60,9 @@ static STATE: Mutex<State> = Mutex::new(State {
 
 /// The answers of a chip at rest, for those who do not hold the lock.
 static STANDBY: Standby = Standby::new();
+
+/// The windows of a chip that is present.
+static WINDOWS: Windows = Windows::new();
 
 thread_local! {
     /// Whether this thread is within one of our calls: then the host's own memory function calls
@@ -163,6 +167,7 @@ fn enter<T>(name: &str, absent: T, body: impl FnOnce(&mut State) -> T) -> T {
     let result = catch_unwind(AssertUnwindSafe(|| body(&mut state)));
     let result = result.unwrap_or_else(|payload| {
         state.device = Device::Broken;
+        WINDOWS.forget();
         let text =
             format!("{name}: {}; the device is gone until libttsim_exit", panic_text(&*payload));
         state.reporter.say(Culprit::Simulator, &text);
@@ -183,6 +188,7 @@ pub(crate) fn init() {
         }
         fork::look_after();
         state.device = Device::Broken;
+        WINDOWS.forget();
         state.answers = Answers::default();
         state.vigil = Vigil::new();
         let (reporter, complaint) = Reporter::from_env();
@@ -229,6 +235,7 @@ pub(crate) fn exit() {
             }
         }
         state.device = Device::Absent;
+        WINDOWS.forget();
         state.taping.call(&Call::Exit);
         if let Some(complaint) = state.taping.let_go() {
             state.reporter.note(&complaint);
@@ -272,22 +279,23 @@ pub(crate) fn mem_read(name: &str, paddr: u64, bytes: &mut [u8]) {
 
 /// Writes through a BAR.
 pub(crate) fn mem_write(name: &str, paddr: u64, bytes: &[u8]) {
-    // Hosts aim a window before each access: nothing that anybody could tell, unless it moves.
-    if let Ok(state) = STATE.try_lock()
-        && let Device::Present(chip) = &state.device
-        && chip.is_idle_write(paddr, bytes)
-    {
+    let window = chip::window_register(paddr);
+    if window.is_some_and(|window| WINDOWS.holds(window, bytes)) && !WITHIN.get() {
         return;
     }
     with_desk(name, (), |chip, Desk { answers, vigil, rounds, taping, .. }| {
         answers.read = None;
-        if !chip.aims(paddr) {
+        if window.is_none() {
             vigil.disturbed();
             rounds.disturbed();
         }
         let result = chip.mem_write(paddr, bytes);
         taping.call(&Call::MemWrite { paddr, bytes });
-        Ok(result?)
+        result?;
+        if let Some(window) = window {
+            WINDOWS.wrote(window, bytes);
+        }
+        Ok(())
     });
 }
 

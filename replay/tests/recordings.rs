@@ -119,7 +119,7 @@ impl Library for Looker {
         self.own.mem_read(paddr, bytes);
     }
     fn mem_write(&mut self, paddr: u64, bytes: &[u8]) {
-        if self.own.chip().is_some_and(|chip| !chip.aims(paddr)) {
+        if self.own.chip().is_some() && chip::window_register(paddr).is_none() {
             self.words.clear();
         }
         self.own.mem_write(paddr, bytes);

@@ -104,7 +104,7 @@ impl Wait {
             }
             What::TileRead { at, addr, size } => self.reads(chip.polled_at(at, addr, size)),
             What::ConfigRead { .. } | What::State => {}
-            What::MemWrite { paddr, .. } if chip.aims(paddr) => {}
+            What::MemWrite { paddr, .. } if chip::window_register(paddr).is_some() => {}
             _ => *self = Self::default(),
         }
         let due = LOOKS.get(self.looks).is_some_and(|calls| self.calls >= *calls);

@@ -318,12 +318,6 @@ impl<O: Observer + Send + 'static> Chip<O> {
         }
     }
 
-    /// Whether a write through a BAR is of window registers, which moves no data.
-    #[must_use]
-    pub fn aims(&self, paddr: u64) -> bool {
-        self.pci.is_window_register(paddr)
-    }
-
     /// Looks at a tile as of now.
     pub fn inspect<R>(&mut self, number: u16, look: impl FnOnce(&Tile<O>) -> R) -> R {
         self.field.with(number, self.now, |tile| look(tile))

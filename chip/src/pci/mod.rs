@@ -80,6 +80,18 @@ pub(crate) struct Pci {
     tlbs: Tlbs,
 }
 
+/// Words of all window registers.
+pub const WINDOW_WORDS: usize = tlb::WORDS;
+
+/// The number of the window register at a physical address, below [`WINDOW_WORDS`]: a write there moves no data.
+#[must_use]
+#[inline]
+pub const fn window_register(paddr: u64) -> Option<usize> {
+    let offset = paddr.wrapping_sub(BAR0.0 + TLB_REGISTERS);
+    let is_one = offset < 4 * WINDOW_WORDS as u64 && offset & 3 == 0;
+    if is_one { Some((offset / 4) as usize) } else { None }
+}
+
 /// Which BAR, and where in it.
 fn bar(paddr: u64, bytes: usize) -> Result<(u8, u64), HostError> {
     let length = bytes as u64;
@@ -122,20 +134,6 @@ impl Pci {
         let Window { entry, addr, left, .. } = self.tlbs.window(bar, offset)?;
         let is_one = left >= bytes as u64 && !(entry.multicast && entry.start != entry.end);
         is_one.then_some((entry.noc, entry.end, addr))
-    }
-
-    /// Whether an address is that of a window's register.
-    pub(crate) fn is_window_register(&self, paddr: u64) -> bool {
-        paddr.wrapping_sub(BAR0.0 + TLB_REGISTERS) < NIU[0] - TLB_REGISTERS
-    }
-
-    /// Whether a write is of a window register that holds this already. Hosts aim a window before
-    /// each access, most often where it points already.
-    pub(crate) fn is_idle_write(&self, paddr: u64, bytes: &[u8]) -> bool {
-        let offset = paddr.wrapping_sub(BAR0.0 + TLB_REGISTERS);
-        let word = <[u8; 4]>::try_from(bytes).map(u32::from_le_bytes);
-        offset < NIU[0] - TLB_REGISTERS
-            && word.is_ok_and(|word| self.tlbs.read(offset) == Some(word))
     }
 
     /// Reads through a BAR.

@@ -12,6 +12,8 @@ const SMALL_SHIFT: u32 = 21;
 const LARGE_SHIFT: u32 = 32;
 /// Bytes of a window's register.
 const REGISTER_BYTES: u64 = 12;
+/// Words of all of them.
+pub(super) const WORDS: usize = ((SMALL + LARGE) * REGISTER_BYTES / 4) as usize;
 
 /// A window's register, decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
