@@ -8,7 +8,8 @@
 //! Every figure is taken in a process of its own, the libraries by turns, the median of several
 //! rounds; `--rounds N` and `--seconds S` change how many and how long. A name selects figures.
 //! Steps are clocks times cores out of reset: both libraries execute an instruction per clock.
-//! Sessions are the least of the rounds instead, in CPU time of the thread that makes the calls, with one thread.
+//! Sessions are the least of the rounds instead, in CPU time of the thread that makes the calls, with one thread; the
+//! last column is what the replayer takes for itself, which is in both others.
 //! Figures that begin with `tensix` are instructions that a kernel's replay buffer issues; those that begin with
 //! `clocks` are clocks of so many tiles in which a kernel computes and two cores load and store.
 //! Not a test: nothing depends on what it prints.
@@ -128,7 +129,12 @@ const FIGURES: &[Figure] = &[
     Figure { name: "clocks-64-tiles", unit: Unit::PerSecond, run: |b| device::busy_tiles(b, 64) },
     Figure { name: "clocks-140-tiles", unit: Unit::PerSecond, run: |b| device::busy_tiles(b, 140) },
     Figure { name: "replay", unit: Unit::Milliseconds, run: device::replay },
+    // A part of `replay`.
+    Figure { name: REPLAYER, unit: Unit::Milliseconds, run: device::replay_nothing },
 ];
+
+/// What a replay takes of which no call is made.
+const REPLAYER: &str = "replayer";
 
 /// What was asked for.
 struct Options {
@@ -224,14 +230,16 @@ fn recordings() -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// CPU time of whole sessions, the least of the rounds.
+/// CPU time of whole sessions, the least of the rounds; last what of each of them is the replayer's own.
 fn sessions(own: &Path, rival: Option<&Path>, rounds: usize) -> Result<(), String> {
     let mut ratios = Vec::new();
-    let mut sums = [0.0, 0.0];
+    let mut sums = [0.0, 0.0, 0.0];
     for file in recordings()? {
         let environment =
             [("TILESCOPE_RECORDING", file.as_os_str()), ("TILESCOPE_THREADS", OsStr::new("1"))];
         let (mut ours, mut theirs): (Option<f64>, Option<f64>) = (None, None);
+        let mut replayer = None;
+        let nothing = || measure(own, REPLAYER, 0.0, &environment);
         let measure = |library: &Path| measure(library, "replay", 0.0, &environment);
         let least = |known: Option<f64>, new: Option<f64>| match (known, new) {
             (Some(known), Some(new)) => Some(known.min(new)),
@@ -240,6 +248,7 @@ fn sessions(own: &Path, rival: Option<&Path>, rounds: usize) -> Result<(), Strin
         for _ in 0..rounds {
             ours = least(ours, measure(own));
             theirs = least(theirs, rival.and_then(measure));
+            replayer = least(replayer, nothing());
         }
         let text = |value: Option<f64>| {
             value.map_or("-".to_owned(), |value| Unit::Milliseconds.text(value))
@@ -248,22 +257,25 @@ fn sessions(own: &Path, rival: Option<&Path>, rounds: usize) -> Result<(), Strin
         let times = ratio.map_or("-".to_owned(), |times| format!("{times:.2}"));
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let name = name.split('.').next().unwrap_or_default();
-        println!("{name:32} {:>16} {:>16} {times:>10}", text(ours), text(theirs));
+        let (ours_text, theirs_text, own_share) = (text(ours), text(theirs), text(replayer));
+        println!("{name:32} {ours_text:>16} {theirs_text:>16} {times:>10} {own_share:>16}");
         if let Some((ours, theirs)) = ours.zip(theirs) {
             ratios.extend(ratio);
-            sums = [sums[0] + ours, sums[1] + theirs];
+            sums = [sums[0] + ours, sums[1] + theirs, sums[2] + replayer.unwrap_or(0.0)];
         }
     }
     ratios.sort_by(f64::total_cmp);
     if let (Some(least), Some(most)) = (ratios.first(), ratios.last()) {
         let below = ratios.iter().filter(|&&ratio| ratio < 1.0).count();
         println!(
-            "{} sessions: {:.0} ms to {:.0} ms, {:.2} times; least {least:.2}, median {:.2}, most {most:.2}, {below} below 1",
+            "{} sessions: {:.0} ms to {:.0} ms, {:.2} times; least {least:.2}, median {:.2}, most {most:.2}, {below} below 1; \
+             of both {:.0} ms are the replayer's own",
             ratios.len(),
             sums[0],
             sums[1],
             sums[1] / sums[0],
             ratios[ratios.len() / 2],
+            sums[2],
         );
     }
     Ok(())
@@ -288,6 +300,9 @@ fn run() -> Result<(), String> {
         let wanted =
             options.selected.is_empty() || options.selected.iter().any(|n| n == figure.name);
         if !wanted {
+            continue;
+        }
+        if figure.name == REPLAYER {
             continue;
         }
         if figure.name == "replay" {
