@@ -259,9 +259,14 @@ pub(crate) fn set_memory(memory: TtsimMemory) {
 
 /// Reads through a BAR; all ones if that cannot be done.
 pub(crate) fn mem_read(name: &str, paddr: u64, bytes: &mut [u8]) {
-    if STANDBY.read(paddr, bytes) {
-        return;
+    if !STANDBY.read(paddr, bytes) {
+        read_through(name, paddr, bytes);
     }
+}
+
+/// A read that reaches the chip.
+#[inline(never)]
+fn read_through(name: &str, paddr: u64, bytes: &mut [u8]) {
     let done = with_desk(name, false, |chip, mut desk| {
         let result = chip.mem_read(paddr, bytes);
         desk.taping.call(&Call::MemRead { paddr, bytes });
@@ -280,9 +285,16 @@ pub(crate) fn mem_read(name: &str, paddr: u64, bytes: &mut [u8]) {
 /// Writes through a BAR.
 pub(crate) fn mem_write(name: &str, paddr: u64, bytes: &[u8]) {
     let window = chip::window_register(paddr);
-    if window.is_some_and(|window| WINDOWS.holds(window, bytes)) && !WITHIN.get() {
+    // Whoever writes, be it a memory function of the host: nothing happens.
+    if window.is_some_and(|window| WINDOWS.holds(window, bytes)) {
         return;
     }
+    write_through(name, paddr, bytes, window);
+}
+
+/// A write that reaches the chip; with the number of the window register that it is of.
+#[inline(never)]
+fn write_through(name: &str, paddr: u64, bytes: &[u8], window: Option<usize>) {
     with_desk(name, (), |chip, Desk { answers, vigil, rounds, taping, .. }| {
         answers.read = None;
         if window.is_none() {
@@ -356,9 +368,14 @@ pub(crate) fn refuse(name: &str, why: Refusal) {
 
 /// Lets host clocks pass.
 pub(crate) fn clock(name: &str, clocks: u32) {
-    if STANDBY.clock(clocks) {
-        return;
+    if !STANDBY.clock(clocks) {
+        pass_clocks(name, clocks);
     }
+}
+
+/// Clocks that reach the chip.
+#[inline(never)]
+fn pass_clocks(name: &str, clocks: u32) {
     with_desk(name, (), |chip, mut desk| {
         let (before, rests_until) = (chip.now(), chip.rests_until());
         chip.clock(clocks);
