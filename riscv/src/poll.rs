@@ -24,7 +24,7 @@ use crate::config::LOCAL_BASE;
 use crate::core::Core;
 use crate::hart::Hart;
 use crate::op::{Kind, Op, REGISTERS, SINK};
-use crate::park::Spin;
+use crate::park::{Nest, Spin};
 use crate::slice::{Foreseen, Memory, Slice};
 
 mod clock;
@@ -111,7 +111,7 @@ pub(crate) fn mark(op: Op, pc: u32, fetch: impl Fn(u32) -> Op) -> Op {
     op
 }
 
-/// A round that was carried out on the side.
+/// What was carried out on the side.
 struct Round {
     /// Whether it led back to its beginning.
     closed: bool,
@@ -194,11 +194,16 @@ impl Foresight<'_> {
     /// [`Self::spin_of`], on a condition.
     fn spin_if(&mut self, holds: bool, round: Round, rounds: Option<u64>) -> Option<Box<Spin>> {
         let round = Round { closed: round.closed && holds, ..round };
-        self.spin_of(round, rounds)
+        self.spin_of(round, rounds, None)
     }
 
-    /// Spinning from the pc on with that round, so many times if it looks at the wall clock.
-    fn spin_of(&mut self, round: Round, rounds: Option<u64>) -> Option<Box<Spin>> {
+    /// Spinning from the pc on with that round, so many times if it looks at the wall clock, with that wait within.
+    fn spin_of(
+        &mut self,
+        round: Round,
+        rounds: Option<u64>,
+        nest: Option<Nest>,
+    ) -> Option<Box<Spin>> {
         let Round { closed, period_cycles, period_instructions, foreseen, .. } = round;
         let waits = foreseen.devices || foreseen.clock;
         let hart = &self.core.hart;
@@ -219,7 +224,7 @@ impl Foresight<'_> {
             leaves_at: rounds.map(|rounds| hart.cycle + rounds.saturating_mul(period_cycles)),
             foreseen: true,
             dozes: None,
-            nest: None,
+            nest,
         };
         Some(self.core.prober.spin(spin))
     }
@@ -231,33 +236,45 @@ impl Foresight<'_> {
         before: &[u32; REGISTERS],
         mut visit: impl FnMut(Op, &[u32], u64) -> bool,
     ) -> Round {
+        let mut meets_loop = false;
+        let round = self.aside(before, |core, slice| {
+            let (head, instructions) = (core.hart.pc, core.hart.instructions);
+            for _ in 0..=MAX_BODY {
+                let (op, polls) = ahead(core);
+                let at = core.hart.pc;
+                if !visit(op, &core.hart.x, core.hart.cycle)
+                    || !core.step(slice)
+                    || core.hart.pc == head
+                {
+                    return core.hart.pc == head && core.hart.instructions != instructions;
+                }
+                // Another loop, in which the core may stay for long.
+                if polls && core.hart.pc != at.wrapping_add(4) {
+                    meets_loop = true;
+                    return false;
+                }
+            }
+            false
+        });
+        Round { meets_loop, ..round }
+    }
+
+    /// What `act` carries out from the pc on, which is taken back; it says whether that leads back to its beginning.
+    fn aside(
+        &mut self,
+        before: &[u32; REGISTERS],
+        act: impl FnOnce(&mut Core, &mut Slice<'_>) -> bool,
+    ) -> Round {
         let (head, cycle, instructions) =
             (self.core.hart.pc, self.core.hart.cycle, self.core.hart.instructions);
         let loads = self.core.prober.take_loads();
         let foreseen = Foreseen { loads, oldest: cycle, devices: false, clock: false };
         let memory = Memory::Foreseen(foreseen);
         let mut slice = Slice { memory, ..Slice::new(self.shared, u64::MAX) };
-        let (mut closed, mut meets_loop) = (false, false);
-        for _ in 0..=MAX_BODY {
-            let op = self.core.hart.icache.op(self.core.hart.pc).unwrap_or(Op::UNDECODED);
-            let (polls, at) = (op.kind == Kind::Poll, self.core.hart.pc);
-            let op = if polls { original(op) } else { op };
-            if !visit(op, &self.core.hart.x, self.core.hart.cycle)
-                || !self.core.step(&mut slice)
-                || self.core.hart.pc == head
-            {
-                closed = self.core.hart.pc == head && self.core.hart.instructions != instructions;
-                break;
-            }
-            // Another loop, in which the core may stay for long.
-            if polls && self.core.hart.pc != at.wrapping_add(4) {
-                meets_loop = true;
-                break;
-            }
-        }
+        let closed = act(self.core, &mut slice);
         let mut round = Round {
             closed,
-            meets_loop,
+            meets_loop: false,
             period_cycles: self.core.hart.cycle - cycle,
             period_instructions: self.core.hart.instructions - instructions,
             after: *before,
@@ -272,6 +289,14 @@ impl Foresight<'_> {
             (head, cycle, instructions);
         round
     }
+}
+
+/// The instruction at the pc, and whether it is the jump of a polling loop.
+#[inline]
+fn ahead(core: &Core) -> (Op, bool) {
+    let op = core.hart.icache.op(core.hart.pc).unwrap_or(Op::UNDECODED);
+    let polls = op.kind == Kind::Poll;
+    (if polls { original(op) } else { op }, polls)
 }
 
 #[cfg(test)]

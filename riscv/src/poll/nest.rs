@@ -7,11 +7,11 @@
 //! that: what they compare lies between what the first of them compares and what the last one does.
 
 use crate::core::Core;
-use crate::op::{Kind, Op, REGISTERS};
+use crate::op::REGISTERS;
 use crate::park::{Nest, Spin};
 use crate::poll::clock::ClockFlow;
-use crate::poll::{Foresight, LEAST_ROUNDS, original};
-use crate::slice::{Foreseen, Memory, Slice};
+use crate::poll::{Foresight, LEAST_ROUNDS, Round, ahead};
+use crate::slice::{Memory, Slice};
 
 /// Most instructions of a round that are carried out one by one.
 const MAX_STEPS: u32 = 256;
@@ -59,85 +59,57 @@ impl Foresight<'_> {
         if !self.core.prober.tries_nests() {
             return None;
         }
-        let hart = &self.core.hart;
-        let (head, cycle, instructions) = (hart.pc, hart.cycle, hart.instructions);
-        let loads = self.core.prober.take_loads();
-        let foreseen = Foreseen { loads, oldest: cycle, devices: false, clock: false };
-        let memory = Memory::Foreseen(foreseen);
-        let mut slice = Slice { memory, ..Slice::new(self.shared, u64::MAX) };
-        let round = self.go_round(&mut slice, before);
-        let hart = &mut self.core.hart;
-        let (period_cycles, period_instructions) =
-            (hart.cycle - cycle, hart.instructions - instructions);
-        hart.x[..REGISTERS].copy_from_slice(before);
-        (hart.pc, hart.cycle, hart.instructions) = (head, cycle, instructions);
-        let repeats = period_cycles.is_multiple_of(hart.config.epoch.cycles());
-        let Memory::Foreseen(foreseen) = slice.memory else { return None };
-        let round = round.filter(|_| repeats && !foreseen.devices);
-        self.core.prober.tried_nest(round.is_some());
-        let Some((nest, rounds)) = round else {
-            self.core.prober.give_loads(foreseen.loads);
-            return None;
-        };
-        let spin = Spin {
-            head,
-            parked_at: cycle,
-            began: cycle,
-            seen: cycle,
-            period_cycles,
-            period_instructions,
-            loads: foreseen.loads,
-            leaves_at: Some(cycle + rounds.saturating_mul(period_cycles)),
-            foreseen: true,
-            dozes: None,
-            nest: Some(nest),
-        };
-        Some(self.core.prober.spin(spin))
+        let mut found = None;
+        let round = self.aside(before, |core, slice| {
+            found = go_round(core, slice, before);
+            found.is_some()
+        });
+        // A loop that looks at other devices too is parked for each wait on its own.
+        let round = Round { closed: round.closed && !round.foreseen.devices, ..round };
+        let (nest, rounds) = found.unzip();
+        let spin = self.spin_of(round, rounds, nest);
+        self.core.prober.tried_nest(spin.is_some());
+        spin
     }
+}
 
-    /// Carries out the round, and leaves the core at its end. The wait within, and how many rounds are certainly
-    /// like this one.
-    fn go_round(
-        &mut self,
-        slice: &mut Slice<'_>,
-        before: &[u32; REGISTERS],
-    ) -> Option<(Nest, u64)> {
-        let (head, cycle) = (self.core.hart.pc, self.core.hart.cycle);
-        let (mut flow, mut nest, mut wait) = (ClockFlow::new(), None::<Nest>, None::<Wait>);
-        for _ in 0..MAX_STEPS {
-            let at = self.core.hart.pc;
-            let op = self.core.hart.icache.op(at).unwrap_or(Op::UNDECODED);
-            let polls = op.kind == Kind::Poll;
-            let op = if polls { original(op) } else { op };
-            let (x, now) = (&self.core.hart.x, self.core.hart.cycle);
-            let is_alike = flow.pass(op, x, now);
-            if wait.as_mut().is_some_and(|wait| !wait.flow.pass(op, x, now)) {
-                wait = None;
-            }
-            if !is_alike || !self.core.step(slice) {
-                return None;
-            }
-            let pc = self.core.hart.pc;
-            if pc == head {
-                let nest = nest?;
-                let period = self.core.hart.cycle - cycle;
-                let rounds = flow.rounds(before, &self.core.hart.x, period.max(1))?;
-                return (rounds >= LEAST_ROUNDS).then_some((nest, rounds));
-            }
-            // A round of a loop within ends.
-            if nest.is_none() && polls && pc != at.wrapping_add(4) {
-                let Memory::Foreseen(foreseen) = &slice.memory else { return None };
-                let loads = foreseen.loads.len();
-                nest = wait
-                    .take()
-                    .filter(|wait| wait.head == pc)
-                    .and_then(|wait| wait.nest(self.core, cycle, loads));
-                match nest {
-                    Some(nest) => self.core.pass_wait(&nest, u64::MAX),
-                    None => wait = Some(Wait::begin(self.core, loads)),
-                }
+/// Carries out the round, and leaves the core at its end. The wait within, and how many rounds are certainly like this
+/// one.
+fn go_round(
+    core: &mut Core,
+    slice: &mut Slice<'_>,
+    before: &[u32; REGISTERS],
+) -> Option<(Nest, u64)> {
+    let (head, cycle) = (core.hart.pc, core.hart.cycle);
+    let (mut flow, mut nest, mut wait) = (ClockFlow::new(), None::<Nest>, None::<Wait>);
+    for _ in 0..MAX_STEPS {
+        let (op, polls) = ahead(core);
+        let (at, x, now) = (core.hart.pc, &core.hart.x, core.hart.cycle);
+        let is_alike = flow.pass(op, x, now);
+        if wait.as_mut().is_some_and(|wait| !wait.flow.pass(op, x, now)) {
+            wait = None;
+        }
+        if !is_alike || !core.step(slice) {
+            return None;
+        }
+        let pc = core.hart.pc;
+        if pc == head {
+            let nest = nest?;
+            let period = core.hart.cycle - cycle;
+            let rounds = flow.rounds(before, &core.hart.x, period.max(1))?;
+            return (rounds >= LEAST_ROUNDS).then_some((nest, rounds));
+        }
+        // A round of a loop within ends.
+        if nest.is_none() && polls && pc != at.wrapping_add(4) {
+            let Memory::Foreseen(foreseen) = &slice.memory else { return None };
+            let loads = foreseen.loads.len();
+            let complete = wait.take().filter(|wait| wait.head == pc);
+            nest = complete.and_then(|wait| wait.nest(core, cycle, loads));
+            match nest {
+                Some(nest) => core.pass_wait(&nest, u64::MAX),
+                None => wait = Some(Wait::begin(core, loads)),
             }
         }
-        None
     }
+    None
 }
