@@ -71,6 +71,12 @@ thread_local! {
 }
 
 impl State {
+    /// Another device takes the place of what there was: nothing is known of its windows.
+    fn put(&mut self, device: Device) {
+        WINDOWS.forget();
+        self.device = device;
+    }
+
     /// The chip goes on from where it was left, so many cycles ago.
     fn take_over(&mut self, Absence { passed, used_up }: Absence) {
         self.vigil.was_left(used_up);
@@ -166,8 +172,7 @@ fn enter<T>(name: &str, absent: T, body: impl FnOnce(&mut State) -> T) -> T {
     }
     let result = catch_unwind(AssertUnwindSafe(|| body(&mut state)));
     let result = result.unwrap_or_else(|payload| {
-        state.device = Device::Broken;
-        WINDOWS.forget();
+        state.put(Device::Broken);
         let text =
             format!("{name}: {}; the device is gone until libttsim_exit", panic_text(&*payload));
         state.reporter.say(Culprit::Simulator, &text);
@@ -187,8 +192,7 @@ pub(crate) fn init() {
             state.reporter.say(Culprit::Host, text);
         }
         fork::look_after();
-        state.device = Device::Broken;
-        WINDOWS.forget();
+        state.put(Device::Broken);
         state.answers = Answers::default();
         state.vigil = Vigil::new();
         let (reporter, complaint) = Reporter::from_env();
@@ -213,7 +217,7 @@ pub(crate) fn init() {
                 if state.memory.is_some() {
                     chip.set_host_memory(state.taping.memory(state.memory));
                 }
-                state.device = Device::Present(Box::new(chip));
+                state.put(Device::Present(Box::new(chip)));
             }
             Err(error) => {
                 let text = format!("no device: {error}");
@@ -234,8 +238,7 @@ pub(crate) fn exit() {
                 state.reporter.warn(&warning);
             }
         }
-        state.device = Device::Absent;
-        WINDOWS.forget();
+        state.put(Device::Absent);
         state.taping.call(&Call::Exit);
         if let Some(complaint) = state.taping.let_go() {
             state.reporter.note(&complaint);

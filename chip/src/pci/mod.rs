@@ -80,10 +80,11 @@ pub(crate) struct Pci {
     tlbs: Tlbs,
 }
 
-/// Words of all window registers.
+/// Words of 32 bits of all window registers, three for each of 210 windows `[spec: host-abi 2.4]`.
 pub const WINDOW_WORDS: usize = tlb::WORDS;
 
-/// The number of the window register at a physical address, below [`WINDOW_WORDS`]: a write there moves no data.
+/// The number of the word of a window register at a physical address, below [`WINDOW_WORDS`]; `None` elsewhere, and if
+/// the address is not a multiple of four. A write there moves no data.
 #[must_use]
 #[inline]
 pub const fn window_register(paddr: u64) -> Option<usize> {
