@@ -8,8 +8,8 @@ mod pushers;
 use proptest::prelude::*;
 use pushers::programs;
 use sim_core::engine::EngineKind;
-use sim_core::{Cycle, EpochLength, NullObserver, Observer, Shortcut, Shortcuts};
-use tile::{Stop, Tile, TileConfig};
+use sim_core::{EpochLength, NullObserver, Observer, Shortcut, Shortcuts};
+use tile::{Tile, TileConfig};
 
 /// Told of everything, remembers nothing: what matters is that the tile has to tell.
 struct Attentive;
@@ -18,29 +18,11 @@ impl Observer for Attentive {
     fn event(&mut self, _: sim_core::Stamp, _: &sim_core::Event) {}
 }
 
-/// Everything that can be told of a run: mistakes, cycle and state, at several points of it.
+/// Everything that can be told of a run, at several points of it.
 fn outcome<O: Observer>(programs: &[Vec<u32>], config: TileConfig, observer: O) -> Vec<String> {
     let mut tile = Tile::new(config, observer).expect("no threads to start");
     bare::start(&mut tile, programs);
-    let mut seen = Vec::new();
-    for limit in [96, 400, 1000, 1048, 4000] {
-        loop {
-            match tile.run(Cycle(limit), None) {
-                Stop::Limit => break,
-                Stop::Quiescent(_) => {
-                    seen.push(format!("quiescent {:?}", tile.now()));
-                    tile.pass_time(Cycle(limit));
-                    break;
-                }
-                stop => seen.push(format!("{stop:?}")),
-            }
-            if seen.len() > 20 {
-                return seen;
-            }
-        }
-        seen.push(format!("{:?} {:x} {:?}", tile.now(), tile.state_hash(), tile.instructions()));
-    }
-    seen
+    bare::outcome(tile, [96, 400, 1000, 1048, 4000])
 }
 
 proptest! {

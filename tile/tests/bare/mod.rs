@@ -1,8 +1,8 @@
 //! Cores that execute given words straight out of reset, without firmware.
 
 use memory_map::reg::tile_control::SOFT_RESET_0;
-use sim_core::{CoreId, Observer};
-use tile::Tile;
+use sim_core::{CoreId, Cycle, Observer};
+use tile::{Stop, Tile};
 
 /// The bits of SOFT_RESET_0 that hold the cores `[isa-bh: TensixTile/SoftReset.md]`.
 pub(crate) const RESET_BITS: [u32; CoreId::COUNT] = [1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 18];
@@ -21,4 +21,32 @@ pub(crate) fn start<O: Observer>(tile: &mut Tile<O>, programs: &[impl AsRef<[u32
         }
     }
     tile.host_write_word(SOFT_RESET_0, held).expect("the register is mapped");
+}
+
+/// Mistakes before these cycles, and cycle, state and instructions at each of them: all that can be told of a run. One
+/// that makes many mistakes is not followed to its end.
+#[allow(dead_code, reason = "every test crate uses a part of it")]
+pub(crate) fn outcome<O: Observer>(
+    mut tile: Tile<O>,
+    limits: impl IntoIterator<Item = u64>,
+) -> Vec<String> {
+    let mut seen = Vec::new();
+    for limit in limits.into_iter().map(Cycle) {
+        loop {
+            match tile.run(limit, None) {
+                Stop::Limit => break,
+                Stop::Quiescent(_) => {
+                    seen.push(format!("quiescent {:?}", tile.now()));
+                    tile.pass_time(limit);
+                    break;
+                }
+                stop => seen.push(format!("{stop:?}")),
+            }
+            if seen.len() > 20 {
+                return seen;
+            }
+        }
+        seen.push(format!("{:?} {:x} {:?}", tile.now(), tile.state_hash(), tile.instructions()));
+    }
+    seen
 }
