@@ -26,7 +26,7 @@ import time
 
 LIMIT_S = 1200  # of one process
 OPERATIONS = ("open add_32 add_512 exp_512 softmax_512 sum_512 transpose_512 matmul_256 matmul_512 matmul_1024 "
-              "softmax_32x65536 mean_rows max_pool").split()
+              "softmax_32x65536 mean_rows max_pool conv_height conv_block conv_dram").split()
 
 
 def operations(ttnn, torch, device):
@@ -52,6 +52,26 @@ def operations(ttnn, torch, device):
             stride=[1, 1], padding=[0, 0], dilation=[1, 1],
             applied_shard_scheme=ttnn.TensorMemoryLayout.HEIGHT_SHARDED)
 
+    def convolution(side, inputs, outputs, layout, slices=None):
+        """A kernel of 3 by 3 over a square image. With `slices` the image stays in DRAM and is done in so many."""
+        def prepare():
+            image = ttnn.from_torch(torch.randn(1, 1, side * side, inputs).bfloat16(), device=device)
+            known = {}  # weights as the device wants them, once the first call has laid them out
+            known["weights"] = ttnn.from_torch(torch.randn(outputs, inputs, 3, 3).bfloat16())
+            config = ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat16, shard_layout=layout)
+            more = {} if slices is None else {"slice_config": ttnn.Conv2dSliceConfig(
+                slice_type=ttnn.Conv2dDRAMSliceWidth, num_slices=slices)}
+
+            def convolve():
+                result, (known["weights"], _) = ttnn.conv2d(
+                    input_tensor=image, weight_tensor=known["weights"], device=device, in_channels=inputs,
+                    out_channels=outputs, batch_size=1, input_height=side, input_width=side, kernel_size=(3, 3),
+                    stride=(1, 1), padding=(1, 1), conv_config=config, dtype=ttnn.bfloat16,
+                    return_weights_and_bias=True, **more)
+                return result
+            return convolve
+        return prepare
+
     square = (512, 512)
     return {
         "add_32": of(ttnn.add, (32, 32), (32, 32)),
@@ -66,6 +86,9 @@ def operations(ttnn, torch, device):
         "softmax_32x65536": of(lambda x: ttnn.softmax(x, -1), (1, 1, 32, 65536)),
         "mean_rows": mean_rows,
         "max_pool": max_pool,
+        "conv_height": convolution(56, 64, 64, ttnn.TensorMemoryLayout.HEIGHT_SHARDED),
+        "conv_block": convolution(14, 256, 256, ttnn.TensorMemoryLayout.BLOCK_SHARDED),
+        "conv_dram": convolution(192, 32, 32, ttnn.TensorMemoryLayout.HEIGHT_SHARDED, slices=4),
     }
 
 
