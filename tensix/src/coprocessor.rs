@@ -15,7 +15,7 @@ use sim_core::{AgentId, Cycle, GuestError, StateHasher, ThreadId};
 
 use crate::arbiter::arbitrate;
 use crate::backend::Backend;
-use crate::cycle::{evaluate, expand, explain, is_ready, issue, issue_decoded, wait};
+use crate::cycle::{Look, evaluate, expand, issue, issue_decoded, look, wait};
 use crate::decode::decode;
 use crate::env::Env;
 use crate::frontend::set::{ThreadSet, bit};
@@ -164,7 +164,7 @@ impl Coprocessor {
         // One busy thread is the common case, and needs no arbitration.
         let moving = self.moving();
         let Some(lone) = plan::alone(moving, self.backend.shortcuts) else {
-            return Ok(progress | self.step_several(now, env)?);
+            return Ok(progress | self.step_several(moving, now, env)?);
         };
         Ok(progress | self.step_lone(lone, now, env)?)
     }
@@ -204,13 +204,13 @@ impl Coprocessor {
         let mut progress = false;
         let met = evaluate(frontend, backend, (thread, now), &mut progress, env);
         if !frontend.third.is_empty() {
-            if is_ready(frontend, backend, thread, now) {
-                issue(frontend, backend, self.timing, thread, now, env)?;
-                progress = true;
-            } else if explain(frontend, backend, thread, now)? {
-                progress |= wait(frontend, thread, now, env);
-            } else {
-                progress = true;
+            match look(frontend, backend, thread, now)? {
+                Look::Ready => {
+                    issue(frontend, backend, self.timing, thread, now, env)?;
+                    progress = true;
+                }
+                Look::Waits => progress |= wait(frontend, thread, now, env),
+                Look::Gone => progress = true,
             }
         }
         if met {
@@ -225,13 +225,18 @@ impl Coprocessor {
         Ok(progress)
     }
 
-    /// A cycle in which several threads have something in their frontends.
+    /// A cycle in which several threads have something in their frontends, `moving` of them something to do.
     #[inline(never)]
-    fn step_several<E: Env>(&mut self, now: Cycle, env: &mut E) -> Result<bool, Fault> {
+    fn step_several<E: Env>(
+        &mut self,
+        moving: ThreadSet,
+        now: Cycle,
+        env: &mut E,
+    ) -> Result<bool, Fault> {
         let (mut met, mut queued, mut moved) = (0, 0, 0);
         let seen = Sight::of(&self.backend);
         for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
-            if self.stopped & bit(thread) != 0 {
+            if moving & bit(thread) == 0 {
                 continue;
             }
             let mut news = false;
@@ -243,7 +248,7 @@ impl Coprocessor {
         }
         moved |= met | self.step_gates(queued, now, env)?;
         for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
-            if self.stopped & bit(thread) != 0 {
+            if moving & bit(thread) == 0 {
                 continue;
             }
             if met & bit(thread) != 0 {
@@ -272,11 +277,13 @@ impl Coprocessor {
         let (mut ready, mut moved) = (0, 0);
         for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
             if queued & bit(thread) != 0 {
-                if is_ready(frontend, &self.backend, thread, now) {
-                    ready |= bit(thread);
-                } else if !explain(frontend, &mut self.backend, thread, now)? {
-                    queued &= !bit(thread);
-                    moved |= bit(thread);
+                match look(frontend, &mut self.backend, thread, now)? {
+                    Look::Ready => ready |= bit(thread),
+                    Look::Waits => {}
+                    Look::Gone => {
+                        queued &= !bit(thread);
+                        moved |= bit(thread);
+                    }
                 }
             }
         }

@@ -28,40 +28,42 @@ pub(crate) fn evaluate<E: Env>(
     unmet.is_none()
 }
 
-/// Whether the front instruction of `thread` can issue unless it loses an arbitration.
-#[inline]
-pub(crate) fn is_ready(
-    frontend: &Frontend,
-    backend: &Backend,
-    thread: ThreadId,
-    now: Cycle,
-) -> bool {
-    let Some(front) = frontend.third.front() else { return false };
-    let Some(decoded) = decode(front.word()) else { return false };
-    (frontend.gate.latch.is_none() || frontend.gate.holds(decoded).is_none())
-        && backend.accepts(decoded, front.word(), thread, now)
+/// What keeps the front instruction of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Look {
+    /// Nothing: it issues unless it loses an arbitration.
+    Ready,
+    /// What the gate's reason says.
+    Waits,
+    /// It is gone, because it was refused and that check is lowered.
+    Gone,
 }
 
-/// Notes why the front instruction of `thread` is not ready. False: it is gone, because it was
-/// refused and that check is lowered.
-#[cold]
-pub(crate) fn explain(
+/// Looks at the front instruction of `thread`, which there is. If it waits, the gate has the reason.
+#[inline]
+pub(crate) fn look(
     frontend: &mut Frontend,
     backend: &mut Backend,
     thread: ThreadId,
     now: Cycle,
-) -> Result<bool, Fault> {
-    let Some(&front) = frontend.third.front() else { return Ok(true) };
+) -> Result<Look, Fault> {
+    let Some(&front) = frontend.third.front() else { return Ok(Look::Waits) };
     let Some(decoded) = decode(front.word()) else {
         backend.warnings.unassigned(frontend, &front, thread, now)?;
-        return Ok(false);
+        return Ok(Look::Gone);
     };
     let held = frontend.gate.holds(decoded);
-    let reason = held.or_else(|| backend.refuses(decoded, front.word(), thread, now));
-    if let Some(reason) = reason {
-        frontend.gate.reason = reason;
-    }
-    Ok(true)
+    // What has waited will most likely go on to: why is all there is to ask.
+    let accepts =
+        || frontend.gate.wait.is_none() && backend.accepts(decoded, front.word(), thread, now);
+    let reason = match held {
+        None if accepts() => None,
+        None => backend.refuses(decoded, front.word(), thread, now),
+        held => held,
+    };
+    let Some(reason) = reason else { return Ok(Look::Ready) };
+    frontend.gate.reason = reason;
+    Ok(Look::Waits)
 }
 
 /// Lets the front instruction of `thread` through the gate.
