@@ -52,12 +52,13 @@ def operations(ttnn, torch, device):
             stride=[1, 1], padding=[0, 0], dilation=[1, 1],
             applied_shard_scheme=ttnn.TensorMemoryLayout.HEIGHT_SHARDED)
 
-    def convolution(side, inputs, outputs, layout, slices=None):
+    def convolution(side, inputs, outputs, shards, slices=None):
         """A kernel of 3 by 3 over a square image. With `slices` the image stays in DRAM and is done in so many."""
         def prepare():
             image = ttnn.from_torch(torch.randn(1, 1, side * side, inputs).bfloat16(), device=device)
             known = {}  # weights as the device wants them, once the first call has laid them out
             known["weights"] = ttnn.from_torch(torch.randn(outputs, inputs, 3, 3).bfloat16())
+            layout = getattr(ttnn.TensorMemoryLayout, shards)
             config = ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat16, shard_layout=layout)
             more = {} if slices is None else {"slice_config": ttnn.Conv2dSliceConfig(
                 slice_type=ttnn.Conv2dDRAMSliceWidth, num_slices=slices)}
@@ -86,9 +87,9 @@ def operations(ttnn, torch, device):
         "softmax_32x65536": of(lambda x: ttnn.softmax(x, -1), (1, 1, 32, 65536)),
         "mean_rows": mean_rows,
         "max_pool": max_pool,
-        "conv_height": convolution(56, 64, 64, ttnn.TensorMemoryLayout.HEIGHT_SHARDED),
-        "conv_block": convolution(14, 256, 256, ttnn.TensorMemoryLayout.BLOCK_SHARDED),
-        "conv_dram": convolution(192, 32, 32, ttnn.TensorMemoryLayout.HEIGHT_SHARDED, slices=4),
+        "conv_height": convolution(56, 64, 64, "HEIGHT_SHARDED"),
+        "conv_block": convolution(14, 256, 256, "BLOCK_SHARDED"),
+        "conv_dram": convolution(192, 32, 32, "HEIGHT_SHARDED", slices=4),
     }
 
 
