@@ -41,50 +41,46 @@ impl Merge {
         slots: &Slots<Core>,
         mut sink: impl FnMut(&Store) -> bool,
     ) -> Option<(CoreId, Store)> {
-        if let Order::ByCore = self.order {
-            // Most stores go this way: a loop of its own.
-            for (id, core) in slots.iter() {
-                let next = &mut self.next[id.index()];
-                let Some(rest) = core.batch.stores.get(*next..) else { continue };
-                if let Some(index) = rest.iter().position(|store| !sink(store)) {
-                    *next += index + 1;
-                    return Some((id, rest[index]));
+        let Self { order, next } = self;
+        match order {
+            Order::ByCore => {
+                for (id, core) in slots.iter() {
+                    let next = &mut next[id.index()];
+                    let Some(rest) = core.batch.stores.get(*next..) else { continue };
+                    if let Some(index) = rest.iter().position(|store| !sink(store)) {
+                        *next += index + 1;
+                        return Some((id, rest[index]));
+                    }
+                    *next += rest.len();
                 }
-                *next += rest.len();
             }
-            return None;
-        }
-        while let Some((id, store)) = self.step(slots) {
-            if !sink(store) {
-                return Some((id, *store));
+            Order::Bits(bits) => {
+                let stores = CoreId::ALL.map(|id| slots[id].batch.stores.as_slice());
+                while *bits != 0 {
+                    let id = CoreId::ALL[(bits.trailing_zeros() & 7) as usize % CoreId::COUNT];
+                    *bits &= *bits - 1;
+                    let next = &mut next[id.index()];
+                    let store = stores[id.index()].get(*next)?;
+                    *next += 1;
+                    if !sink(store) {
+                        return Some((id, *store));
+                    }
+                }
             }
-        }
-        None
-    }
-
-    /// The next store.
-    #[inline]
-    fn step<'a>(&mut self, slots: &'a Slots<Core>) -> Option<(CoreId, &'a Store)> {
-        let head = |id: CoreId| slots[id].batch.stores.get(self.next[id.index()]);
-        let id = match &mut self.order {
-            Order::ByCore => CoreId::ALL.into_iter().find(|&id| head(id).is_some())?,
-            Order::Bits(0) => return None,
-            Order::Bits(order) => {
-                let id = CoreId::ALL[(order.trailing_zeros() & 7) as usize % CoreId::COUNT];
-                *order &= *order - 1;
-                id
-            }
-            Order::ByCycle { start, end } => {
+            Order::ByCycle { start, end } => loop {
+                let head = |id: CoreId| slots[id].batch.stores.get(next[id.index()]);
                 let heads = CoreId::ALL
                     .into_iter()
                     .filter_map(|id| Some((head(id)?.cycle.max(*start), id)));
                 let (_, id) = heads.filter(|(cycle, _)| cycle < &*end).min()?;
-                id
-            }
-        };
-        let store = head(id)?;
-        self.next[id.index()] += 1;
-        Some((id, store))
+                let store = head(id)?;
+                next[id.index()] += 1;
+                if !sink(store) {
+                    return Some((id, *store));
+                }
+            },
+        }
+        None
     }
 }
 
