@@ -181,25 +181,56 @@ fn bare_tile_hangs_if_the_host_waits_for_one_of_its_words() {
     assert_eq!(verdicts(&found(&mut chip, &[])), [None; 3]);
 }
 
+/// Looks at a word every 200 cycles by the wall clock, and counts behind it when that is not zero.
+fn looks_by_clock(addr: u32) -> Vec<u32> {
+    // WALL_CLOCK_L
+    let mut program = li(5, 0xFFB1_21F0).to_vec();
+    program.extend(li(9, addr));
+    program.extend([lw(6, 5, 0), addi(6, 6, 200), lw(7, 5, 0), branch(6, 7, 6, -4), lw(8, 9, 0)]);
+    program.extend([beq(8, 0, -20), sw(8, 9, 4), j(-28)]);
+    program
+}
+
+/// A kernel that waits for good and lets time pass between two looks.
+#[test]
+fn kernel_that_polls_with_waits_by_the_clock_hangs_as_one_without() {
+    let mut chip = chip();
+    firmware(&mut chip, FIRST.0, Some(HOST));
+    start(&mut chip, FIRST.0, &looks_by_clock(SEMAPHORE));
+    chip.clock(1 << 14);
+    let none = Witness::default();
+    assert!(chip.hang(Stance::Free, &go_of(FIRST), &none).is_none(), "it moves");
+    let witness = chip.witness();
+    chip.clock(1 << 14);
+    let hang = chip.hang(Stance::Free, &go_of(FIRST), &witness).expect("no core is left to count");
+    let waits: Vec<_> = hang.stuck().flat_map(|tile| &tile.waits).collect();
+    assert_eq!(waits.len(), 1, "{waits:?}");
+    assert_eq!((waits[0].reason, waits[0].reads[0].addr), (WaitReason::Spin, SEMAPHORE));
+    // It has been counted meanwhile.
+    write(&mut chip, FIRST.0, SEMAPHORE.into(), &1_u32.to_le_bytes());
+    chip.clock(1 << 14);
+    assert!(chip.hang(Stance::Free, &go_of(FIRST), &witness).is_none());
+}
+
+/// BRISC of a device that has been through an LLK test waits for the next command, while its host reads.
+#[test]
+fn command_that_is_waited_for_by_the_clock_is_no_hang() {
+    let mut chip = chip();
+    start(&mut chip, FIRST.0, &looks_by_clock(WORD));
+    chip.clock(1 << 14);
+    let witness = chip.witness();
+    chip.clock(1 << 14);
+    let words = [HostPoll { tile: FIRST.1, addr: WORD + 0x100, bytes: 4 }];
+    for stance in [Stance::Free, Stance::Waits, Stance::Polls] {
+        assert!(chip.hang(stance, &words, &witness).is_none(), "{stance:?}");
+    }
+}
+
 /// BRISC of an LLK test looks at its command word every so many cycles; a kernel on TRISC1 waits for good.
 #[test]
 fn core_that_waits_by_the_clock_and_does_nothing_ends_no_wait() {
-    let clock = |chip: &mut Chip, command: u32| {
-        // WALL_CLOCK_L, 200 cycles from now; then a look at the command word.
-        let mut program = li(5, 0xFFB1_21F0).to_vec();
-        program.extend(li(9, command));
-        program.extend([
-            lw(6, 5, 0),
-            addi(6, 6, 200),
-            lw(7, 5, 0),
-            branch(6, 7, 6, -4),
-            lw(8, 9, 0),
-        ]);
-        program.extend([beq(8, 0, -20), sw(8, 9, 4), j(-28)]);
-        start(chip, FIRST.0, &program);
-    };
     let mut chip = chip();
-    clock(&mut chip, WORD);
+    start(&mut chip, FIRST.0, &looks_by_clock(WORD));
     // TRISC1 polls a word that nobody writes; its program lies where it starts out of reset.
     let mut program = li(5, WORD + 0x200).to_vec();
     program.extend([lw(6, 5, 0), beq(6, 0, -4), j(0)]);

@@ -114,6 +114,12 @@ impl Spin {
         self.leaves_at.map(Cycle)
     }
 
+    /// Of a loop with a wait by the wall clock in each of its rounds: whether it polls something besides.
+    #[must_use]
+    pub fn polls_by_clock(&self) -> bool {
+        self.nest.is_some() && !self.loads.is_empty()
+    }
+
     /// The first register or word of L1 that a round reads, if it reads any.
     #[must_use]
     pub fn first_read(&self) -> Option<u32> {

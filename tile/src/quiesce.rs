@@ -8,7 +8,7 @@ use std::fmt;
 
 use memory_map::reg::overlay;
 use memory_map::{Target, lookup};
-use riscv::{Core, Status, WatchedLoad};
+use riscv::{Core, Spin, Status, WatchedLoad};
 use sim_core::{AgentId, CoreId, Cycle, ThreadId, WaitReason};
 use tensix::Coprocessor;
 
@@ -161,16 +161,31 @@ pub(crate) fn core_wait(
         }
         // Who waits by the clock goes on by itself.
         Status::Parked(spin) if spin.leaves_at().is_some() => None,
-        Status::Parked(spin) => {
-            let pc = spin.loads.first().map_or(spin.head, |load| load.pc);
-            let reason = if spin.loads.is_empty() { WaitReason::Ended } else { WaitReason::Spin };
-            let mut wait = wait(reason, Some(spin.began()), pc);
-            wait.reads.clone_from(&spin.loads);
-            wait.enders = spin_enders(id, &spin.loads);
-            Some(wait)
-        }
+        Status::Parked(spin) => Some(spin_wait(id, spin)),
         Status::Halted => Some(wait(WaitReason::Halted, None, core.pc())),
         Status::Reset | Status::Running | Status::Faulted => None,
+    }
+}
+
+/// What a core polls that waits by the wall clock in each round of its loop: it goes round and round until that
+/// changes.
+pub(crate) fn clocked_poll(core: &Core) -> Option<AgentWait> {
+    let spin = core.spin().filter(|spin| spin.polls_by_clock())?;
+    Some(spin_wait(core.id(), spin))
+}
+
+/// What a core waits for that goes round in a loop.
+fn spin_wait(id: CoreId, spin: &Spin) -> AgentWait {
+    AgentWait {
+        agent: AgentId::Core(id),
+        reason: if spin.loads.is_empty() { WaitReason::Ended } else { WaitReason::Spin },
+        since: Some(spin.began()),
+        pc: Some(spin.loads.first().map_or(spin.head, |load| load.pc)),
+        word: None,
+        held: None,
+        reads: spin.loads.clone(),
+        enders: spin_enders(id, &spin.loads),
+        stuck: false,
     }
 }
 

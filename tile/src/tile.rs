@@ -230,6 +230,13 @@ impl<O: Observer + ?Sized> Tile<O> {
         matches!(self.bus.cores[core].status(), Status::Parked(spin) if spin.leaves_at().is_some())
     }
 
+    /// What a core polls that waits by the wall clock in each round of its loop. Although it waits by the clock, it
+    /// goes round and round until that changes.
+    #[must_use]
+    pub fn clocked_poll(&self, core: CoreId) -> Option<AgentWait> {
+        quiesce::clocked_poll(&self.bus.cores[core])
+    }
+
     /// Whether a core is held in reset, or stays where it made a mistake.
     #[must_use]
     pub fn is_dead(&self, core: CoreId) -> bool {

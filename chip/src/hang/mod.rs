@@ -227,10 +227,15 @@ impl Scene {
         } else {
             Role::Bare
         };
+        let mut waits = tile.waits();
+        if idle {
+            waits.extend(Self::clocked_polls(tile, role));
+            waits.sort_by_key(|wait| wait.agent.code());
+        }
         Self {
             number,
             role,
-            waits: tile.waits(),
+            waits,
             moves: tile.is_moving(),
             computes: tile.coprocessor_moves(),
             clocked: CoreId::ALL.map(|core| tile.waits_by_clock(core)),
@@ -238,6 +243,13 @@ impl Scene {
             semaphores,
             dead: CoreId::ALL.map(|core| tile.is_dead(core) || idle && tile.waits_by_clock(core)),
         }
+    }
+
+    /// What cores poll that wait by the clock in each round of a loop, and have done nothing else for a while. Without
+    /// the vendor's runtime BRISC waits so for a command, as that of LLK's tests does between two of them.
+    fn clocked_polls<O: Observer>(tile: &Tile<O>, role: Role) -> impl Iterator<Item = AgentWait> {
+        let asks = move |core: &CoreId| role != Role::Bare || *core != CoreId::Brisc;
+        CoreId::ALL.into_iter().filter(asks).filter_map(|core| tile.clocked_poll(core))
     }
 
     /// Who could end that wait.
