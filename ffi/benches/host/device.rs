@@ -1,6 +1,7 @@
 //! What a host does to a device library, timed. One [`Bench`] per process: the memory figures look
 //! at the whole process, and some libraries keep state.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -76,13 +77,20 @@ pub(crate) struct Figure {
 pub(crate) struct Bench {
     library: DynamicLibrary,
     time: Duration,
+    /// For how many seconds the last rate was looked at.
+    looked: Cell<f64>,
 }
 
 impl Bench {
     pub(crate) fn open(path: &Path, seconds: f64) -> Result<Self, String> {
         let library = DynamicLibrary::open(path).map_err(|error| error.to_string())?;
         library.set_host_memory(None);
-        Ok(Self { library, time: Duration::from_secs_f64(seconds) })
+        Ok(Self { library, time: Duration::from_secs_f64(seconds), looked: Cell::new(0.0) })
+    }
+
+    /// For how many seconds a rate was looked at; 0 for what is none.
+    pub(crate) fn looked(&self) -> f64 {
+        self.looked.get()
     }
 
     fn word(&self, paddr: u64, value: u32) {
@@ -131,6 +139,7 @@ impl Bench {
             calls += u64::from(per_look);
             let passed = begun.elapsed();
             if passed >= self.time {
+                self.looked.set(passed.as_secs_f64());
                 return calls as f64 / passed.as_secs_f64();
             }
         }
@@ -159,6 +168,7 @@ impl Bench {
             self.library.clock(clocks);
         }
         let passed = begun.elapsed();
+        self.looked.set(passed.as_secs_f64());
         let counted = count().wrapping_sub(before);
         if before == 0 || counted == 0 {
             return Err("the program does not run".to_owned());
@@ -348,8 +358,12 @@ fn replayed(library: Option<&DynamicLibrary>) -> Result<f64, String> {
     Ok((own_time() - begun) * 1e3)
 }
 
-/// Seconds for which this thread has had a CPU.
+/// Seconds for which this thread has had a CPU. Where `TILESCOPE_COUNTED` says that something counts instructions
+/// instead, none: valgrind does not know that clock.
 fn own_time() -> f64 {
+    if std::env::var_os("TILESCOPE_COUNTED").is_some() {
+        return 0.0;
+    }
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }

@@ -288,8 +288,11 @@ fn run() -> Result<(), String> {
     if let Some(library) = &options.library {
         let figure = options.selected.first().ok_or("--library wants a figure")?;
         let figure = FIGURES.iter().find(|known| known.name == figure).ok_or("no such figure")?;
-        let value = (figure.run)(&device::Bench::open(library, options.seconds)?)?;
+        let bench = device::Bench::open(library, options.seconds)?;
+        let value = (figure.run)(&bench)?;
         println!("FIGURE {value}");
+        // What a rate counted in all: for who counts host instructions.
+        println!("COUNTED {}", value * bench.looked());
         return Ok(());
     }
     let own = own_library()?;
