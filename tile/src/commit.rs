@@ -36,6 +36,8 @@ struct Agenda {
     stores: [Cycle; CoreId::COUNT],
     /// By core, the cycle of its request, as long as that is not answered.
     asks: [Cycle; CoreId::COUNT],
+    /// When a packet does something next.
+    packets: Cycle,
 }
 
 /// The next deed of somebody but the coprocessor.
@@ -272,7 +274,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     fn begin_cycle(&mut self, cycle: Cycle, agenda: &mut Agenda) -> bool {
         let end = self.end;
         self.bus.changes.this_cycle = false;
-        if self.bus.fabric.is_due_before(cycle + 1) {
+        if agenda.packets <= cycle {
             Deliveries { bus: self.bus, end }.up_to(cycle);
         }
         let mut changed = self.bus.changes.this_cycle;
@@ -332,6 +334,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             if !self.bus.tensix.unit.is_asleep() {
                 self.bus.run_tensix(cycle, cycle + 1);
             }
+            agenda.packets = self.packets();
             cycle += 1;
         }
         if gates_next && cycle < self.end {
@@ -350,12 +353,17 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             let others_changed = self.begin_cycle(cycle, &mut agenda);
             let mut changed = others_changed | self.calls_coprocessor();
             let Deed { cycle: until, attention } =
-                self.next_deed(&agenda, cycle + 1, others_changed);
+                self.next_deed(&mut agenda, cycle + 1, others_changed);
             let mut done = cycle + 1;
             if !self.bus.tensix.unit.is_asleep() {
                 changed = true;
-                (done, _) = self.bus.run_tensix_for(cycle, until, attention);
-                self.join(&mut agenda);
+                let noticed;
+                (done, noticed) = self.bus.run_tensix_for(cycle, until, attention);
+                if noticed {
+                    // It may have sent one.
+                    agenda.packets = self.packets();
+                    self.join(&mut agenda);
+                }
             }
             if changed {
                 self.bus.changes.steady_since = done;
@@ -379,8 +387,13 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     #[inline]
     fn agenda(&self, cores: CoreSet) -> Agenda {
         let never = [NEVER; CoreId::COUNT];
-        let mut agenda =
-            Agenda { acting: CoreSet::EMPTY, next: [0; CoreId::COUNT], stores: never, asks: never };
+        let mut agenda = Agenda {
+            acting: CoreSet::EMPTY,
+            next: [0; CoreId::COUNT],
+            stores: never,
+            asks: never,
+            packets: self.packets(),
+        };
         for id in CoreId::ALL {
             if !cores.contains(id) {
                 continue;
@@ -413,14 +426,21 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         }
     }
 
+    /// When a packet does something next.
+    #[inline]
+    fn packets(&self) -> Cycle {
+        self.bus.fabric.next_due().unwrap_or(NEVER)
+    }
+
     /// The first cycle, `soonest` or later, in which a core or a packet does something. `others_changed`: in the
     /// cycle before, something may have changed that the coprocessor did not.
-    fn next_deed(&mut self, agenda: &Agenda, soonest: Cycle, others_changed: bool) -> Deed {
+    fn next_deed(&mut self, agenda: &mut Agenda, soonest: Cycle, others_changed: bool) -> Deed {
         let mut attention = Attention::default();
+        agenda.packets = self.packets();
         if !self.bus.takes(Shortcut::BusySpans) {
             return Deed { cycle: soonest, attention };
         }
-        let mut deed = self.bus.fabric.next_due().map_or(self.end, |due| due.min(self.end));
+        let mut deed = agenda.packets.min(self.end);
         for id in agenda.acting.iter() {
             let asks = agenda.asks[id.index()];
             deed = deed.min(agenda.stores[id.index()]);

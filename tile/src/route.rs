@@ -59,6 +59,12 @@ impl<O: Observer + ?Sized> Bus<O> {
             return;
         }
         self.changes.this_cycle = true;
+        // Most are pushes.
+        if store.width == Width::Word
+            && let Some(to) = pushes_into(view(id), id, store.addr)
+        {
+            return self.push_posted(id, store, to);
+        }
         if let Err(fault) = self.device_store(id, store, end) {
             let at = Context {
                 cycle: store.cycle,
@@ -67,6 +73,15 @@ impl<O: Observer + ?Sized> Bus<O> {
                 word: None,
             };
             self.report(Box::new(fault.at(at)));
+        }
+    }
+
+    /// A posted store of a core pushes an instruction.
+    #[inline]
+    fn push_posted(&mut self, id: CoreId, store: &Store, to: (ThreadId, bool)) {
+        let origin = Origin { core: id, pc: store.pc };
+        if let Err(error) = self.push(to, store.value, origin, store.cycle) {
+            self.report(error);
         }
     }
 
