@@ -7,7 +7,7 @@ use devices::NocTiming;
 use devices::niu::Coordinate;
 use sim_core::l1::L1_BYTES;
 use sim_core::{Cycle, NullObserver, Observer, StateHasher};
-use tile::{AgentWait, HostWait, Inputs, Quiescence};
+use tile::{AgentWait, Departure, HostWait, Inputs, Quiescence};
 
 use crate::config::{ChipConfig, ClockStep};
 use crate::endpoint::{Endpoints, HostMemory};
@@ -41,6 +41,8 @@ pub struct Chip<O: Observer = NullObserver> {
     pub(crate) endpoints: Endpoints,
     pub(crate) post: Post,
     pub(crate) timing: NocTiming,
+    /// Messages that have just left tiles, by their numbers; empty but while they are given to the receivers.
+    pub(crate) departures: Vec<(u16, Departure)>,
     pub(crate) now: Cycle,
     pub(crate) reports: Reports,
     /// The host has just asked the debug interface of some cores for something.
@@ -81,6 +83,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             endpoints: Endpoints::new(&grid),
             post: Post::default(),
             timing: NocTiming::documented(),
+            departures: Vec::new(),
             now: Cycle::ZERO,
             reports: Reports::default(),
             debugged: false,
@@ -334,6 +337,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             endpoints,
             post,
             timing: _,
+            departures: _,
             now,
             reports,
             debugged,
@@ -364,6 +368,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             endpoints,
             post,
             timing: _,
+            departures: _,
             now,
             reports,
             debugged,
@@ -397,6 +402,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             endpoints,
             post,
             timing: _,
+            departures: _,
             now,
             reports: _,
             debugged: _,

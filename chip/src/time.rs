@@ -1,5 +1,6 @@
 //! Time: rounds in which all active tiles advance on their own, and between them the messages.
 
+use devices::fabric::{copy_to_buffer, keep_buffer};
 use sim_core::{AgentId, Cycle, Observer, Shortcut};
 use tile::{Arrival, Departure, Message, Receivers};
 
@@ -50,7 +51,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
     /// Moves the messages and mistakes of tiles that have just advanced, to `reached` at least. Gives
     /// whether there were messages.
     fn collect(&mut self, reached: Cycle) -> bool {
-        let mut departures: Vec<(u16, Departure)> = Vec::new();
+        let mut departures = std::mem::take(&mut self.departures);
         let (reports, grid, attended) = (&mut self.reports, &self.grid, &self.attended);
         self.field.collect(|number, tile, errors| {
             departures.extend(tile.take_departures().map(|departure| (number, departure)));
@@ -69,9 +70,10 @@ impl<O: Observer + Send + 'static> Chip<O> {
             }
         });
         let anything_sent = !departures.is_empty();
-        for (number, departure) in departures {
+        for (number, departure) in departures.drain(..) {
             self.route(number, departure, reached);
         }
+        self.departures = departures;
         anything_sent
     }
 
@@ -114,7 +116,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
                     let mut packet = packet;
                     // Only one of them answers an atomic with data.
                     packet.nonposted &= index + 1 == places.len();
-                    let message = Message::Request { packet, data: data.clone() };
+                    let message = Message::Request { packet, data: copy_to_buffer(&data) };
                     self.field.deliver(
                         to,
                         self.now,
@@ -122,6 +124,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
                         Arrival { cycle, source, sequence, message },
                     );
                 }
+                keep_buffer(data);
             }
             (Receivers::One(..) | Receivers::Many(_), Message::Response { .. }) => {}
         }
@@ -146,6 +149,8 @@ impl<O: Observer + Send + 'static> Chip<O> {
                 let source_number = FIRST_ENDPOINT + endpoint.number();
                 let arrival = Arrival { cycle, source: source_number, sequence: ticket, message };
                 self.field.deliver(source, self.now, self.now, arrival);
+            } else {
+                keep_buffer(data);
             }
         }
     }

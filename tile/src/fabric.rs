@@ -5,7 +5,7 @@
 //! chip hands it out as [`Departure`]s and takes [`Arrival`]s; both carry the cycle at which the
 //! receiver acts, computed by the sender, so nothing depends on when the host moves them.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use devices::niu::Target;
 use devices::{
@@ -23,8 +23,7 @@ use crate::message::{Arrival, Departure, Message, Receivers};
 pub(crate) struct Fabric {
     in_flight: devices::Fabric,
     pub(crate) sink: HostSink,
-    /// Messages of others by `(cycle, sender, sequence)`.
-    inbox: BTreeMap<(Cycle, u16, u64), Message>,
+    inbox: Inbox,
     /// Messages to others, oldest first.
     outbox: Vec<Departure>,
     /// Whether there are other endpoints.
@@ -33,12 +32,45 @@ pub(crate) struct Fabric {
     issuers: [[Option<(CoreId, u32)>; 4]; 2],
 }
 
+/// Messages of others by `(cycle, sender, sequence)`, the first to take effect at the front. Few are there at once,
+/// and most come in their order.
+#[derive(Clone, Debug, Default)]
+struct Inbox(VecDeque<(Due, Message)>);
+
+/// When a message takes effect, its sender, and its number there.
+type Due = (Cycle, u16, u64);
+
+impl Inbox {
+    fn insert(&mut self, due: Due, message: Message) {
+        let at = self.0.partition_point(|(other, _)| *other < due);
+        self.0.insert(at, (due, message));
+    }
+
+    fn next_due(&self) -> Option<Cycle> {
+        self.0.front().map(|&((cycle, ..), _)| cycle)
+    }
+
+    /// Takes the first, if it takes effect at `cycle` or before.
+    fn pop(&mut self, cycle: Cycle) -> Option<(Due, Message)> {
+        if self.next_due()? > cycle {
+            return None;
+        }
+        self.0.pop_front()
+    }
+
+    /// What takes effect before `end`.
+    fn before(&self, end: Cycle) -> impl Iterator<Item = &Message> {
+        let due = self.0.iter().take_while(move |((cycle, ..), _)| *cycle < end);
+        due.map(|(_, message)| message)
+    }
+}
+
 impl Fabric {
     pub(crate) fn new(networked: bool) -> Self {
         Self {
             in_flight: devices::Fabric::new(NocTiming::documented()),
             sink: HostSink::new(),
-            inbox: BTreeMap::new(),
+            inbox: Inbox::default(),
             outbox: Vec::new(),
             networked,
             issuers: [[None; 4]; 2],
@@ -47,7 +79,7 @@ impl Fabric {
 
     /// When something happens next by itself.
     pub(crate) fn next_due(&self) -> Option<Cycle> {
-        let inbox = self.inbox.first_key_value().map(|(&(cycle, ..), _)| cycle);
+        let inbox = self.inbox.next_due();
         match (self.in_flight.next_due(), inbox) {
             (Some(own), Some(other)) => Some(own.min(other)),
             (own, other) => own.or(other),
@@ -65,7 +97,7 @@ impl Fabric {
         end: Cycle,
     ) -> impl Iterator<Item = (&NocPacket, Option<Stage>)> {
         let own = self.in_flight.reached_before(end).map(|(packet, stage)| (packet, Some(stage)));
-        let others = self.inbox.range(..(end, 0, 0)).filter_map(|(_, message)| match message {
+        let others = self.inbox.before(end).filter_map(|message| match message {
             Message::Request { packet, .. } => Some((packet, None)),
             Message::Response { ticket, .. } => {
                 let asked = self.in_flight.asked(*ticket)?;
@@ -145,9 +177,10 @@ impl Fabric {
             Target::Unicast { tile, .. } => {
                 (Receivers::One(tile, unit.translates()), std::mem::take(&mut entry.payload))
             }
-            Target::Broadcast { .. } => {
-                (Receivers::Many(unit.recipients(target)), entry.payload.clone())
-            }
+            Target::Broadcast { .. } => (
+                Receivers::Many(unit.recipients(target)),
+                devices::fabric::copy_to_buffer(&entry.payload),
+            ),
         };
         let message = Message::Request { packet: entry.packet, data };
         let sequence = entry.sequence;
@@ -162,8 +195,8 @@ impl Fabric {
         let Self { in_flight, sink, inbox, outbox: _, networked: _, issuers: _ } = self;
         in_flight.hash_state(hasher);
         hasher.u64(sink.total());
-        hasher.u64(inbox.len() as u64);
-        for (&(cycle, source, sequence), message) in inbox {
+        hasher.u64(inbox.0.len() as u64);
+        for &((cycle, source, sequence), ref message) in &inbox.0 {
             hasher.u64(cycle.0);
             hasher.u32(u32::from(source));
             hasher.u64(sequence);
@@ -210,10 +243,7 @@ impl<O: Observer + ?Sized> Deliveries<'_, O> {
             self.bus.changes.this_cycle = true;
             self.deliver(entry, at);
         }
-        while let Some(entry) = self.bus.fabric.inbox.first_entry()
-            && entry.key().0 <= cycle
-        {
-            let ((at, source, number), message) = entry.remove_entry();
+        while let Some(((at, source, number), message)) = self.bus.fabric.inbox.pop(cycle) {
             self.bus.changes.this_cycle = true;
             self.accept(at, source, number >> 1, message);
         }
@@ -248,7 +278,7 @@ impl<O: Observer + ?Sized> Deliveries<'_, O> {
                 if packet.needs_foreign_data() {
                     self.bus.fabric.respond_to(source, sequence, &packet, data, at);
                 } else {
-                    self.bus.fabric.in_flight.keep_buffer(data);
+                    devices::fabric::keep_buffer(data);
                 }
             }
         }

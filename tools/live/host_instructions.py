@@ -128,7 +128,7 @@ def table(title, columns, rows):
             cells += [text(build[number] if build else None) for build in builds]
         if len(builds) == 2 and None not in builds and builds[1][0] > 0:
             cells.append(f"{builds[0][0] / builds[1][0]:.2f} times")
-        print(f"{name:26}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
+        print(f"{name:42}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
     return complete
 
 

@@ -25,6 +25,7 @@
 //! to which it wants to be: [`Fabric::pop`], [`perform`] over its memory, [`crate::Niu::advance`],
 //! [`Fabric::push_back`]. Both NIUs share one fabric, ordered by `(cycle, launch order)`.
 
+mod buffers;
 mod effect;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ use std::collections::BTreeMap;
 
 use sim_core::{Cycle, StateHasher};
 
+pub use buffers::{copy_to_buffer, keep_buffer, take_buffer};
 pub use effect::{ForeignAccess, HostSink, MemoryPort, SunkWrite, carry_out, perform};
 
 use crate::niu::{NocPacket, Stage};
@@ -126,16 +128,15 @@ pub struct Fabric {
     spares: Spares,
 }
 
-/// Memory of packets that are gone, for those to come.
+/// Packets that are gone, as memory for those to come.
 #[derive(Debug, Default)]
 struct Spares {
     #[expect(clippy::vec_box, reason = "it is the boxes that are used again")]
     entries: Vec<Box<InFlight>>,
-    buffers: Vec<Vec<u8>>,
 }
 
 impl Spares {
-    /// Of each kind so many are kept.
+    /// So many are kept.
     const KEPT: usize = 16;
 
     /// A packet that has just been launched.
@@ -145,7 +146,7 @@ impl Spares {
         });
         let mut payload = std::mem::take(&mut entry.payload);
         if payload.capacity() == 0 {
-            payload = self.buffers.pop().unwrap_or_default();
+            payload = take_buffer();
         }
         payload.clear();
         *entry = InFlight { packet, stage: Stage::Accepted, sequence, payload };
@@ -155,12 +156,6 @@ impl Spares {
     fn keep(&mut self, entry: Box<InFlight>) {
         if self.entries.len() < Self::KEPT {
             self.entries.push(entry);
-        }
-    }
-
-    fn keep_buffer(&mut self, buffer: Vec<u8>) {
-        if self.buffers.len() < Self::KEPT && buffer.capacity() != 0 {
-            self.buffers.push(buffer);
         }
     }
 }
@@ -281,15 +276,10 @@ impl Fabric {
     /// `false` if no request waits for it.
     pub fn answer(&mut self, sequence: u64, data: Vec<u8>, at: Cycle) -> bool {
         let Some(mut entry) = self.unanswered.remove(&sequence) else { return false };
-        self.spares.keep_buffer(std::mem::replace(&mut entry.payload, data));
+        keep_buffer(std::mem::replace(&mut entry.payload, data));
         entry.stage = Stage::Responded;
         self.queue.insert(at, entry);
         true
-    }
-
-    /// Takes memory that is no longer needed, for data of packets to come.
-    pub fn keep_buffer(&mut self, buffer: Vec<u8>) {
-        self.spares.keep_buffer(buffer);
     }
 
     /// Requests that wait for another tile's answer, oldest first.

@@ -41,6 +41,8 @@ pub const INITIATORS: usize = 4;
 const TRANSLATE_ENABLE: u32 = 1 << 14;
 /// `NIU_TRANS_COUNT_RTZ_CFG` bit 28: reading the number keeps the source bit.
 const RTZ_KEEP: u32 = 1 << 28;
+/// Tensix tiles of a chip: all that can receive a broadcast.
+const MOST_RECIPIENTS: usize = 140;
 
 /// Moments in the life of a request `[isa-bh: NoC/Counters.md]`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -334,7 +336,9 @@ impl Niu {
                 let raw = |at| self.identity.to_raw(at, translate);
                 let opt_out =
                     (self.config[config::ROUTER_CFG_1], self.config[config::ROUTER_CFG_3]);
-                self.identity.recipients(raw(start), raw(end), opt_out).collect()
+                let mut places = Vec::with_capacity(MOST_RECIPIENTS);
+                places.extend(self.identity.recipients(raw(start), raw(end), opt_out));
+                places
             }
         }
     }
