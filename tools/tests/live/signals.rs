@@ -48,7 +48,17 @@ impl Running {
     fn end(mut self) -> (i32, String) {
         let status = self.child.wait().expect("it ends").code().expect("a status");
         let rest: Vec<String> = self.lines.iter().collect();
-        (status, self.said + &rest.join("\n"))
+        (status, std::mem::take(&mut self.said) + &rest.join("\n"))
+    }
+}
+
+/// A test that fails leaves no program behind that runs for ever.
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            self.send("TERM");
+            let _ = self.child.wait();
+        }
     }
 }
 
