@@ -7,6 +7,7 @@ use chip::{Chip, ChipConfig, Hang, HostPoll, Role, Stance, Witness};
 use isa::asm::{addi, beq, branch, j, li, lw, sw};
 use isa::encode;
 use memory_map::mailbox::address;
+use memory_map::reg::tile_control;
 use sim_core::WaitReason;
 use tile::Verdict;
 
@@ -183,8 +184,7 @@ fn bare_tile_hangs_if_the_host_waits_for_one_of_its_words() {
 
 /// Looks at a word every 200 cycles by the wall clock, and counts behind it when that is not zero.
 fn looks_by_clock(addr: u32) -> Vec<u32> {
-    // WALL_CLOCK_L
-    let mut program = li(5, 0xFFB1_21F0).to_vec();
+    let mut program = li(5, tile_control::WALL_CLOCK_L).to_vec();
     program.extend(li(9, addr));
     program.extend([lw(6, 5, 0), addi(6, 6, 200), lw(7, 5, 0), branch(6, 7, 6, -4), lw(8, 9, 0)]);
     program.extend([beq(8, 0, -20), sw(8, 9, 4), j(-28)]);

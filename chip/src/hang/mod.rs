@@ -245,11 +245,11 @@ impl Scene {
         }
     }
 
-    /// What cores poll that wait by the clock in each round of a loop, and have done nothing else for a while. Without
-    /// the vendor's runtime BRISC waits so for a command, as that of LLK's tests does between two of them.
+    /// What cores poll that wait by the clock in each round of a loop, and have done nothing else for a while. BRISC of
+    /// LLK's tests waits so for its next command, which is no hang.
     fn clocked_polls<O: Observer>(tile: &Tile<O>, role: Role) -> impl Iterator<Item = AgentWait> {
-        let asks = move |core: &CoreId| role != Role::Bare || *core != CoreId::Brisc;
-        CoreId::ALL.into_iter().filter(asks).filter_map(|core| tile.clocked_poll(core))
+        let polls = CoreId::ALL.into_iter().filter_map(|core| tile.clocked_poll(core));
+        polls.filter(move |wait| !is_commanded(role, wait.agent))
     }
 
     /// Who could end that wait.
@@ -298,9 +298,11 @@ impl Scene {
             return enders;
         }
         let is_mailbox = self.role != Role::Bare && mailbox::covers(addr);
-        // Without that firmware the host commands BRISC by words of its own choice.
-        let is_command = self.role == Role::Bare && agent == AgentId::Core(CoreId::Brisc);
-        enders.push(if is_mailbox || is_command { Ender::Launch } else { Ender::Write });
+        enders.push(if is_mailbox || is_commanded(self.role, agent) {
+            Ender::Launch
+        } else {
+            Ender::Write
+        });
         enders
     }
 }
@@ -467,6 +469,11 @@ impl<O: Observer + Send + 'static> Chip<O> {
 fn closed(tiles: &[HungTile]) -> Option<Cycle> {
     let stuck = tiles.iter().flat_map(|tile| &tile.waits).filter(|wait| wait.stuck);
     stuck.filter_map(|wait| wait.since).max()
+}
+
+/// Whether the host commands an agent by words of its own choice: BRISC, without the vendor's runtime.
+fn is_commanded(role: Role, agent: AgentId) -> bool {
+    role == Role::Bare && agent == AgentId::Core(CoreId::Brisc)
 }
 
 /// Whether a host that reads those words waits for a tile that is used so.
