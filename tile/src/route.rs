@@ -63,7 +63,7 @@ impl<O: Observer + ?Sized> Bus<O> {
         if store.width == Width::Word
             && let Some(to) = pushes_into(view(id), id, store.addr)
         {
-            return self.push_posted(id, store, to);
+            return self.push_or_report(to, store.value, (id, store.pc), store.cycle);
         }
         if let Err(fault) = self.device_store(id, store, end) {
             let at = Context {
@@ -76,11 +76,16 @@ impl<O: Observer + ?Sized> Bus<O> {
         }
     }
 
-    /// A posted store of a core pushes an instruction.
+    /// A store of a core at a pc pushes an instruction; a mistake stops what made it.
     #[inline]
-    fn push_posted(&mut self, id: CoreId, store: &Store, to: (ThreadId, bool)) {
-        let origin = Origin { core: id, pc: store.pc };
-        if let Err(error) = self.push(to, store.value, origin, store.cycle) {
+    fn push_or_report(
+        &mut self,
+        to: (ThreadId, bool),
+        word: u32,
+        (core, pc): (CoreId, u32),
+        cycle: Cycle,
+    ) {
+        if let Err(error) = self.push(to, word, Origin { core, pc }, cycle) {
             self.report(error);
         }
     }
@@ -135,15 +140,12 @@ impl<O: Observer + ?Sized> Bus<O> {
         width: Width,
     ) -> Result<(), DeviceFault> {
         let hit = lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "store to", addr))?;
-        if let Some((thread, after_mop)) = push_target(hit.target, asker.core) {
+        if let Some(to) = push_target(hit.target, asker.core) {
             if width != Width::Word {
                 return Err(narrow("store to", addr, width));
             }
             let core = asker.core.unwrap_or(CoreId::Brisc);
-            let origin = Origin { core, pc: asker.pc };
-            if let Err(error) = self.push((thread, after_mop), value, origin, asker.cycle) {
-                self.report(error);
-            }
+            self.push_or_report(to, value, (core, asker.pc), asker.cycle);
             return Ok(());
         }
         self.cores.observer.tell(asker.stamp(), || Event::DeviceStore { addr, value, width });
