@@ -4,10 +4,12 @@
 
 use std::cell::RefCell;
 
+use crate::niu::MAX_PACKET_BYTES;
+
 /// So many are kept: a multicast to all tiles needs one for each.
 const KEPT: usize = 192;
-/// None larger than the data of a packet is.
-const LARGEST: usize = 32 << 10;
+/// Largest capacity in bytes that is kept: a buffer that grows up to the data of a packet may have doubled.
+const LARGEST: usize = 2 * MAX_PACKET_BYTES as usize;
 
 thread_local! {
     static BUFFERS: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };

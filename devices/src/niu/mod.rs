@@ -41,7 +41,7 @@ pub const INITIATORS: usize = 4;
 const TRANSLATE_ENABLE: u32 = 1 << 14;
 /// `NIU_TRANS_COUNT_RTZ_CFG` bit 28: reading the number keeps the source bit.
 const RTZ_KEEP: u32 = 1 << 28;
-/// Tensix tiles of a chip: all that can receive a broadcast.
+/// Tensix tiles of a chip, all that can receive a broadcast `[spec: host-abi 2.6]`.
 const MOST_RECIPIENTS: usize = 140;
 
 /// Moments in the life of a request `[isa-bh: NoC/Counters.md]`.
