@@ -56,8 +56,8 @@ def operations(ttnn, torch, device):
         """A kernel of 3 by 3 over a square image. With `slices` the image stays in DRAM and is done in so many."""
         def prepare():
             image = ttnn.from_torch(torch.randn(1, 1, side * side, inputs).bfloat16(), device=device)
-            known = {}  # weights as the device wants them, once the first call has laid them out
-            known["weights"] = ttnn.from_torch(torch.randn(outputs, inputs, 3, 3).bfloat16())
+            # As the device wants them, once the first call has laid them out.
+            known = {"weights": ttnn.from_torch(torch.randn(outputs, inputs, 3, 3).bfloat16())}
             layout = getattr(ttnn.TensorMemoryLayout, shards)
             config = ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat16, shard_layout=layout)
             more = {} if slices is None else {"slice_config": ttnn.Conv2dSliceConfig(
