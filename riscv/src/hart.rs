@@ -4,6 +4,7 @@
 //! handed to it.
 
 use sim_core::{CoreId, Cycle, Shared, StateHasher, Store, Width};
+use zero_pages::ZeroPages;
 
 use crate::ahead::{Undo, block_bit};
 use crate::config::CoreConfig;
@@ -49,7 +50,7 @@ pub(crate) struct Hart {
     pub(crate) stored_words: u64,
     /// Union of the [`block_bit`]s of the same words.
     pub(crate) stored_blocks: u64,
-    pub(crate) local: Box<[u32]>,
+    pub(crate) local: ZeroPages<[u32]>,
     pub(crate) f: [u32; 32],
     pub(crate) csr: CsrFile,
     pub(crate) icache: Icache,
@@ -74,7 +75,7 @@ impl Hart {
             instructions: 0,
             stored_words: 0,
             stored_blocks: 0,
-            local: vec![0; id.local_ram_bytes() as usize / 4].into_boxed_slice(),
+            local: ZeroPages::slice(id.local_ram_bytes() as usize / 4),
             f: [0; 32],
             csr: CsrFile::default(),
             icache: Icache::new(config.icache),

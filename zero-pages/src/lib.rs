@@ -1,41 +1,77 @@
-//! Zeroed memory that costs the host nothing until it is touched.
+//! Zeroed memory that costs the host little.
 //!
 //! A chip has 140 L1s of 1.5 MiB, and a program touches a tenth of them. An allocator may give zeroed
 //! memory by handing out what was freed before and overwriting it: glibc's does so for all sizes up
 //! to the largest that the process has freed, at most 32 MiB, and for whatever comes from the top of its heap.
 //! [`ZeroPages`] takes its memory from the operating system, whose pages are zero when they are first touched, and
-//! gives it back when it is dropped. Record: `docs/decisions/0008-zeroed-memory.md`.
+//! gives it back when it is dropped. What is large has pages of its own; what is small, as a core's local RAM, lies
+//! beside others, in huge pages if there is much of it. Record: `docs/decisions/0008-zeroed-memory.md`.
 
-use std::alloc::{Layout, handle_alloc_error};
+mod place;
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::needs_drop;
 use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::sync::Arc;
 
 use bytemuck::Zeroable;
-use memmap2::{MmapMut, MmapRaw};
+use memmap2::MmapRaw;
 
-/// A `T` in memory of its own, zero at first. Meant for what is large: it takes whole pages.
-pub struct ZeroPages<T> {
-    pages: MmapRaw,
-    /// It owns a `T`, and goes to other threads as a `T` does.
+use crate::place::{LEAST_ALIGNMENT, Place};
+
+/// A `T`, which may be a slice, in memory that is zero at first. Meant for what is large, or what each of many tiles has.
+pub struct ZeroPages<T: ?Sized> {
+    at: NonNull<T>,
+    /// What it lies in.
+    #[cfg_attr(not(test), expect(dead_code, reason = "kept as long as the `T` is"))]
+    pages: Arc<MmapRaw>,
+    /// It owns a `T`.
     owns: PhantomData<T>,
 }
 
-/// The least that a page of any host has, in bytes.
-const LEAST_PAGE: usize = 4096;
+// SAFETY: it owns the `T`, as a box does: nobody else has its address, and the pages are only kept, which any thread
+// may give up.
+#[expect(unsafe_code, reason = "a pointer goes to no other thread by itself")]
+unsafe impl<T: ?Sized + Send> Send for ZeroPages<T> {}
+// SAFETY: as above; a shared reference to it gives shared references to the `T` and nothing else.
+#[expect(unsafe_code, reason = "a pointer is shared with no other thread by itself")]
+unsafe impl<T: ?Sized + Sync> Sync for ZeroPages<T> {}
+
+/// Mapped memory is aligned well enough, and that nothing is dropped with it is no loss.
+const fn check_plain<T>() {
+    assert!(align_of::<T>() <= LEAST_ALIGNMENT && !needs_drop::<T>());
+}
 
 impl<T: Zeroable> ZeroPages<T> {
-    /// Mapped memory is aligned well enough, and that nothing is dropped with it is no loss.
-    const IS_PLAIN: () = assert!(align_of::<T>() <= LEAST_PAGE && !needs_drop::<T>());
-
     /// All zeroes. As with any allocation, the process ends if the host has no memory left.
     #[must_use]
     pub fn new() -> Self {
-        let () = Self::IS_PLAIN;
-        let layout = Layout::new::<T>();
-        let Ok(pages) = MmapMut::map_anon(layout.size()) else { handle_alloc_error(layout) };
-        Self { pages: pages.into(), owns: PhantomData }
+        const { check_plain::<T>() };
+        Self::of(Place::of(size_of::<T>()))
+    }
+
+    fn of(Place { at, pages }: Place) -> Self {
+        Self { at: at.cast(), pages, owns: PhantomData }
+    }
+}
+
+impl<T: Zeroable> ZeroPages<[T]> {
+    /// So many zeroes. As with any allocation, the process ends if the host has no memory left.
+    ///
+    /// # Panics
+    /// They are more than there are addresses.
+    #[must_use]
+    pub fn slice(length: usize) -> Self {
+        Self::of(length, Place::of)
+    }
+
+    fn of(length: usize, place: impl FnOnce(usize) -> Place) -> Self {
+        const { check_plain::<T>() };
+        let bytes = length.checked_mul(size_of::<T>()).expect("a slice that fits into memory");
+        let Place { at, pages } = place(bytes);
+        Self { at: NonNull::slice_from_raw_parts(at.cast(), length), pages, owns: PhantomData }
     }
 }
 
@@ -45,32 +81,32 @@ impl<T: Zeroable> Default for ZeroPages<T> {
     }
 }
 
-impl<T: Zeroable> Deref for ZeroPages<T> {
+impl<T: ?Sized> Deref for ZeroPages<T> {
     type Target = T;
 
     #[expect(unsafe_code, reason = "mapped memory comes as a pointer")]
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: the mapping is as long as a `T`, begins at a page and so is aligned for it (`IS_PLAIN`), and
-        // lasts as long as `self`; zeroes are a `T`, and only a `T` is written later. It is private and nobody
-        // else has its address, so all access goes through references made here, which borrow `self` as if it
-        // held the `T`.
-        unsafe { &*self.pages.as_ptr().cast() }
+        // SAFETY: at that place are as many bytes as a `T` has, aligned for it (`check_plain`), which last as long as
+        // `pages` and are given to nobody else (`Place`); zeroes are a `T`, and only a `T` is written later. All
+        // access goes through references made here, which borrow `self` as if it held the `T`.
+        unsafe { self.at.as_ref() }
     }
 }
 
-impl<T: Zeroable> DerefMut for ZeroPages<T> {
+impl<T: ?Sized> DerefMut for ZeroPages<T> {
     #[expect(unsafe_code, reason = "mapped memory comes as a pointer")]
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as in `deref`; `&mut self` means that there is no other reference.
-        unsafe { &mut *self.pages.as_mut_ptr().cast() }
+        unsafe { self.at.as_mut() }
     }
 }
 
+// Copies are for snapshots, of which some outlive others for long: each has pages of its own.
 impl<T: Zeroable + Copy> Clone for ZeroPages<T> {
     fn clone(&self) -> Self {
-        let mut copy = Self::new();
+        let mut copy = Self::of(Place::alone(size_of::<T>()));
         copy.clone_from(self);
         copy
     }
@@ -80,15 +116,31 @@ impl<T: Zeroable + Copy> Clone for ZeroPages<T> {
     }
 }
 
-impl<T: Zeroable + PartialEq> PartialEq for ZeroPages<T> {
+impl<T: Zeroable + Copy> Clone for ZeroPages<[T]> {
+    fn clone(&self) -> Self {
+        let mut copy = Self::of(self.len(), Place::alone);
+        copy.copy_from_slice(self);
+        copy
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        if self.len() == other.len() {
+            self.copy_from_slice(other);
+        } else {
+            *self = other.clone();
+        }
+    }
+}
+
+impl<T: ?Sized + PartialEq> PartialEq for ZeroPages<T> {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }
 }
 
-impl<T: Zeroable + Eq> Eq for ZeroPages<T> {}
+impl<T: ?Sized + Eq> Eq for ZeroPages<T> {}
 
-impl<T: Zeroable + fmt::Debug> fmt::Debug for ZeroPages<T> {
+impl<T: ?Sized + fmt::Debug> fmt::Debug for ZeroPages<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
@@ -127,6 +179,54 @@ mod tests {
         assert_ne!(copy, rows);
         copy.clone_from(&rows);
         assert_eq!((copy[0][0], copy[299][15]), (0, 3));
+    }
+
+    /// More of them than one piece of memory has room for, of sizes that are no multiple of an alignment.
+    #[test]
+    fn small_ones_lie_beside_each_other_and_are_nobody_elses() {
+        let mut all: Vec<ZeroPages<[u16]>> = Vec::new();
+        for number in 0..600_usize {
+            let mut words = ZeroPages::slice(2000 + number % 7);
+            assert!(words.iter().all(|&word| word == 0));
+            words.fill(number as u16);
+            all.push(words);
+            if number % 3 == 0 {
+                all.swap_remove(number / 3);
+            }
+        }
+        assert!(all.iter().all(|words| words.iter().all(|&word| word == words[0])));
+        let mut numbers: Vec<_> = all.iter().map(|words| words[0]).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), all.len());
+        let beside = |pair: &[ZeroPages<[u16]>]| Arc::ptr_eq(&pair[0].pages, &pair[1].pages);
+        assert!(all.windows(2).any(beside));
+    }
+
+    #[test]
+    fn they_outlive_the_thread_that_made_them() {
+        let made = std::thread::spawn(|| {
+            let mut words = ZeroPages::<[u32]>::slice(100);
+            words[99] = 5;
+            words
+        });
+        let words = made.join().expect("a thread that makes a slice");
+        assert_eq!((words[0], words[99], words.len()), (0, 5, 100));
+    }
+
+    #[test]
+    fn copy_of_a_slice_has_its_own_pages_and_length() {
+        let mut bytes = ZeroPages::<[u8]>::slice(300);
+        bytes[299] = 9;
+        let mut copy = bytes.clone();
+        assert!(!Arc::ptr_eq(&copy.pages, &bytes.pages));
+        copy[0] = 1;
+        assert_eq!((bytes[0], copy[299]), (0, 9));
+        copy.clone_from(&bytes);
+        assert_eq!(copy, bytes);
+        copy.clone_from(&ZeroPages::slice(2));
+        assert_eq!(*copy, [0, 0]);
+        assert!(ZeroPages::<[u64]>::slice(0).is_empty());
     }
 
     /// Where an allocator would hand out what was given back.

@@ -1,7 +1,10 @@
 //! What all endpoints have in common: an address space, plain memory, what is not there.
 
+use std::sync::Arc;
+
 use devices::DeviceFault;
 use sim_core::Category;
+use zero_pages::ZeroPages;
 
 /// Something on the NoC with an address space of its own.
 pub(crate) trait Endpoint {
@@ -22,13 +25,13 @@ pub(super) fn unmapped(what: &str, addr: u64, bytes: usize) -> DeviceFault {
 #[derive(Clone, Debug)]
 pub(super) struct Ram {
     pub(super) base: u64,
-    pub(super) bytes: std::sync::Arc<Vec<u8>>,
+    pub(super) bytes: Arc<ZeroPages<[u8]>>,
 }
 
 impl Ram {
     pub(super) fn new(base: u64, size: usize) -> Self {
         // Of a large block the host gives only what is touched.
-        Self { base, bytes: std::sync::Arc::new(vec![0; size]) }
+        Self { base, bytes: Arc::new(ZeroPages::slice(size)) }
     }
 
     /// The bytes at an address, if all of them are inside.
@@ -40,7 +43,7 @@ impl Ram {
     pub(super) fn slice_mut(&mut self, addr: u64, length: usize) -> Option<&mut [u8]> {
         let range = self.range(addr, length)?;
         let is_inside = range.end <= self.bytes.len();
-        is_inside.then(|| &mut std::sync::Arc::make_mut(&mut self.bytes)[range])
+        is_inside.then(|| &mut Arc::make_mut(&mut self.bytes)[range])
     }
 
     pub(super) fn range(&self, addr: u64, length: usize) -> Option<std::ops::Range<usize>> {

@@ -1,0 +1,95 @@
+//! Where zeroes are taken from.
+
+use std::alloc::{Layout, handle_alloc_error};
+use std::cell::RefCell;
+use std::ptr::NonNull;
+use std::sync::{Arc, Weak};
+
+use memmap2::{MmapMut, MmapRaw};
+
+/// How places are aligned, in bytes: at the beginning of a line of any host's cache.
+pub(crate) const LEAST_ALIGNMENT: usize = 64;
+/// The most that lies beside others, in bytes. A large thing is seldom touched all over.
+const SMALL: usize = 64 << 10;
+/// A thread's first piece of memory for small things, enough for two tiles,
+const FIRST_PIECE: usize = 256 << 10;
+/// and further ones, in which 40 have room: two huge pages of most hosts, whose zeroes come at a tenth of what they cost
+/// page by page.
+const PIECE: usize = 4 << 20;
+
+/// Zeroed bytes that nobody else has, as long as their pages are kept.
+pub(crate) struct Place {
+    pub(crate) at: NonNull<u8>,
+    pub(crate) pages: Arc<MmapRaw>,
+}
+
+/// The memory that small things are being taken from, which is given back with the last of them.
+#[derive(Default)]
+struct Piece {
+    pages: Weak<MmapRaw>,
+    used: usize,
+}
+
+thread_local! {
+    static PIECE_IN_USE: RefCell<Piece> = const { RefCell::new(Piece { pages: Weak::new(), used: 0 }) };
+}
+
+/// Fresh pages.
+fn map(bytes: usize) -> Arc<MmapRaw> {
+    let Ok(pages) = MmapMut::map_anon(bytes.max(1)) else {
+        handle_alloc_error(
+            Layout::from_size_align(bytes, LEAST_ALIGNMENT).unwrap_or(Layout::new::<u8>()),
+        )
+    };
+    Arc::new(pages.into())
+}
+
+impl Place {
+    /// For so many bytes: beside others if they are few.
+    pub(crate) fn of(bytes: usize) -> Self {
+        if bytes > SMALL {
+            return Self::alone(bytes);
+        }
+        PIECE_IN_USE.with_borrow_mut(|piece| piece.take(bytes))
+    }
+
+    /// For so many bytes, in pages of their own.
+    pub(crate) fn alone(bytes: usize) -> Self {
+        let pages = map(bytes);
+        Self { at: start(&pages, 0), pages }
+    }
+}
+
+impl Piece {
+    fn take(&mut self, bytes: usize) -> Place {
+        let size = bytes.next_multiple_of(LEAST_ALIGNMENT);
+        let pages = match self.pages.upgrade() {
+            Some(pages) if self.used + size <= pages.len() => pages,
+            full => {
+                let pages = map(if full.is_some() { PIECE } else { FIRST_PIECE });
+                if full.is_some() {
+                    ask_for_huge_pages(&pages);
+                }
+                *self = Self { pages: Arc::downgrade(&pages), used: 0 };
+                pages
+            }
+        };
+        let at = start(&pages, self.used);
+        self.used += size;
+        Place { at, pages }
+    }
+}
+
+/// The address of a byte of some pages.
+fn start(pages: &MmapRaw, offset: usize) -> NonNull<u8> {
+    NonNull::new(pages.as_mut_ptr().wrapping_add(offset)).expect("pages are not mapped at zero")
+}
+
+/// A host that has none, or gives them to nobody, gives small ones.
+#[cfg(target_os = "linux")]
+fn ask_for_huge_pages(pages: &MmapRaw) {
+    let _ = pages.advise(memmap2::Advice::HugePage);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_huge_pages(_: &MmapRaw) {}
