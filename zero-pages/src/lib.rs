@@ -14,19 +14,17 @@ use std::marker::PhantomData;
 use std::mem::needs_drop;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 use bytemuck::Zeroable;
-use memmap2::MmapRaw;
 
-use crate::place::{LEAST_ALIGNMENT, Place};
+use crate::place::{LEAST_ALIGNMENT, Pages, Place};
 
 /// A `T`, which may be a slice, in memory that is zero at first. Meant for what is large, or what each of many tiles has.
 pub struct ZeroPages<T: ?Sized> {
     at: NonNull<T>,
     /// What it lies in.
     #[cfg_attr(not(test), expect(dead_code, reason = "kept as long as the `T` is"))]
-    pages: Arc<MmapRaw>,
+    pages: Pages,
     /// It owns a `T`.
     owns: PhantomData<T>,
 }
@@ -103,10 +101,10 @@ impl<T: ?Sized> DerefMut for ZeroPages<T> {
     }
 }
 
-// Copies are for snapshots, of which some outlive others for long: each has pages of its own.
+// Copies are for snapshots, of which some outlive others for long: none of them keeps memory of others.
 impl<T: Zeroable + Copy> Clone for ZeroPages<T> {
     fn clone(&self) -> Self {
-        let mut copy = Self::of(Place::alone(size_of::<T>()));
+        let mut copy = Self::of(Place::apart(size_of::<T>()));
         copy.clone_from(self);
         copy
     }
@@ -118,7 +116,7 @@ impl<T: Zeroable + Copy> Clone for ZeroPages<T> {
 
 impl<T: Zeroable + Copy> Clone for ZeroPages<[T]> {
     fn clone(&self) -> Self {
-        let mut copy = Self::of(self.len(), Place::alone);
+        let mut copy = Self::of(self.len(), Place::apart);
         copy.copy_from_slice(self);
         copy
     }
@@ -199,8 +197,7 @@ mod tests {
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), all.len());
-        let beside = |pair: &[ZeroPages<[u16]>]| Arc::ptr_eq(&pair[0].pages, &pair[1].pages);
-        assert!(all.windows(2).any(beside));
+        assert!(all.windows(2).any(|pair| pair[0].pages.are_those_of(&pair[1].pages)));
     }
 
     #[test]
@@ -215,18 +212,18 @@ mod tests {
     }
 
     #[test]
-    fn copy_of_a_slice_has_its_own_pages_and_length() {
+    fn copy_of_a_slice_has_its_own_memory_and_length() {
         let mut bytes = ZeroPages::<[u8]>::slice(300);
         bytes[299] = 9;
         let mut copy = bytes.clone();
-        assert!(!Arc::ptr_eq(&copy.pages, &bytes.pages));
+        assert!(!copy.pages.are_those_of(&bytes.pages));
         copy[0] = 1;
         assert_eq!((bytes[0], copy[299]), (0, 9));
         copy.clone_from(&bytes);
         assert_eq!(copy, bytes);
         copy.clone_from(&ZeroPages::slice(2));
         assert_eq!(*copy, [0, 0]);
-        assert!(ZeroPages::<[u64]>::slice(0).is_empty());
+        assert!(ZeroPages::<[u64]>::slice(0).clone().is_empty());
     }
 
     /// Where an allocator would hand out what was given back.

@@ -1,7 +1,7 @@
 //! Where zeroes are taken from.
 
 use std::alloc::{Layout, handle_alloc_error};
-use std::cell::RefCell;
+use std::cell::{RefCell, UnsafeCell};
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
 
@@ -20,8 +20,21 @@ const PIECE: usize = 4 << 20;
 /// Zeroed bytes that nobody else has, as long as their pages are kept.
 pub(crate) struct Place {
     pub(crate) at: NonNull<u8>,
-    pub(crate) pages: Arc<MmapRaw>,
+    pub(crate) pages: Pages,
 }
+
+/// What bytes lie in.
+#[cfg_attr(not(test), expect(dead_code, reason = "kept, and looked at by tests only"))]
+pub(crate) enum Pages {
+    /// Pages of the system, perhaps with others.
+    Mapped(Arc<MmapRaw>),
+    /// Memory of the allocator.
+    Allocated(Arc<[UnsafeCell<Line>]>),
+}
+
+/// As many bytes as places are aligned to.
+#[repr(C, align(64))]
+pub(crate) struct Line([u8; LEAST_ALIGNMENT]);
 
 /// The memory that small things are being taken from, which is given back with the last of them.
 #[derive(Default)]
@@ -54,9 +67,34 @@ impl Place {
     }
 
     /// For so many bytes, in pages of their own.
-    pub(crate) fn alone(bytes: usize) -> Self {
+    fn alone(bytes: usize) -> Self {
         let pages = map(bytes);
-        Self { at: start(&pages, 0), pages }
+        Self { at: start(&pages, 0), pages: Pages::Mapped(pages) }
+    }
+
+    /// For so many bytes that are all written at once: few of them come from the allocator, as the system has only so
+    /// many mappings for a process.
+    pub(crate) fn apart(bytes: usize) -> Self {
+        if bytes > SMALL {
+            return Self::alone(bytes);
+        }
+        let lines = bytes.div_ceil(LEAST_ALIGNMENT);
+        let zeroes = std::iter::repeat_with(|| UnsafeCell::new(Line([0; LEAST_ALIGNMENT])));
+        let lines: Arc<[_]> = zeroes.take(lines.max(1)).collect();
+        let at = NonNull::new(lines.as_ptr().cast_mut()).expect("memory is not at zero");
+        Self { at: at.cast(), pages: Pages::Allocated(lines) }
+    }
+}
+
+impl Pages {
+    /// Whether these are the pages of something else, too.
+    #[cfg(test)]
+    pub(crate) fn are_those_of(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Mapped(one), Self::Mapped(other)) => Arc::ptr_eq(one, other),
+            (Self::Allocated(one), Self::Allocated(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
     }
 }
 
@@ -76,7 +114,7 @@ impl Piece {
         };
         let at = start(&pages, self.used);
         self.used += size;
-        Place { at, pages }
+        Place { at, pages: Pages::Mapped(pages) }
     }
 }
 
