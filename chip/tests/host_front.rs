@@ -2,7 +2,8 @@
 
 mod neighbours;
 
-use std::sync::{Arc, Mutex};
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, mpsc};
 
 use chip::{Chip, ChipConfig, ClockStep};
 use isa::asm::{addi, j, lui, lw, r, store, sw};
@@ -63,6 +64,44 @@ fn every_tile_receives_from_its_neighbour_only() {
             assert!(received & 0xFFFF > 10, "rounds: {received:#x}");
         }
     }
+}
+
+/// More tiles than there were, for some time; the state they come to.
+fn goes_on(chip: &mut Chip) -> u64 {
+    start(chip, 2, |_, _| 0);
+    chip.clock(50);
+    assert_eq!(chip.take_reports(), Vec::<String>::new());
+    chip.state_hash()
+}
+
+/// A chip that goes on when it is dropped, and tells its state.
+struct Ending(Chip, mpsc::Sender<u64>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let _ = self.1.send(goes_on(&mut self.0));
+    }
+}
+
+/// A host may close its device while its thread ends, as destructors of static objects do. What the thread remembered is
+/// gone by then.
+#[test]
+fn thread_that_ends_can_still_use_the_chip() {
+    thread_local! {
+        static LAST: RefCell<Option<Ending>> = const { RefCell::new(None) };
+    }
+    let (sender, told) = mpsc::channel();
+    let ends = std::thread::spawn(move || {
+        // What a thread has first goes last.
+        LAST.set(None);
+        let mut chip = busy_chip(1, 1);
+        chip.clock(50);
+        LAST.set(Some(Ending(chip, sender)));
+    });
+    ends.join().expect("a thread that ends");
+    let mut chip = busy_chip(1, 1);
+    chip.clock(50);
+    assert_eq!(told.recv(), Ok(goes_on(&mut chip)));
 }
 
 #[test]

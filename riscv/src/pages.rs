@@ -130,7 +130,7 @@ fn fresh() -> Arc<Page> {
 
 /// A page of which nothing is known.
 pub(crate) fn empty() -> Arc<Page> {
-    KNOWN.with_borrow(|known| Arc::clone(&known.empty))
+    KNOWN.try_with(|known| Arc::clone(&known.borrow().empty)).unwrap_or_else(|_| fresh())
 }
 
 /// Notes what the words from `place` on mean, 16 at most. `remembers`: whether what others have made of the same
@@ -152,7 +152,8 @@ pub(crate) fn forget(page: &mut Arc<Page>, place: usize, count: usize, remembers
 }
 
 fn apply(page: &mut Arc<Page>, change: Change, remembers: bool) {
-    if !remembers {
+    // A thread that ends knows nothing any more.
+    if !remembers || KNOWN.try_with(|_| ()).is_err() {
         let weight = change.weight_behind(page);
         return Arc::make_mut(page).apply(&change, weight);
     }

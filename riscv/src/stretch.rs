@@ -87,7 +87,8 @@ fn with_stretch<R>(
     words: &[u32],
     work: impl FnOnce(&mut Stretch, usize) -> R,
 ) -> R {
-    if !remembers {
+    // A thread that ends remembers nothing any more.
+    if !remembers || KNOWN.try_with(|_| ()).is_err() {
         let mut stretch = Stretch::of(pc, words);
         let count = stretch.count;
         return work(&mut stretch, count);

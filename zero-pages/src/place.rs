@@ -37,7 +37,6 @@ pub(crate) enum Pages {
 pub(crate) struct Line([u8; LEAST_ALIGNMENT]);
 
 /// The memory that small things are being taken from, which is given back with the last of them.
-#[derive(Default)]
 struct Piece {
     pages: Weak<MmapRaw>,
     used: usize,
@@ -63,7 +62,9 @@ impl Place {
         if bytes > SMALL {
             return Self::alone(bytes);
         }
-        PIECE_IN_USE.with_borrow_mut(|piece| piece.take(bytes))
+        // A thread that ends has none any more.
+        let place = PIECE_IN_USE.try_with(|piece| piece.borrow_mut().take(bytes));
+        place.unwrap_or_else(|_| Self::alone(bytes))
     }
 
     /// For so many bytes, in pages of their own.

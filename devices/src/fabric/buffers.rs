@@ -1,6 +1,7 @@
 //! Memory of data that packets have carried, for packets to come.
 //!
-//! Data leave one tile and end in another, so each host thread has a store for all tiles. No part of any state.
+//! Data leave one tile and end in another, so each host thread has a store for all tiles. No part of any state. A host
+//! that closes its device while it ends has none any more.
 
 use std::cell::RefCell;
 
@@ -18,7 +19,7 @@ thread_local! {
 /// An empty buffer, most likely with room.
 #[must_use]
 pub fn take_buffer() -> Vec<u8> {
-    BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default()
+    BUFFERS.try_with(|buffers| buffers.borrow_mut().pop()).ok().flatten().unwrap_or_default()
 }
 
 /// A buffer that holds a copy.
@@ -33,7 +34,8 @@ pub fn copy_to_buffer(data: &[u8]) -> Vec<u8> {
 pub fn keep_buffer(mut buffer: Vec<u8>) {
     if (1..=LARGEST).contains(&buffer.capacity()) {
         buffer.clear();
-        BUFFERS.with_borrow_mut(|buffers| {
+        let _ = BUFFERS.try_with(|buffers| {
+            let mut buffers = buffers.borrow_mut();
             if buffers.len() < KEPT {
                 buffers.push(buffer);
             }
