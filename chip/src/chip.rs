@@ -257,6 +257,13 @@ impl<O: Observer + Send + 'static> Chip<O> {
         self.reports.take()
     }
 
+    /// Whether [`Chip::take_mistakes`] or [`Chip::take_notes`] would give any.
+    #[inline]
+    #[must_use]
+    pub fn has_news(&self) -> bool {
+        self.reports.has_news()
+    }
+
     /// What happened since last asked that its host should know, and that is no mistake.
     pub fn take_notes(&mut self) -> Vec<String> {
         self.reports.take_notes()

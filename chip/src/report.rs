@@ -150,6 +150,12 @@ impl Reports {
         self.add(Mistake { text, hint: None, tile: number, at: issuer });
     }
 
+    /// Whether there is anything to take.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        !self.mistakes.is_empty() || !self.notes.is_empty() || self.dropped != 0
+    }
+
     /// Takes all mistakes.
     pub(crate) fn take(&mut self) -> Vec<Mistake> {
         let mut mistakes = std::mem::take(&mut self.mistakes);

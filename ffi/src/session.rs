@@ -451,6 +451,17 @@ struct Desk<'a> {
     taping: &'a mut Taping,
 }
 
+/// Says what has happened that the host has not been told yet.
+#[cold]
+fn pass_on(chip: &mut Chip, reporter: &mut Reporter) {
+    for note in chip.take_notes() {
+        reporter.note(&note);
+    }
+    for mistake in mistakes::take(chip, || Box::new(Catalog::gather(&places()))) {
+        reporter.say(Culprit::Guest, &mistake);
+    }
+}
+
 /// As [`with_chip`], for who keeps right what lies beside the chip.
 fn with_desk<T: Clone>(
     name: &str,
@@ -470,11 +481,8 @@ fn with_desk<T: Clone>(
             Device::Broken => return absent,
         };
         let result = body(chip, Desk { answers, vigil, rounds, reporter: &mut *reporter, taping });
-        for note in chip.take_notes() {
-            reporter.note(&note);
-        }
-        for mistake in mistakes::take(chip, || Box::new(Catalog::gather(&places()))) {
-            reporter.say(Culprit::Guest, &mistake);
+        if chip.has_news() {
+            pass_on(chip, reporter);
         }
         result.unwrap_or_else(|refusal| {
             let text = match refusal {

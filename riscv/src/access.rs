@@ -41,6 +41,7 @@ impl Access<'_, '_> {
     }
 
     /// A load that is not a plain hit, from anywhere.
+    #[inline]
     pub(crate) fn load(&mut self, addr: u32, width: Width, pending: Pending) -> Flow {
         if addr & (width.bytes() - 1) != 0 {
             return self.misaligned("load", addr, width);
@@ -153,6 +154,7 @@ impl Access<'_, '_> {
     }
 
     /// A store that is not a plain hit, to anywhere but local RAM.
+    #[inline]
     pub(crate) fn store(&mut self, addr: u32, value: u32, width: Width) -> Flow {
         if addr & (width.bytes() - 1) != 0 {
             return self.misaligned("store", addr, width);

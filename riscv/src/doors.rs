@@ -57,6 +57,7 @@ impl<'a> Doors<'a> {
 
     /// What becomes of a store to an aligned address. One that is posted through a push window has taken the room
     /// for it.
+    #[inline]
     pub(crate) fn admit(&mut self, addr: u32) -> Admission {
         if let Some(window) = push_window(self.id, addr) {
             let credit = &mut self.credit[window as usize];

@@ -89,7 +89,7 @@ impl Core {
             while self.hart.cycle < chunk.min(slice.until) && self.step_watched(slice) {}
             return;
         }
-        while self.hart.cycle < chunk.min(slice.until) && self.step(slice) {
+        while self.hart.cycle < chunk.min(slice.until) && self.step_here(slice) {
             if !self.always_careful && !self.prober.is_active() {
                 return;
             }
@@ -129,6 +129,12 @@ impl Core {
 
     /// Executes one instruction. `false`: it did not complete, or the core does not go on.
     pub(crate) fn step(&mut self, slice: &mut Slice<'_>) -> bool {
+        self.step_here(slice)
+    }
+
+    /// As [`Core::step`], in the middle of a loop.
+    #[inline(always)]
+    fn step_here(&mut self, slice: &mut Slice<'_>) -> bool {
         let Some((pc, op, polls)) = self.fetch(slice) else { return false };
         let mut consumed = 1;
         macro_rules! x {

@@ -13,7 +13,7 @@ use crate::timing::{TimingModel, cost};
 use crate::units::{Fault, Issued};
 
 /// Evaluates the latched wait instruction of `thread`, if there is one: whether it is met.
-#[inline]
+#[inline(always)]
 pub(crate) fn evaluate<E: Env>(
     frontend: &mut Frontend,
     backend: &Backend,
@@ -40,7 +40,7 @@ pub(crate) enum Look {
 }
 
 /// Looks at the front instruction of `thread`, which there is. If it waits, the gate has the reason.
-#[inline]
+#[inline(always)]
 pub(crate) fn look(
     frontend: &mut Frontend,
     backend: &mut Backend,
@@ -131,7 +131,7 @@ pub(crate) fn execute<E: Env>(
 }
 
 /// One cycle of the expanders of `thread`.
-#[inline]
+#[inline(always)]
 pub(crate) fn expand(
     frontend: &mut Frontend,
     backend: &mut Backend,

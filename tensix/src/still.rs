@@ -58,7 +58,7 @@ impl Still {
     }
 
     /// Looks whether they see something else: then all are to be asked again. To be called when that may be.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn refresh(&mut self, backend: &Backend) {
         if self.threads != 0 && !(self.holds(backend) && backend.waits_by_sight()) {
             self.threads = 0;

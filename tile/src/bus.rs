@@ -258,11 +258,13 @@ impl<O: Observer + ?Sized> Bus<O> {
     /// The coprocessor from `cycle` on until `until`, or until others have to act on what it did, or
     /// to the end of the epoch in which it fell asleep. Returns the first cycle that still has to be
     /// looked at, and whether others had to act.
+    #[inline(never)]
     pub(crate) fn run_tensix(&mut self, cycle: Cycle, until: Cycle) -> (Cycle, bool) {
         self.run_tensix_for(cycle, until, Attention::default())
     }
 
     /// As [`Bus::run_tensix`], also up to the cycle before one in which somebody has to look.
+    #[inline(always)]
     pub(crate) fn run_tensix_for(
         &mut self,
         cycle: Cycle,

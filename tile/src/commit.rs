@@ -270,7 +270,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     }
 
     /// What packets and cores do in a cycle, before the coprocessor's turn. Whether a device may have changed.
-    #[inline]
+    #[inline(always)]
     fn begin_cycle(&mut self, cycle: Cycle, agenda: &mut Agenda) -> bool {
         let end = self.end;
         self.bus.changes.this_cycle = false;
@@ -295,6 +295,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     }
 
     /// Applies what a core has stored up to a cycle. Whether a device may have changed.
+    #[inline(always)]
     fn apply_stores(&mut self, id: CoreId, cycle: Cycle, agenda: &mut Agenda) -> bool {
         let (mut changed, next) = (false, &mut agenda.next[id.index()]);
         while let Some(&store) = self.posted(id, *next)

@@ -102,6 +102,7 @@ impl<O: Observer + ?Sized> Bus<O> {
     }
 
     /// A load that never blocks, by any asker.
+    #[inline]
     pub(crate) fn load_as(
         &mut self,
         asker: Asker,

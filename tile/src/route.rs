@@ -53,6 +53,7 @@ fn narrow(what: &str, addr: u32, width: Width) -> DeviceFault {
 
 impl<O: Observer + ?Sized> Bus<O> {
     /// A posted store of a core takes effect.
+    #[inline(always)]
     pub(crate) fn apply_store(&mut self, id: CoreId, store: &Store, end: Cycle) {
         if store.addr < L1_BYTES {
             self.cores.apply_l1_store(id, store, end);
@@ -119,6 +120,7 @@ impl<O: Observer + ?Sized> Bus<O> {
     }
 
     /// A posted store of a core to anything but L1.
+    #[inline(never)]
     fn device_store(&mut self, id: CoreId, store: &Store, end: Cycle) -> Result<(), DeviceFault> {
         let asker = Asker {
             view: view(id),
@@ -132,6 +134,7 @@ impl<O: Observer + ?Sized> Bus<O> {
     }
 
     /// A store to a device by any asker.
+    #[inline]
     pub(crate) fn store_as(
         &mut self,
         asker: Asker,
@@ -171,6 +174,7 @@ impl<O: Observer + ?Sized> Bus<O> {
     }
 
     /// An aligned word to a device register.
+    #[inline]
     fn word_store(
         &mut self,
         asker: Asker,

@@ -56,7 +56,7 @@ impl Tensix {
 
     /// Lets the coprocessor go from `cycle` to `until`, or until others have to act on what it did, or have to be
     /// told what they wait for. Gives the first cycle that still has to be looked at, and a mistake.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn run<O: Observer + ?Sized>(
         &mut self,
         cores: &mut Cores<O>,
@@ -76,6 +76,7 @@ impl Tensix {
     }
 
     /// Pushes an instruction into a thread's frontend.
+    #[inline]
     pub(crate) fn push<O: Observer + ?Sized>(
         &mut self,
         cores: &mut Cores<O>,

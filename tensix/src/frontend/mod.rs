@@ -205,7 +205,7 @@ impl Frontend {
     ///
     /// # Errors
     /// A fault together with the entry that caused it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step_expanders(
         &mut self,
         now: Cycle,

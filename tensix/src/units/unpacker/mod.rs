@@ -139,7 +139,7 @@ impl Unpackers {
     }
 
     /// What the configuration asks for. Read once for equal instructions while nothing but addresses is written.
-    #[inline]
+    #[inline(always)]
     fn plan(
         &mut self,
         issued: &Issued,

@@ -35,6 +35,7 @@ impl<E: Env> Run<'_, E> {
     /// # Errors
     /// `UndefinedBehavior` for addresses outside L1, rows outside SrcA, and shared exponents that
     /// do not fit.
+    #[inline(always)]
     pub(crate) fn go(&self, input: Input, position: u32, sink: &mut Sink<'_>) -> Result<(), Fault> {
         if self.piecemeal {
             self.datums(input, position, sink)

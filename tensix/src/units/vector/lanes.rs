@@ -42,13 +42,10 @@ pub(super) struct LaneSets {
 
 impl LaneSets {
     pub(super) fn of(config: &LReg) -> Self {
-        let lanes = |setting: &dyn Fn(usize) -> bool| {
-            (0..LANES).fold(0, |set, lane| set | u32::from(setting(lane)) << lane)
-        };
-        let bit = |bit: u32| lanes(&|lane| config[lane] >> bit & 1 != 0);
-        let column = |bit: u32| lanes(&|lane| config[lane & 7] >> bit & 1 != 0);
+        let bit = |bit: u32| lanes(|lane| config[lane] >> bit & 1 != 0);
+        let column = |bit: u32| lanes(|lane| config[lane & 7] >> bit & 1 != 0);
         Self {
-            masked: lanes(&|lane| config[lane & 7] >> (ROW_MASK + lane as u32 / 8) & 1 != 0),
+            masked: lanes(|lane| config[lane & 7] >> (ROW_MASK + lane as u32 / 8) & 1 != 0),
             backdoor: !bit(DISABLE_BACKDOOR_LOAD),
             fp16_infinity: bit(ENABLE_FP16A_INF),
             dest_index: bit(ENABLE_DEST_INDEX),
@@ -60,4 +57,10 @@ impl LaneSets {
             exchange: bit(EXCHANGE_SRCB_SRCC),
         }
     }
+}
+
+/// The lanes for which a setting holds.
+#[inline]
+fn lanes(setting: impl Fn(usize) -> bool) -> u32 {
+    (0..LANES).fold(0, |set, lane| set | u32::from(setting(lane)) << lane)
 }
