@@ -122,7 +122,7 @@ pub(crate) const fn choose(condition: bool, yes: u32, no: u32) -> u32 {
 #[inline(always)]
 fn align<T: Target>(value: i32, exponent: i32, top: i32) -> i32 {
     // 31 already leaves nothing of a value below 2^29.
-    let distance = (top - exponent).min(31) as u32;
+    let distance = ((top - exponent) as u32).min(31);
     let aligned = (((value << 1) >> (distance & 31)) + 1) >> 1;
     if T::PRECISION == 24 { aligned } else { (aligned + (1 << 12)) & !0x1FFF }
 }

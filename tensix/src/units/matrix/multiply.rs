@@ -7,7 +7,9 @@ use bytemuck::Pod;
 use vectorise::Level;
 
 use super::accumulate::{Bf16, Fp16, Fp32, Patterns, Target, Term, accumulate};
-use super::operands::{Bits, Factor, GROUP, LANES, Operands, Pair, ZERO_LIMIT, halves};
+use super::operands::{
+    Bits, Factor, GROUP, LANES, Operands, Pair, SIGN_OFFSET, ZERO_LIMIT, halves,
+};
 use super::setup::Setup;
 use crate::state::dst::{DST_COLUMNS, Dst};
 use crate::state::src::{SRC_ROWS, SrcCells};
@@ -33,6 +35,8 @@ struct Sums {
 }
 
 impl Sums {
+    const EMPTY: Self = Self { exponent: [0; DST_COLUMNS], sum: [0; DST_COLUMNS] };
+
     #[inline(always)]
     fn terms(&self, column: usize) -> [Term; 2] {
         let (exponents, sums) = (halves(self.exponent[column]), halves(self.sum[column]));
@@ -59,25 +63,36 @@ fn sums(a: &[Operands<DST_COLUMNS>; GROUP], b: &Operands<GROUP>, floor: i16) -> 
             *top = if low < ZERO_LIMIT { (*top).max(floor) } else { *top };
         }
     }
-    let mut sum = [0i16; LANES];
+    // Each term is above what it should be by an offset; those of all come to nothing.
+    let mut sum = [0u16; LANES];
     for (k, row) in a.iter().enumerate() {
         let (left, right) = (lanes::<u16>(&row.significand), splat::<u16>(b.significand[k]));
-        let (sign, flip) = (lanes::<i16>(&row.sign), splat::<i16>(b.sign[k]));
+        let (sign, flip) = (lanes::<u16>(&row.sign), splat::<u16>(b.sign[k]));
         for lane in 0..LANES {
             // The doubled product is below 2^13.
             let distance = ((top[lane] - exponents[k][lane]) as u16).min(15);
-            let product = (left[lane] << 1).wrapping_mul(right[lane]);
-            let shifted = (product >> distance) as i16;
+            let shifted = left[lane].wrapping_mul(right[lane]) >> distance;
             // Half up of the magnitude and then the sign: -((x + 1) >> 1) is (!x + 1) >> 1.
-            sum[lane] += ((shifted ^ sign[lane] ^ flip[lane]) + 1) >> 1;
+            let halved = mean_up(shifted ^ sign[lane] ^ flip[lane], SIGN_OFFSET);
+            sum[lane] = sum[lane].wrapping_add(halved);
         }
     }
+    let mut sum = sum.map(u16::cast_signed);
     for (sum, top) in sum.iter_mut().zip(&mut top) {
         let keep = -i16::from(*top > 0);
         *top &= keep;
         *sum &= keep;
     }
     Sums { exponent: bytemuck::cast(top), sum: bytemuck::cast(sum) }
+}
+
+const _: () =
+    assert!(SIGN_OFFSET.wrapping_mul(GROUP as u16) == 0, "offsets of a sum come to nothing");
+
+/// Half of a sum, rounded up: an instruction of every host's vector unit.
+#[inline(always)]
+const fn mean_up(a: u16, b: u16) -> u16 {
+    ((a as u32 + b as u32 + 1) >> 1) as u16
 }
 
 /// What all columns bring to a step, lane by lane.
@@ -171,7 +186,7 @@ pub(super) fn float_at<T: Target>(
 fn rows<T: Target>(dst: &mut Dst, a: &SrcCells, b: &SrcCells, setup: &Setup, shape: Shape) {
     let bias = exponent_bias(setup) as i16;
     let floor = bias.max(0);
-    let (mask, bits) = (setup.style_a.mask(), Bits::of_a(setup.phase));
+    let (mask, bits) = (setup.style_a.mask(), Bits::of_a(setup.phase).doubled());
     let factor_a = Factor { mask, flush: true, offset: 0, bits };
     let (mask, bits) = (setup.style_b.mask(), Bits::of_b(setup.phase));
     let factor_b = Factor { mask, flush: setup.flush, offset: bias, bits };
@@ -184,8 +199,14 @@ fn rows<T: Target>(dst: &mut Dst, a: &SrcCells, b: &SrcCells, setup: &Setup, sha
     for (right, i) in right.iter_mut().zip((0..).step_by(shape.step as usize)) {
         right.take_halves(shape.row_of_b(b, setup, i), &factor_b);
     }
-    for (right, i) in right.iter().zip((0..shape.rows).step_by(shape.step as usize)) {
-        let sums = sums(&left, right, floor);
+    // All sums before the first of them is added: what adds one is a long chain, and a host takes several at a time
+    // if they follow each other.
+    let mut terms = [Sums::EMPTY; ROWS];
+    let numbers = || (0..shape.rows).step_by(shape.step as usize);
+    for ((terms, right), _) in terms.iter_mut().zip(&right).zip(numbers()) {
+        *terms = sums(&left, right, floor);
+    }
+    for (sums, i) in terms.iter().zip(numbers()) {
         let mut values: Patterns = T::load(dst, setup.map, setup.dst_row + i);
         for (column, value) in values.iter_mut().enumerate() {
             let [first, second] = sums.terms(column);

@@ -22,6 +22,9 @@ const ZERO: i16 = -4096;
 /// Below any sum of real exponents.
 pub(super) const ZERO_LIMIT: i16 = -2048;
 
+/// What turns the order of signed numbers of 16 bits into that of unsigned ones.
+pub(super) const SIGN_OFFSET: u16 = 0x8000;
+
 /// Two lanes of 16 bits: the first group's comes first in memory.
 pub(super) type Pair = u32;
 
@@ -51,7 +54,8 @@ impl<const N: usize> Operands<N> {
 }
 
 impl Operands<DST_COLUMNS> {
-    /// Takes apart what SrcA brings to a step: a row of each group, a pair per column.
+    /// Takes apart what SrcA brings to a step: a row of each group, a pair per column, with [`SIGN_OFFSET`] in the
+    /// signs.
     #[inline(always)]
     pub(super) fn take_rows(
         &mut self,
@@ -63,7 +67,8 @@ impl Operands<DST_COLUMNS> {
             let (first, second) = (factor.part(first), factor.part(second));
             self.exponent[column] = pair(first.exponent, second.exponent);
             self.significand[column] = pair(first.significand, second.significand);
-            self.sign[column] = pair(first.sign, second.sign);
+            let offset = u32::from(SIGN_OFFSET);
+            self.sign[column] = pair(first.sign ^ offset, second.sign ^ offset);
         }
     }
 }
@@ -148,6 +153,12 @@ impl Bits {
         } else {
             Self { mask: 0x00F, right: 0, left: 3 }
         }
+    }
+
+    /// Twice their value.
+    #[inline(always)]
+    pub(super) const fn doubled(self) -> Self {
+        Self { left: self.left + 1, ..self }
     }
 
     #[inline(always)]
