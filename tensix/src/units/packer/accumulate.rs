@@ -1,4 +1,4 @@
-//! Accumulation onto L1, 16 bytes at a time.
+//! Accumulation onto L1, a block of 16 bytes or several.
 //!
 //! Floating point sums are exact before one rounding to nearest even. Each format treats zeroes,
 //! infinities and range ends in its own way.
@@ -30,7 +30,7 @@ impl Accumulate {
 
     /// The new content, from L1's words and the packer's.
     #[inline]
-    pub(crate) fn block(self, old: [u32; 4], new: [u32; 4]) -> [u32; 4] {
+    pub(crate) fn words<const N: usize>(self, old: [u32; N], new: [u32; N]) -> [u32; N] {
         let each = |of: fn(u32, u32) -> u32| std::array::from_fn(|word| of(old[word], new[word]));
         match self {
             Self::Fp32 => each(fp32),
@@ -38,7 +38,7 @@ impl Accumulate {
             Self::Fp16 => {
                 each(|old, new| fp16(old & 0xFFFF, new & 0xFFFF) | fp16(old >> 16, new >> 16) << 16)
             }
-            Self::Bf16 => bf16_block(old, new),
+            Self::Bf16 => bf16_words(old, new),
         }
     }
 }
@@ -133,27 +133,18 @@ fn fp32(old: u32, new: u32) -> u32 {
     }
 }
 
-/// Halves of a block as lanes.
-const LANES: usize = 8;
-
-/// Half-words of a block, side by side: compiled for the host's vector registers.
-fn bf16_block(old: [u32; 4], new: [u32; 4]) -> [u32; 4] {
+/// Half-words, side by side: compiled for the host's vector registers.
+fn bf16_words<const N: usize>(old: [u32; N], new: [u32; N]) -> [u32; N] {
     vectorise::run(
         #[inline(always)]
         || {
-            let (old, new) = (halves(old), halves(new));
-            let mut sums = [0; LANES];
+            let mut sums = [0; N];
             for ((sum, old), new) in sums.iter_mut().zip(old).zip(new) {
-                *sum = bf16(old, new);
+                *sum = bf16(old & 0xFFFF, new & 0xFFFF) | bf16(old >> 16, new >> 16) << 16;
             }
-            std::array::from_fn(|word| sums[2 * word] | sums[2 * word + 1] << 16)
+            sums
         },
     )
-}
-
-#[inline(always)]
-fn halves(words: [u32; 4]) -> [u32; LANES] {
-    std::array::from_fn(|lane| words[lane / 2] >> (16 * (lane % 2)) & 0xFFFF)
 }
 
 /// As [`add`] and [`round`] do, without branches.
@@ -269,7 +260,7 @@ mod tests {
             let others: Vec<u32> = ends.chain(near).collect();
             for (first, block) in others.chunks_exact(8).enumerate() {
                 let new = std::array::from_fn(|word| block[2 * word] | block[2 * word + 1] << 16);
-                let found = bf16_block([old | old << 16; 4], new);
+                let found = bf16_words([old | old << 16; 4], new);
                 for (lane, &other) in block.iter().enumerate() {
                     let found = found[lane / 2] >> (16 * (lane % 2)) & 0xFFFF;
                     let expected = general(old, other);

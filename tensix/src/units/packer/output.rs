@@ -55,7 +55,7 @@ impl<E: Env> Port<'_, E> {
         }
         if let Some(accumulate) = accumulate {
             let old = std::array::from_fn(|word| self.env.l1_word(address + 4 * word as u32));
-            words = accumulate.block(old, words);
+            words = accumulate.words(old, words);
         }
         self.env.l1_write_words(address, &words, self.at);
         self.blocks += 1;
@@ -94,16 +94,27 @@ impl Stream {
 
     /// Appends `N` words, whole blocks, while nothing is buffered.
     #[inline]
-    pub(crate) fn row<const N: usize, E: Env>(&mut self, words: &[u32; N], port: &mut Port<'_, E>) {
+    pub(crate) fn row<const N: usize, E: Env>(
+        &mut self,
+        words: &[u32; N],
+        accumulate: Option<Accumulate>,
+        port: &mut Port<'_, E>,
+    ) {
         let bytes = 4 * N as u32;
         if self.address <= L1_BYTES - bytes {
-            port.env.l1_write_words(self.address, words, port.at);
+            if let Some(accumulate) = accumulate {
+                let mut old = [0; N];
+                port.env.l1_visit::<N>(self.address, |number, word| old[number] = word);
+                port.env.l1_write_words(self.address, &accumulate.words(old, *words), port.at);
+            } else {
+                port.env.l1_write_words(self.address, words, port.at);
+            }
             port.blocks += bytes / 16;
             self.address += bytes;
             return;
         }
         for block in words.as_chunks::<4>().0 {
-            self.write(&bytemuck::cast(block.map(u32::to_le)), None, port);
+            self.write(&bytemuck::cast(block.map(u32::to_le)), accumulate, port);
         }
     }
 

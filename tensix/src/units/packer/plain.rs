@@ -1,4 +1,4 @@
-//! The common `PACR`: whole rows of Dst, neither compressed nor padded nor accumulated, in one go.
+//! The common `PACR`: whole rows of Dst, neither compressed nor padded, in one go.
 //!
 //! What the configuration asks for is worked out once per equal instruction and write of
 //! configuration ([`Plan`]); then each row is read, converted and written in arrays of fixed length,
@@ -10,6 +10,7 @@ use isa::config::field;
 use isa::operands::Pacr;
 use sim_core::ThreadId;
 
+use super::accumulate::Accumulate;
 use super::early::{Early, Row, to_fp16};
 use super::formats;
 use super::input::{self, Interfaces, View};
@@ -42,6 +43,8 @@ pub(crate) struct Plan {
     five_bits: bool,
     /// Datums of a block keep their own alignment.
     own_exponents: bool,
+    /// What L1 adds them as.
+    accumulate: Option<Accumulate>,
 }
 
 /// Word, thread and the generation of configuration that a plan is for.
@@ -60,7 +63,6 @@ impl Plan {
             && fields.row_pad_zero & 3 == 0
             && !settings.compresses()
             && !settings.reads_l1()
-            && !settings.accumulates()
             && !settings.selects_last_interfaces()
             && settings.start_interface() == 0
             && !settings.dithers_cells()
@@ -76,6 +78,8 @@ impl Plan {
         }
         let stages = Stages::choose(&settings, early, config, issued).ok()?;
         let out_format = settings.out_format();
+        let accumulate =
+            if settings.accumulates() { Some(Accumulate::choose(out_format)?) } else { None };
         (stages.threshold.is_none() && !stages.bins).then_some(())?;
         Some(Self {
             early,
@@ -87,6 +91,7 @@ impl Plan {
             out_format,
             five_bits: formats::per_datum(out_format) == formats::BFP8A,
             own_exponents: settings.keeps_own_exponents(),
+            accumulate,
         })
     }
 
@@ -144,7 +149,7 @@ impl Packer {
         self.rows(plan, &settings, &rows, dst, &mut port);
         self.datums = self.datums.wrapping_add(16 * u32::from(rows.count));
         self.position.advance(rows.count, &settings);
-        self.end(fields, &settings, thread, &mut port);
+        self.end(plan, fields, &settings, thread, &mut port);
         let beyond = port.outside;
         input::advance(adc, config, thread, fields.addr_mode);
         outside(issued, beyond)?;
@@ -168,12 +173,12 @@ impl Packer {
         match (plan.early, plan.late, plan.stages.exponent) {
             (Early::Bf16Flush, Late::Top16, ExponentOf::Eight) if plan.only_converts(32) => {
                 for &row in rows {
-                    self.bf16_row(&plan.view.read16(dst, u32::from(row)), port);
+                    self.bf16_row(&plan.view.read16(dst, u32::from(row)), plan.accumulate, port);
                 }
             }
             (Early::Word, Late::Top32, ExponentOf::Eight) if plan.only_converts(64) => {
                 for &row in rows {
-                    self.fp32_row(plan.view.read(dst, u32::from(row)), port);
+                    self.fp32_row(plan.view.read(dst, u32::from(row)), plan.accumulate, port);
                 }
             }
             _ => {
@@ -204,12 +209,17 @@ impl Packer {
         }
         let mut bytes = [0; 64];
         let count = late::bytes(&row, plan.out_format, &mut bytes);
-        self.streams.data.append(&bytes[..count], None, port);
+        self.streams.data.append(&bytes[..count], plan.accumulate, port);
     }
 
     /// One row of BF16 in 16-bit cells, flushed, to BF16.
     #[inline(always)]
-    fn bf16_row<E: Env>(&mut self, cells: &[u16; 16], port: &mut Port<'_, E>) {
+    fn bf16_row<E: Env>(
+        &mut self,
+        cells: &[u16; 16],
+        accumulate: Option<Accumulate>,
+        port: &mut Port<'_, E>,
+    ) {
         let mut values = *cells;
         let mut greatest = 0;
         for value in &mut values {
@@ -224,22 +234,28 @@ impl Packer {
         for (word, pair) in words.iter_mut().zip(values.as_chunks::<2>().0) {
             *word = u32::from(pair[0]) | u32::from(pair[1]) << 16;
         }
-        self.streams.data.row(&words, port);
+        self.streams.data.row(&words, accumulate, port);
     }
 
     /// One row of FP32, identity.
     #[inline(always)]
-    fn fp32_row<E: Env>(&mut self, mut row: Row, port: &mut Port<'_, E>) {
+    fn fp32_row<E: Env>(
+        &mut self,
+        mut row: Row,
+        accumulate: Option<Accumulate>,
+        port: &mut Port<'_, E>,
+    ) {
         Early::Word.convert(&mut row);
         let greatest = row.iter().fold(0, |max: u32, value| max.max(value & 0x7F80_0000));
         self.histogram.max = self.histogram.max.max((greatest >> 23) as u8);
-        self.streams.data.row(&row, port);
+        self.streams.data.row(&row, accumulate, port);
     }
 
     /// What follows the datums.
     #[inline]
     fn end<E: Env>(
         &mut self,
+        plan: &Plan,
         fields: Pacr,
         settings: &Settings<'_>,
         thread: usize,
@@ -248,7 +264,7 @@ impl Packer {
         if fields.last {
             self.streams.row_starts.flush(None, port);
             self.streams.exponents.flush(None, port);
-            self.streams.data.flush(None, port);
+            self.streams.data.flush(plan.accumulate, port);
             self.datums = 0;
         }
         self.written_blocks = port.blocks;

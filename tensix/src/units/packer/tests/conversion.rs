@@ -91,7 +91,7 @@ fn fp32_accumulation_is_the_host_sum_of_flushed_operands() {
     for (a, b) in patterns() {
         let sum = f32::from_bits(flush(a)) + f32::from_bits(flush(b));
         let expected = if sum.is_nan() { 0x7FC0_0000 } else { flush(sum.to_bits()) };
-        assert_eq!(Accumulate::Fp32.block([a; 4], [b; 4]), [expected; 4], "{a:#x} + {b:#x}");
+        assert_eq!(Accumulate::Fp32.words([a; 4], [b; 4]), [expected; 4], "{a:#x} + {b:#x}");
     }
 }
 
@@ -104,6 +104,6 @@ fn int32_accumulation_saturates_sign_magnitude() {
         (0xFFFF_FFFF, 0x8000_0001, 0xFFFF_FFFF),
         (7, 0x8000_0007, 0),
     ] {
-        assert_eq!(Accumulate::Int32.block([a; 4], [b; 4]), [expected; 4]);
+        assert_eq!(Accumulate::Int32.words([a; 4], [b; 4]), [expected; 4]);
     }
 }

@@ -322,7 +322,7 @@ fn bf16_accumulation_is_the_sum_rounded_to_even() {
             }
             let sign = u32::from(sum.is_sign_negative());
             let expected = to_fp32(sign, rounded) >> 16;
-            let found = Accumulate::Bf16.block([bits; 4], [other; 4])[0] & 0xFFFF;
+            let found = Accumulate::Bf16.words([bits; 4], [other; 4])[0] & 0xFFFF;
             assert_eq!(found, expected, "{bits:#06x} + {other:#06x}");
         }
     }

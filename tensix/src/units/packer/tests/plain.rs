@@ -38,9 +38,10 @@ proptest! {
         invalid in any::<u16>(),
         words in prop::collection::vec((any::<u32>(), 0..8_u32), 1..5),
         relu in (0..8_u32, 0..0x8000_u32),
-        modes in (0..8_u32, any::<u32>(), any::<u32>(), 0..6_u32),
+        modes in (0..8_u32, any::<u32>(), any::<u32>()),
         last_column in prop_oneof![4 => Just(15_u32), 1 => 0..16_u32],
         stride in prop::sample::select(vec![32_u32, 64, 16, 0]),
+        (accumulates, before) in (prop::bool::weighted(0.3), prop::collection::vec(any::<u8>(), 0x800)),
     ) {
         let (wide, (input, output)) = if any_formats {
             (wide, formats)
@@ -56,7 +57,7 @@ proptest! {
             setup.set(&field::STACC_RELU_ApplyRelu, if relu.0 < 4 { relu.0 } else { 0 });
             setup.set(&field::STACC_RELU_ReluThreshold, relu.1);
             setup.set(&field::THCON_SEC0_REG1_Exp_section_size, 4);
-            setup.set(&field::THCON_SEC0_REG1_Pack_L1_Acc, u32::from(modes.3 == 5));
+            setup.set(&field::THCON_SEC0_REG1_Pack_L1_Acc, u32::from(accumulates));
             setup.set(&field::PACK_COUNTERS_SEC0_pack_reads_per_xy_plane, 4);
             if modes.0 == 3 {
                 setup.set(&field::PCK_EDGE_OFFSET_SEC0_mask, modes.1 & 0xFFFF);
@@ -66,6 +67,7 @@ proptest! {
             if modes.0 == 4 {
                 setup.set(&field::THCON_SEC0_REG1_Downsample_mask, modes.1 & 0xFFFF);
             }
+            setup.tile.l1.write_bytes(0xF00, &before);
             for (index, &cell) in cells.iter().enumerate() {
                 setup.dst.cells[index / 16][index % 16] = cell;
             }
