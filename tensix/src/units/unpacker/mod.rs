@@ -72,8 +72,9 @@ pub(crate) struct Unpackers {
     units: [Unpacker; 2],
     /// All data go datum by datum ([`sim_core::Shortcut::WholeRows`]).
     pub(crate) piecemeal: bool,
-    /// The latest instruction's settings and what they depend on; no part of the state.
-    plans: [Option<(PlanKey, Settings)>; 2],
+    /// Settings of the latest instructions in contexts of even and odd numbers, which kernels change between, and what
+    /// they depend on; no part of the state.
+    plans: [[Option<(PlanKey, Settings)>; 2]; 2],
 }
 
 /// Word, thread, context and counters of an instruction, and [`ConfigUnit::forms`].
@@ -147,7 +148,7 @@ impl Unpackers {
         config: &ConfigUnit,
     ) -> Result<Settings, Fault> {
         let key = (issued.word, issued.thread, at, config.forms);
-        let plan = &mut self.plans[unpacker_of(issued.word)];
+        let plan = &mut self.plans[unpacker_of(issued.word)][at.0 as usize & 1];
         if let Some((known, settings)) = plan
             && *known == key
         {
