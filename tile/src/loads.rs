@@ -102,7 +102,6 @@ impl<O: Observer + ?Sized> Bus<O> {
     }
 
     /// A load that never blocks, by any asker.
-    #[inline]
     pub(crate) fn load_as(
         &mut self,
         asker: Asker,

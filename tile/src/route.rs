@@ -134,7 +134,6 @@ impl<O: Observer + ?Sized> Bus<O> {
     }
 
     /// A store to a device by any asker.
-    #[inline]
     pub(crate) fn store_as(
         &mut self,
         asker: Asker,
@@ -174,7 +173,6 @@ impl<O: Observer + ?Sized> Bus<O> {
     }
 
     /// An aligned word to a device register.
-    #[inline]
     fn word_store(
         &mut self,
         asker: Asker,
