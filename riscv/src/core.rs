@@ -9,7 +9,7 @@ use sim_core::{
 pub use crate::config::{CoreConfig, LOCAL_BASE};
 use crate::debug::Debug as Debugger;
 use crate::doors::{self, Doors, PUSH_WINDOWS};
-use crate::fast::{self, Exit, Posted};
+use crate::fast::{self, Exit, Outside, Posted, Probed, Reach};
 use crate::hart::{Hart, Pending, forward};
 use crate::look::{self, MemoryAccess};
 use crate::op::SINK;
@@ -290,7 +290,20 @@ impl Core {
         let Self { hart, batch, push_credit, orders_stores, .. } = self;
         let doors = Doors::new(hart, push_credit, *orders_stores);
         let takes = hart.config.shortcuts.has(Shortcut::FastDoors);
-        hart.fast_slice::<Posted>((batch, takes.then_some(doors)), shared, until)
+        let outside = Outside { doors: takes.then_some(doors), ..Outside::new(batch) };
+        hart.fast_slice::<Posted>(outside, shared, until)
+    }
+
+    /// A stretch of the fast loop while a probe is under way, up to what that decides about.
+    #[inline]
+    pub(crate) fn fast_probed<R: Reach>(&mut self, shared: &Shared, until: u64) -> Exit {
+        let (watch, end) = self.prober.watch();
+        let outside = Outside { watch, ..Outside::new(&mut self.batch) };
+        // Behind that each jump may end the probe.
+        if self.hart.cycle >= end {
+            return Exit::Careful;
+        }
+        self.hart.fast_slice::<Probed<R>>(outside, shared, until.min(end))
     }
 
     /// Reads local RAM through the slow path, by byte offset; `None` outside.
@@ -415,7 +428,7 @@ impl Core {
     pub fn run_ahead(&mut self, shared: &Shared, until: Cycle) -> Cycle {
         // Why it returned does not matter: whatever it was, it is not for a trial. Nor is code that was
         // not decoded: that could not be taken back.
-        self.hart.fast::<fast::Ahead>((&mut self.batch, None), shared, until.0);
+        self.hart.fast::<fast::Ahead>(Outside::new(&mut self.batch), shared, until.0);
         Cycle(self.hart.cycle)
     }
 
@@ -423,7 +436,8 @@ impl Core {
     /// instruction that does more than compute, load and store.
     #[must_use]
     pub fn run_epoch_ahead(&mut self, shared: &Shared, until: Cycle) -> bool {
-        self.hart.fast::<fast::PostedAhead>((&mut self.batch, None), shared, until.0) == Exit::Done
+        let outside = Outside::new(&mut self.batch);
+        self.hart.fast::<fast::PostedAhead>(outside, shared, until.0) == Exit::Done
     }
 
     /// Takes the last trial back. Those of other cores since then must have been taken back before.

@@ -11,6 +11,7 @@
 use std::marker::PhantomData;
 
 use sim_core::agent::RunView;
+use sim_core::l1::L1_BYTES;
 use sim_core::{Batch, Cycle, Jump, JumpKind, L1, Shared, Store, Width};
 
 use crate::ahead::{Undo, block_bit};
@@ -21,6 +22,7 @@ use crate::exec::{bits, extend, muldiv};
 use crate::hart::{Hart, forward};
 use crate::op::Kind;
 use crate::pages::{CODE_PAGE_BYTES, PAGE_OPS};
+use crate::park::Watch;
 
 /// What becomes of stores to L1, and whether anything can be taken back.
 pub(crate) trait Reach {
@@ -30,6 +32,9 @@ pub(crate) trait Reach {
     const UNDONE: bool = false;
     /// Jumps are recorded.
     const LOGGED: bool = false;
+    /// A probe for polling loops is under way, which hears of loads from L1. What it has to decide about is not for
+    /// this loop.
+    const PROBED: bool = false;
 }
 
 /// One epoch among others that run.
@@ -43,11 +48,20 @@ pub(crate) struct PostedAhead;
 
 /// One of the others, with a log of its jumps.
 struct Logged<R>(PhantomData<R>);
+/// One of the others, with a probe under way.
+pub(crate) struct Probed<R>(PhantomData<R>);
 
 impl<R: Reach> Reach for Logged<R> {
     const POSTED: bool = R::POSTED;
     const UNDONE: bool = R::UNDONE;
     const LOGGED: bool = true;
+    const PROBED: bool = R::PROBED;
+}
+
+impl<R: Reach> Reach for Probed<R> {
+    const POSTED: bool = R::POSTED;
+    const UNDONE: bool = R::UNDONE;
+    const PROBED: bool = true;
 }
 
 impl Reach for Posted {
@@ -73,12 +87,30 @@ pub(crate) enum Exit {
     NoPage,
 }
 
+/// What of a core the loop reaches beside the hart.
+pub(crate) struct Outside<'a> {
+    /// Where stores are posted.
+    pub(crate) batch: &'a mut Batch,
+    /// For stores to devices, if they may be posted.
+    pub(crate) doors: Option<Doors<'a>>,
+    /// What a probe hears, for [`Probed`].
+    pub(crate) watch: Watch<'a>,
+}
+
+impl<'a> Outside<'a> {
+    /// No devices, and no probe.
+    #[inline]
+    pub(crate) fn new(batch: &'a mut Batch) -> Self {
+        Self { batch, doors: None, watch: Watch::NONE }
+    }
+}
+
 impl Hart {
     /// Executes plain instructions to `until`, with whatever log is wanted.
     #[inline]
     pub(crate) fn fast_slice<R: Reach>(
         &mut self,
-        outside: (&mut Batch, Option<Doors<'_>>),
+        outside: Outside<'_>,
         shared: &Shared,
         until: u64,
     ) -> Exit {
@@ -96,7 +128,7 @@ impl Hart {
     #[allow(clippy::too_many_lines, reason = "one arm per instruction, each a line or two")]
     pub(crate) fn fast<R: Reach>(
         &mut self,
-        (batch, mut doors): (&mut Batch, Option<Doors<'_>>),
+        Outside { batch, mut doors, mut watch }: Outside<'_>,
         shared: &Shared,
         until: u64,
     ) -> Exit {
@@ -144,6 +176,14 @@ impl Hart {
                 go_to!($target, end - index - 1)
             };
         }
+        // A jump that the probe decides about is left to the careful loop before it has done anything.
+        macro_rules! heed {
+            ($target:expr) => {
+                if R::PROBED && !watch.passes($target) {
+                    break Exit::Careful;
+                }
+            };
+        }
         macro_rules! log {
             ($kind:expr, $to:expr) => {
                 if R::LOGGED {
@@ -155,6 +195,7 @@ impl Hart {
         macro_rules! branch {
             ($op:ident, $taken:expr) => {
                 if $taken {
+                    heed!($op.imm);
                     jump!($op.imm);
                 }
             };
@@ -166,6 +207,9 @@ impl Hart {
                 let Some(value) = read::<R>(&view, undo, own, &local[..], (addr, $width)) else {
                     break Exit::Careful;
                 };
+                if R::PROBED && addr < L1_BYTES && !watch.note(addr, value, $width, pc!()) {
+                    break Exit::Careful;
+                }
                 x!($op.rd) = if $signed { extend(value, $width) } else { value };
             }};
         }
@@ -177,7 +221,11 @@ impl Hart {
             ($op:ident, $width:expr) => {{
                 let addr = x!($op.rs1).wrapping_add($op.imm);
                 let value = x!($op.rs2) & $width.mask();
-                if R::POSTED && L1::holds_aligned(addr, $width) {
+                if R::PROBED {
+                    if !holds(local, addr, value, $width) {
+                        break Exit::Careful;
+                    }
+                } else if R::POSTED && L1::holds_aligned(addr, $width) {
                     *stored_words |= Shared::watch_bit(addr);
                     *stored_blocks |= block_bit(addr);
                     batch.stores.push(store!(addr, value, $width));
@@ -210,12 +258,14 @@ impl Hart {
             }
             dispatch!(op, x, taken, {
                 Kind::Jal => {
+                    heed!(op.imm);
                     log!(JumpKind::of(op.rd, None), op.imm);
                     x!(op.rd) = pc!().wrapping_add(4);
                     jump!(op.imm);
                 }
                 Kind::Jalr => {
                     let target = x!(op.rs1).wrapping_add(op.imm) & !1;
+                    heed!(target);
                     log!(JumpKind::of(op.rd, Some(op.rs1)), target);
                     x!(op.rd) = pc!().wrapping_add(4);
                     jump!(target);
@@ -228,7 +278,7 @@ impl Hart {
                 Kind::Sb => store!(op, Width::Byte),
                 Kind::Sh => store!(op, Width::Half),
                 Kind::Sw => store!(op, Width::Word),
-                Kind::Ttinsn if R::POSTED && !R::UNDONE => {
+                Kind::Ttinsn if R::POSTED && !R::UNDONE && !R::PROBED => {
                     let Some(doors) = &mut doors else { break Exit::Careful };
                     let first = store!(PUSH_BASE, op.imm, Width::Word);
                     let count = doors.push(batch, (page, index), first);
@@ -287,6 +337,14 @@ fn read<R: Reach>(
     let offset = addr.wrapping_sub(LOCAL_BASE);
     let word = local.get(L1::word_index(offset, width))?;
     Some(word >> ((offset & 3) * 8) & width.mask())
+}
+
+/// Whether a store goes to local RAM, and its value is there already.
+#[inline(always)]
+fn holds(local: &[u32], addr: u32, value: u32, width: Width) -> bool {
+    let offset = addr.wrapping_sub(LOCAL_BASE);
+    let word = local.get(L1::word_index(offset, width));
+    word.is_some_and(|word| word >> ((offset & 3) * 8) & width.mask() == value)
 }
 
 /// Writes to local RAM, keeping what was there if need be. `false`: the address is not there.

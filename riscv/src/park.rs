@@ -225,6 +225,36 @@ pub(crate) struct Probe {
     began: u64,
 }
 
+/// What a probe has to be told of what is executed as long as nothing happens that it decides about.
+pub(crate) struct Watch<'a> {
+    /// Where loads from L1 are noted, if a round has begun.
+    loads: Option<&'a mut Vec<WatchedLoad>>,
+    /// Jumps to elsewhere than here mean nothing to it; `None`: all do.
+    head: Option<u32>,
+}
+
+impl Watch<'_> {
+    /// No probe is under way.
+    pub(crate) const NONE: Self = Self { loads: None, head: None };
+
+    /// Whether a jump means nothing.
+    #[inline(always)]
+    pub(crate) fn passes(&self, target: u32) -> bool {
+        self.head.is_some_and(|head| head != target)
+    }
+
+    /// The core loads from L1. `false`: it has loaded too much, which is for [`Prober::load`].
+    #[inline(always)]
+    pub(crate) fn note(&mut self, addr: u32, value: u32, width: Width, pc: u32) -> bool {
+        let Some(loads) = &mut self.loads else { return true };
+        let has_room = loads.len() < MAX_LOADS;
+        if has_room {
+            loads.push(WatchedLoad { addr, value, width, pc, device: false });
+        }
+        has_room
+    }
+}
+
 /// When to probe, and the probe under way.
 #[derive(Clone, Debug)]
 pub(crate) struct Prober {
@@ -443,6 +473,14 @@ impl Prober {
         self.nests_pause =
             if parks { 0 } else { (2 * self.nests_pause + 1).min(LONGEST_NESTS_PAUSE) };
         self.nests_left = self.nests_pause;
+    }
+
+    /// What the probe under way has to be told before a cycle, which is given.
+    #[inline]
+    pub(crate) fn watch(&mut self) -> (Watch<'_>, u64) {
+        let Probe { head, tail, loads, began, .. } = &mut *self.probe;
+        let passed = head.filter(|_| tail.is_none());
+        (Watch { loads: head.is_some().then_some(loads), head: passed }, *began + MAX_ROUND_CYCLES)
     }
 
     /// A list for the loads of a round.

@@ -13,7 +13,7 @@ use crate::config::LOCAL_BASE;
 use crate::core::{Core, Status};
 use crate::dispatch::dispatch;
 use crate::exec::{bits, muldiv};
-use crate::fast::{Alone, Exit, Posted};
+use crate::fast::{Alone, Exit, Outside, Posted};
 use crate::hart::Pending;
 use crate::icache::IcacheModel;
 use crate::op::{Kind, Op, SINK};
@@ -38,19 +38,27 @@ impl Core {
         let shared = slice.shared;
         while self.hart.cycle < slice.until && self.is_running() {
             let gate = self.prober.gate();
-            if self.hart.cycle >= gate || self.always_careful {
-                if !self.is_debugged() {
+            if self.always_careful {
+                if !self.is_debugged() && self.hart.cycle >= gate {
                     self.prober.begin(self.hart.cycle);
                 }
                 self.careful(&mut slice, CAREFUL_CHUNK_CYCLES);
                 continue;
             }
-            let chunk =
-                slice.until.min(gate).min(self.hart.cycle.saturating_add(FAST_CHUNK_CYCLES));
-            let exit = if slice.is_direct() && self.hart.stored_words == 0 {
-                self.hart.fast_slice::<Alone>((&mut self.batch, None), shared, chunk)
+            let is_probed = self.hart.cycle >= gate;
+            let most = self.hart.cycle.saturating_add(FAST_CHUNK_CYCLES);
+            let chunk = if is_probed { slice.until } else { slice.until.min(gate) }.min(most);
+            let exit = if is_probed {
+                self.prober.begin(self.hart.cycle);
+                if slice.is_direct() && self.hart.stored_words == 0 {
+                    self.fast_probed::<Alone>(shared, chunk)
+                } else {
+                    self.fast_probed::<Posted>(shared, chunk)
+                }
+            } else if slice.is_direct() && self.hart.stored_words == 0 {
+                self.hart.fast_slice::<Alone>(Outside::new(&mut self.batch), shared, chunk)
             } else if slice.is_direct() {
-                self.hart.fast_slice::<Posted>((&mut self.batch, None), shared, chunk)
+                self.hart.fast_slice::<Posted>(Outside::new(&mut self.batch), shared, chunk)
             } else {
                 self.fast_posted(shared, chunk)
             };
