@@ -197,6 +197,30 @@ impl L1 {
         self.write_single(first.wrapping_add(4 * blocks.len() as u32), tail);
     }
 
+    /// For an owner that has L1 to itself: whether those bytes are there already. Bytes beyond the end are not.
+    #[must_use]
+    pub fn holds_block(&mut self, addr: u32, bytes: &[u8]) -> bool {
+        let (head, blocks, tail) = aligned(addr, bytes);
+        let first = addr.wrapping_add(head.len() as u32);
+        let words = self.words.get_mut((first >> 2) as usize..).unwrap_or_default();
+        // Many words for each decision.
+        let differ = |(words, blocks): (&mut [AtomicU32], &[[u8; 4]])| {
+            let mut bits = 0;
+            for (word, block) in words.iter_mut().zip(blocks) {
+                bits |= *word.get_mut() ^ u32::from_le_bytes(*block);
+            }
+            bits != 0
+        };
+        let same = !words.chunks_mut(64).zip(blocks.chunks(64)).any(differ);
+        let single = |at: u32, bytes: &[u8]| {
+            let mut bytes = (at..).zip(bytes);
+            bytes.all(|(at, &byte)| self.read(at, Width::Byte) == u32::from(byte))
+        };
+        same && Self::contains(addr, bytes.len() as u32)
+            && single(addr, head)
+            && single(first.wrapping_add(4 * blocks.len() as u32), tail)
+    }
+
     /// Byte by byte; gives the address behind the last.
     fn read_single(&self, addr: u32, into: &mut [u8]) -> u32 {
         let mut at = addr;

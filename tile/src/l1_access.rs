@@ -65,12 +65,17 @@ impl<O: Observer + ?Sized> Cores<O> {
                 // Somebody wants to hear of each store.
                 self.write_l1_words(asker, at, piece);
             } else {
-                if flags & !PAGE_OBSERVED != 0 {
-                    self.code_changes(at, piece.len() as u32, flags, asker.end);
-                }
-                match self.own_l1(piece.len()) {
-                    Some(l1) => l1.write_block(at, piece),
-                    None => self.shared.l1.write_bytes(at, piece),
+                // Kernels are written anew with each launch, most of them as they were.
+                let is_code = flags & !PAGE_OBSERVED != 0;
+                let is_there = |l1: &mut L1| l1.holds_block(at, piece);
+                if !is_code || !self.own_l1(piece.len()).is_some_and(is_there) {
+                    if is_code {
+                        self.code_changes(at, piece.len() as u32, flags, asker.end);
+                    }
+                    match self.own_l1(piece.len()) {
+                        Some(l1) => l1.write_block(at, piece),
+                        None => self.shared.l1.write_bytes(at, piece),
+                    }
                 }
                 self.watch_hit |= self.shared.watches_any(at, piece.len());
             }
