@@ -8,8 +8,8 @@ use sim_core::{
 
 pub use crate::config::{CoreConfig, LOCAL_BASE};
 use crate::debug::Debug as Debugger;
-use crate::doors::{self, Doors, PUSH_WINDOWS};
-use crate::fast::{self, Exit, Outside, Posted, Probed, Reach};
+use crate::doors::{self, Doors, OwnDoors, PUSH_WINDOWS};
+use crate::fast::{self, Exit, Outside, Posted, Probed, Question, Reach};
 use crate::hart::{Hart, Pending, forward};
 use crate::look::{self, MemoryAccess};
 use crate::op::SINK;
@@ -284,14 +284,39 @@ impl Core {
         Doors::new(&self.hart, &mut self.push_credit, self.orders_stores)
     }
 
-    /// A stretch of the fast loop in which stores are posted, those to devices too.
+    /// A stretch of the fast loop in which stores are posted, those to devices too, up to a load from one.
     #[inline]
     pub(crate) fn fast_posted(&mut self, shared: &Shared, until: u64) -> Exit {
-        let Self { hart, batch, push_credit, orders_stores, .. } = self;
+        let Self { hart, batch, push_credit, orders_stores, prober, .. } = self;
         let doors = Doors::new(hart, push_credit, *orders_stores);
         let takes = hart.config.shortcuts.has(Shortcut::FastDoors);
-        let outside = Outside { doors: takes.then_some(doors), ..Outside::new(batch) };
-        hart.fast_slice::<Posted>(outside, shared, until)
+        let (doors, polls_from) = (takes.then_some(doors), prober.polls_from());
+        let outside = Outside { doors, polls_from, ..Outside::new(batch) };
+        let exit = hart.fast_slice::<Posted>(outside, shared, until);
+        let Exit::Asks(Question { addr, width, rd, signed }) = exit else { return exit };
+        self.pending = Pending::Integer { rd, signed };
+        self.request(addr, width, RequestKind::Load);
+        self.hart.pc = self.hart.pc.wrapping_add(4);
+        Exit::Done
+    }
+
+    /// A stretch of the fast loop of a core that is alone and has posted nothing. It sets up `own` devices itself.
+    #[inline]
+    pub(crate) fn fast_alone(
+        &mut self,
+        own: Option<&mut (dyn OwnRegisters + '_)>,
+        shared: &Shared,
+        until: u64,
+    ) -> Exit {
+        let Self { hart, batch, push_credit, orders_stores, prober, .. } = self;
+        let takes = hart.config.shortcuts.has(Shortcut::FastDoors);
+        let own = own.filter(|_| takes).map(|registers| {
+            let doors = Doors::new(hart, push_credit, *orders_stores);
+            OwnDoors { doors, registers }
+        });
+        let outside =
+            Outside { own, polls_from: prober.polls_from(), ..Outside::new(batch) };
+        hart.fast_slice::<fast::Alone>(outside, shared, until)
     }
 
     /// A stretch of the fast loop while a probe is under way, up to what that decides about.
@@ -655,7 +680,7 @@ impl Agent for Core {
         if until.0 <= self.prober.gate() && !self.always_careful {
             match self.fast_posted(shared, until.0) {
                 Exit::Done => return,
-                Exit::Careful => return self.run_slice_carefully(Slice::new(shared, until.0)),
+                Exit::Careful | Exit::Asks(_) => return self.run_slice_carefully(Slice::new(shared, until.0)),
                 Exit::NoPage => {}
             }
         }

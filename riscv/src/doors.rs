@@ -1,12 +1,13 @@
 //! Where a core's stores beyond L1 and its own RAM go: which of them are posted, and which it has to wait for.
 
 use memory_map::View;
-use sim_core::{Batch, CoreId, Store};
+use sim_core::{Batch, CoreId, Store, Width};
 
 use crate::csr::CFG0_DIS_TRISC_CACHE;
 use crate::hart::{Hart, MAX_FUSED};
 use crate::op::Kind;
 use crate::pages::{PAGE_OPS, Page};
+use crate::slice::OwnRegisters;
 
 /// First push window, of 64 KiB each
 /// `[isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md]`.
@@ -112,6 +113,26 @@ impl<'a> Doors<'a> {
         }
         self.credit[0] = self.credit[0].saturating_sub(fused as u32);
         1 + fused
+    }
+}
+
+/// What of the devices a lone core may set up itself, at once.
+pub(crate) struct OwnDoors<'a> {
+    pub(crate) doors: Doors<'a>,
+    pub(crate) registers: &'a mut dyn OwnRegisters,
+}
+
+impl OwnDoors<'_> {
+    /// Stores a word that needs no answer. `false`: it is not such a store, and nothing has happened.
+    #[inline(never)]
+    pub(crate) fn store(&mut self, batch: &Batch, store: Store) -> bool {
+        // A push takes room, which is not to be taken twice.
+        store.width == Width::Word
+            && store.addr & 3 == 0
+            && batch.stores.is_empty()
+            && push_window(self.doors.id, store.addr).is_none()
+            && matches!(self.doors.admit(store.addr), Admission::Posted)
+            && self.registers.store(&store)
     }
 }
 

@@ -17,12 +17,13 @@ use sim_core::{Batch, Cycle, Jump, JumpKind, L1, Shared, Store, Width};
 use crate::ahead::{Undo, block_bit};
 use crate::config::LOCAL_BASE;
 use crate::dispatch::dispatch;
-use crate::doors::{Doors, PUSH_BASE};
+use crate::doors::{Doors, OwnDoors, PUSH_BASE};
 use crate::exec::{bits, extend, muldiv};
 use crate::hart::{Hart, forward};
 use crate::op::Kind;
 use crate::pages::{CODE_PAGE_BYTES, PAGE_OPS};
 use crate::park::Watch;
+use crate::poll;
 
 /// What becomes of stores to L1, and whether anything can be taken back.
 pub(crate) trait Reach {
@@ -83,25 +84,41 @@ pub(crate) enum Exit {
     Done,
     /// The next instruction is not for this loop.
     Careful,
+    /// The next instruction is a load that the commit phase has to answer.
+    Asks(Question),
     /// No page of decoded instructions holds the pc.
     NoPage,
+}
+
+/// A load that only the commit phase can answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Question {
+    pub(crate) addr: u32,
+    pub(crate) width: Width,
+    /// Where the answer goes, and whether its sign is extended.
+    pub(crate) rd: u8,
+    pub(crate) signed: bool,
 }
 
 /// What of a core the loop reaches beside the hart.
 pub(crate) struct Outside<'a> {
     /// Where stores are posted.
     pub(crate) batch: &'a mut Batch,
-    /// For stores to devices, if they may be posted.
+    /// For stores to devices, if they may be posted, and for loads from them.
     pub(crate) doors: Option<Doors<'a>>,
+    /// Devices that a lone core may set up itself.
+    pub(crate) own: Option<OwnDoors<'a>>,
     /// What a probe hears, for [`Probed`].
     pub(crate) watch: Watch<'a>,
+    /// Before this cycle the jump of a polling loop is nothing but a jump.
+    pub(crate) polls_from: u64,
 }
 
 impl<'a> Outside<'a> {
     /// No devices, and no probe.
     #[inline]
     pub(crate) fn new(batch: &'a mut Batch) -> Self {
-        Self { batch, doors: None, watch: Watch::NONE }
+        Self { batch, doors: None, own: None, watch: Watch::NONE, polls_from: 0 }
     }
 }
 
@@ -128,7 +145,7 @@ impl Hart {
     #[allow(clippy::too_many_lines, reason = "one arm per instruction, each a line or two")]
     pub(crate) fn fast<R: Reach>(
         &mut self,
-        Outside { batch, mut doors, mut watch }: Outside<'_>,
+        Outside { batch, mut doors, mut own, mut watch, polls_from }: Outside<'_>,
         shared: &Shared,
         until: u64,
     ) -> Exit {
@@ -203,8 +220,13 @@ impl Hart {
         macro_rules! load {
             ($op:ident, $width:expr, $signed:expr) => {{
                 let addr = x!($op.rs1).wrapping_add($op.imm);
-                let own = (batch.stores.as_slice(), *stored_words);
-                let Some(value) = read::<R>(&view, undo, own, &local[..], (addr, $width)) else {
+                let posted = (batch.stores.as_slice(), *stored_words);
+                let Some(value) = read::<R>(&view, undo, posted, &local[..], (addr, $width)) else {
+                    let asks = R::POSTED && doors.is_some() && addr >= L1_BYTES;
+                    if asks && addr & ($width.bytes() - 1) == 0 {
+                        let (rd, signed) = ($op.rd, $signed);
+                        break Exit::Asks(Question { addr, width: $width, rd, signed });
+                    }
                     break Exit::Careful;
                 };
                 if R::PROBED && addr < L1_BYTES && !watch.note(addr, value, $width, pc!()) {
@@ -234,7 +256,12 @@ impl Hart {
                         || R::POSTED
                             && doors.as_mut().is_some_and(|doors| {
                                 doors.post(batch, store!(addr, value, $width))
-                            });
+                            })
+                        || !R::POSTED
+                            && !R::UNDONE
+                            && own
+                                .as_mut()
+                                .is_some_and(|own| own.store(batch, store!(addr, value, $width)));
                     if !stored {
                         break Exit::Careful;
                     }
@@ -289,6 +316,18 @@ impl Hart {
                     index += count - 1;
                     end += count - 1;
                     stop = end.min(PAGE_OPS);
+                }
+                Kind::Poll if !R::PROBED => {
+                    let jump = poll::original(op);
+                    if poll::is_taken(jump, x!(op.rs1), x!(op.rs2)) {
+                        if until - (end - index) as u64 >= polls_from {
+                            break Exit::Careful;
+                        }
+                        if jump.kind == Kind::Jal {
+                            log!(JumpKind::of(jump.rd, None), op.imm);
+                        }
+                        jump!(op.imm);
+                    }
                 }
                 Kind::Undecoded
                 | Kind::Poll

@@ -389,6 +389,17 @@ impl Prober {
         }
     }
 
+    /// While no probe is under way: the cycle before which the jump of a polling loop means nothing, taken or not.
+    #[inline]
+    pub(crate) fn polls_from(&self) -> u64 {
+        match (self.marks_polls, self.clock_loop) {
+            (false, _) => u64::MAX,
+            // It may be that of the loop around a wait, which are counted.
+            (true, Some(_)) => 0,
+            (true, None) => self.poll_after_wake.max(self.poll_after_failure),
+        }
+    }
+
     /// The polling loop was left.
     fn stop(&mut self, cycle: u64) {
         self.active = false;

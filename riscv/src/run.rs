@@ -20,7 +20,7 @@ use crate::op::{Kind, Op, SINK};
 use crate::park::WatchedLoad;
 use crate::poll::{self, Foresight};
 use crate::rare::{self, Rare};
-use crate::slice::{Flow, Slice};
+use crate::slice::{Flow, Memory, Slice};
 
 /// How long the careful loop runs before the fast one gets another chance.
 const CAREFUL_CHUNK_CYCLES: u64 = 64;
@@ -55,8 +55,10 @@ impl Core {
                 } else {
                     self.fast_probed::<Posted>(shared, chunk)
                 }
-            } else if slice.is_direct() && self.hart.stored_words == 0 {
-                self.hart.fast_slice::<Alone>(Outside::new(&mut self.batch), shared, chunk)
+            } else if let Memory::Direct(own) = &mut slice.memory
+                && self.hart.stored_words == 0
+            {
+                self.fast_alone(own.as_deref_mut(), shared, chunk)
             } else if slice.is_direct() {
                 self.hart.fast_slice::<Posted>(Outside::new(&mut self.batch), shared, chunk)
             } else {
@@ -64,7 +66,7 @@ impl Core {
             };
             match exit {
                 Exit::Done => {}
-                Exit::Careful => self.attend(&mut slice),
+                Exit::Careful | Exit::Asks(_) => self.attend(&mut slice),
                 // A fetch that fails does so in its own cycle, which may be of the next epoch.
                 Exit::NoPage if self.hart.cycle < slice.until => {
                     self.open_page(shared);
