@@ -9,7 +9,7 @@ use sim_core::{
 pub use crate::config::{CoreConfig, LOCAL_BASE};
 use crate::debug::Debug as Debugger;
 use crate::doors::{self, Doors, OwnDoors, PUSH_WINDOWS};
-use crate::fast::{self, Exit, Outside, Posted, Probed, Question, Reach};
+use crate::fast::{self, Exit, Outside, Posted, Probed, Reach, Want};
 use crate::hart::{Hart, Pending, forward};
 use crate::look::{self, MemoryAccess};
 use crate::op::SINK;
@@ -284,7 +284,7 @@ impl Core {
         Doors::new(&self.hart, &mut self.push_credit, self.orders_stores)
     }
 
-    /// A stretch of the fast loop in which stores are posted, those to devices too, up to a load from one.
+    /// A stretch of the fast loop in which stores are posted, those to devices too, up to an access that waits.
     #[inline]
     pub(crate) fn fast_posted(&mut self, shared: &Shared, until: u64) -> Exit {
         let Self { hart, batch, push_credit, orders_stores, prober, .. } = self;
@@ -293,9 +293,21 @@ impl Core {
         let (doors, polls_from) = (takes.then_some(doors), prober.polls_from());
         let outside = Outside { doors, polls_from, ..Outside::new(batch) };
         let exit = hart.fast_slice::<Posted>(outside, shared, until);
-        let Exit::Asks(Question { addr, width, rd, signed }) = exit else { return exit };
-        self.pending = Pending::Integer { rd, signed };
-        self.request(addr, width, RequestKind::Load);
+        let Exit::Waits(want) = exit else { return exit };
+        let (addr, width, kind, pending) = match want {
+            Want::Room(window) => {
+                self.status = Status::PushBlocked(window);
+                return Exit::Done;
+            }
+            Want::Value(addr, width, rd, signed) => {
+                (addr, width, RequestKind::Load, Pending::Integer { rd, signed })
+            }
+            Want::Taken(addr, width, value) => {
+                (addr, width, RequestKind::Store { value }, Pending::Discard)
+            }
+        };
+        self.pending = pending;
+        self.request(addr, width, kind);
         self.hart.pc = self.hart.pc.wrapping_add(4);
         Exit::Done
     }
@@ -680,7 +692,7 @@ impl Agent for Core {
         if until.0 <= self.prober.gate() && !self.always_careful {
             match self.fast_posted(shared, until.0) {
                 Exit::Done => return,
-                Exit::Careful | Exit::Asks(_) => return self.run_slice_carefully(Slice::new(shared, until.0)),
+                Exit::Careful | Exit::Waits(_) => return self.run_slice_carefully(Slice::new(shared, until.0)),
                 Exit::NoPage => {}
             }
         }

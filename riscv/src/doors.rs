@@ -31,6 +31,18 @@ pub(crate) enum Admission {
     Full(u8),
     /// The commit phase has to answer it.
     Asked,
+    /// It is a mistake.
+    Misaligned,
+}
+
+/// What has become of adjacent `.ttinsn`.
+pub(crate) enum Pushed {
+    /// So many are pushed.
+    Words(usize),
+    /// There is no room behind that window, and nothing has happened.
+    Full(u8),
+    /// What follows has not been decoded: that is not for the fast loop, and nothing has happened.
+    Unknown,
 }
 
 /// What decides about a core's stores beyond L1 and its own RAM.
@@ -77,33 +89,38 @@ impl<'a> Doors<'a> {
         if asks { Admission::Asked } else { Admission::Posted }
     }
 
-    /// Posts a store. `false`: it is not one that is posted, and nothing has happened.
+    /// Posts a store; unless it is one that is posted, nothing has happened.
     #[inline(never)]
-    pub(crate) fn post(&mut self, batch: &mut Batch, store: Store) -> bool {
-        let is_posted = store.addr & (store.width.bytes() - 1) == 0
-            && matches!(self.admit(store.addr), Admission::Posted);
-        if is_posted {
+    pub(crate) fn post(&mut self, batch: &mut Batch, store: Store) -> Admission {
+        if store.addr & (store.width.bytes() - 1) != 0 {
+            return Admission::Misaligned;
+        }
+        let admission = self.admit(store.addr);
+        if matches!(admission, Admission::Posted) {
             batch.device_stores += 1;
             batch.stores.push(store);
         }
-        is_posted
+        admission
     }
 
     /// Pushes the `.ttinsn` at a place of a page, which `first` stores the word of, and those that are fused with it.
-    /// Gives how many they are; 0: that is not for the fast loop, and nothing has happened.
     #[inline(never)]
     pub(crate) fn push(
         &mut self,
         batch: &mut Batch,
         (page, place): (&Page, usize),
         first: Store,
-    ) -> usize {
+    ) -> Pushed {
         let next = page.ops((place + 1) % PAGE_OPS, MAX_FUSED as usize - 1);
         let next = if self.fuses && place + 1 < PAGE_OPS { next } else { &[] };
         let fused = next.iter().take_while(|op| op.kind == Kind::Ttinsn).count();
-        if next.get(fused).is_some_and(|op| op.kind == Kind::Undecoded) || !self.post(batch, first)
-        {
-            return 0;
+        if next.get(fused).is_some_and(|op| op.kind == Kind::Undecoded) {
+            return Pushed::Unknown;
+        }
+        match self.post(batch, first) {
+            Admission::Posted => {}
+            Admission::Full(window) => return Pushed::Full(window),
+            Admission::Asked | Admission::Misaligned => return Pushed::Unknown,
         }
         // A bundle is accepted as a whole whenever a single push is
         // [isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md].
@@ -112,7 +129,7 @@ impl<'a> Doors<'a> {
             batch.stores.push(Store { value: op.imm, ..first });
         }
         self.credit[0] = self.credit[0].saturating_sub(fused as u32);
-        1 + fused
+        Pushed::Words(1 + fused)
     }
 }
 

@@ -17,7 +17,7 @@ use sim_core::{Batch, Cycle, Jump, JumpKind, L1, Shared, Store, Width};
 use crate::ahead::{Undo, block_bit};
 use crate::config::LOCAL_BASE;
 use crate::dispatch::dispatch;
-use crate::doors::{Doors, OwnDoors, PUSH_BASE};
+use crate::doors::{Admission, Doors, OwnDoors, PUSH_BASE, Pushed};
 use crate::exec::{bits, extend, muldiv};
 use crate::hart::{Hart, forward};
 use crate::op::Kind;
@@ -84,20 +84,21 @@ pub(crate) enum Exit {
     Done,
     /// The next instruction is not for this loop.
     Careful,
-    /// The next instruction is a load that the commit phase has to answer.
-    Asks(Question),
+    /// The next instruction waits for something.
+    Waits(Want),
     /// No page of decoded instructions holds the pc.
     NoPage,
 }
 
-/// A load that only the commit phase can answer.
+/// What an instruction waits for that has met a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Question {
-    pub(crate) addr: u32,
-    pub(crate) width: Width,
-    /// Where the answer goes, and whether its sign is extended.
-    pub(crate) rd: u8,
-    pub(crate) signed: bool,
+pub(crate) enum Want {
+    /// A value of so many bytes at an address for a register, its sign extended or not.
+    Value(u32, Width, u8, bool),
+    /// That a value of so many bytes is taken at an address.
+    Taken(u32, Width, u32),
+    /// Room behind a push window.
+    Room(u8),
 }
 
 /// What of a core the loop reaches beside the hart.
@@ -224,8 +225,7 @@ impl Hart {
                 let Some(value) = read::<R>(&view, undo, posted, &local[..], (addr, $width)) else {
                     let asks = R::POSTED && doors.is_some() && addr >= L1_BYTES;
                     if asks && addr & ($width.bytes() - 1) == 0 {
-                        let (rd, signed) = ($op.rd, $signed);
-                        break Exit::Asks(Question { addr, width: $width, rd, signed });
+                        break Exit::Waits(Want::Value(addr, $width, $op.rd, $signed));
                     }
                     break Exit::Careful;
                 };
@@ -251,18 +251,23 @@ impl Hart {
                     *stored_words |= Shared::watch_bit(addr);
                     *stored_blocks |= block_bit(addr);
                     batch.stores.push(store!(addr, value, $width));
-                } else if R::POSTED || !write::<R>(&view, undo, addr, value, $width) {
-                    let stored = write_local::<R>(local, undo, addr, value, $width)
-                        || R::POSTED
-                            && doors.as_mut().is_some_and(|doors| {
-                                doors.post(batch, store!(addr, value, $width))
-                            })
-                        || !R::POSTED
-                            && !R::UNDONE
-                            && own
-                                .as_mut()
-                                .is_some_and(|own| own.store(batch, store!(addr, value, $width)));
-                    if !stored {
+                } else if (R::POSTED || !write::<R>(&view, undo, addr, value, $width))
+                    && !write_local::<R>(local, undo, addr, value, $width)
+                {
+                    let store = store!(addr, value, $width);
+                    if R::POSTED {
+                        let Some(doors) = &mut doors else { break Exit::Careful };
+                        match doors.post(batch, store) {
+                            Admission::Posted => {}
+                            Admission::Full(window) => break Exit::Waits(Want::Room(window)),
+                            Admission::Asked => {
+                                break Exit::Waits(Want::Taken(addr, $width, value));
+                            }
+                            Admission::Misaligned => break Exit::Careful,
+                        }
+                    } else if R::UNDONE
+                        || !own.as_mut().is_some_and(|own| own.store(batch, store))
+                    {
                         break Exit::Careful;
                     }
                 }
@@ -308,10 +313,11 @@ impl Hart {
                 Kind::Ttinsn if R::POSTED && !R::UNDONE && !R::PROBED => {
                     let Some(doors) = &mut doors else { break Exit::Careful };
                     let first = store!(PUSH_BASE, op.imm, Width::Word);
-                    let count = doors.push(batch, (page, index), first);
-                    if count == 0 {
-                        break Exit::Careful;
-                    }
+                    let count = match doors.push(batch, (page, index), first) {
+                        Pushed::Words(count) => count,
+                        Pushed::Full(window) => break Exit::Waits(Want::Room(window)),
+                        Pushed::Unknown => break Exit::Careful,
+                    };
                     // They take one cycle.
                     index += count - 1;
                     end += count - 1;

@@ -66,7 +66,7 @@ impl Core {
             };
             match exit {
                 Exit::Done => {}
-                Exit::Careful | Exit::Asks(_) => self.attend(&mut slice),
+                Exit::Careful | Exit::Waits(_) => self.attend(&mut slice),
                 // A fetch that fails does so in its own cycle, which may be of the next epoch.
                 Exit::NoPage if self.hart.cycle < slice.until => {
                     self.open_page(shared);
