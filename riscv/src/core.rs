@@ -326,8 +326,7 @@ impl Core {
             let doors = Doors::new(hart, push_credit, *orders_stores);
             OwnDoors { doors, registers }
         });
-        let outside =
-            Outside { own, polls_from: prober.polls_from(), ..Outside::new(batch) };
+        let outside = Outside { own, polls_from: prober.polls_from(), ..Outside::new(batch) };
         hart.fast_slice::<fast::Alone>(outside, shared, until)
     }
 
@@ -692,7 +691,9 @@ impl Agent for Core {
         if until.0 <= self.prober.gate() && !self.always_careful {
             match self.fast_posted(shared, until.0) {
                 Exit::Done => return,
-                Exit::Careful | Exit::Waits(_) => return self.run_slice_carefully(Slice::new(shared, until.0)),
+                Exit::Careful | Exit::Waits(_) => {
+                    return self.run_slice_carefully(Slice::new(shared, until.0));
+                }
                 Exit::NoPage => {}
             }
         }

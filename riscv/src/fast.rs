@@ -265,8 +265,7 @@ impl Hart {
                             }
                             Admission::Misaligned => break Exit::Careful,
                         }
-                    } else if R::UNDONE
-                        || !own.as_mut().is_some_and(|own| own.store(batch, store))
+                    } else if R::UNDONE || !own.as_mut().is_some_and(|own| own.store(batch, store))
                     {
                         break Exit::Careful;
                     }
