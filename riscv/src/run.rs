@@ -110,31 +110,38 @@ impl Core {
     /// calls. `None`: there is none that this slice may execute.
     #[inline(always)]
     fn fetch(&mut self, slice: &Slice<'_>) -> Option<(u32, Op, Option<bool>)> {
-        // What is only tried out makes no mistakes.
-        if slice.is_foreseen() && !is_fetchable(self.hart.pc) {
-            return None;
+        if slice.is_foreseen() {
+            return Some((self.hart.pc, self.fetch_ahead(slice.shared)?, None));
         }
         if !self.open_page(slice.shared) {
             return None;
         }
         let pc = self.hart.pc;
-        // A round that is only tried out leaves no trace, decoded words included.
-        if slice.is_foreseen() && self.hart.icache.undecoded(pc, 1) != 0 {
-            return None;
-        }
         let mut op = self.hart.decoded(&self.batch.stores, slice.shared, pc);
         let mut polls = None;
         if op.kind == Kind::Poll {
             polls = (slice.is_real() && !self.is_debugged()).then(|| poll::calls(op));
             op = poll::original(op);
         }
-        if slice.is_foreseen() && !poll::is_harmless(&self.hart, op) {
-            return None;
-        }
         if self.hart.icache.model == IcacheModel::Stale && !self.check_fresh(slice.shared) {
             return None;
         }
         Some((pc, op, polls))
+    }
+
+    /// The instruction at the pc in a round that is only tried out, which makes no mistakes and leaves no trace, decoded
+    /// words included. `None`: it is not for such a round.
+    #[inline(always)]
+    fn fetch_ahead(&mut self, shared: &Shared) -> Option<Op> {
+        let pc = self.hart.pc;
+        let Some(op) = self.hart.icache.op(pc) else {
+            if is_fetchable(pc) {
+                self.open_page(shared);
+            }
+            return None;
+        };
+        let op = if op.kind == Kind::Poll { poll::original(op) } else { op };
+        (op.kind != Kind::Undecoded && poll::is_harmless(&self.hart, op)).then_some(op)
     }
 
     /// Executes one instruction. `false`: it did not complete, or the core does not go on.

@@ -19,10 +19,63 @@ pub(super) enum Pass {
     Other,
 }
 
+/// Of how many registers an instruction makes what it writes to one, if it does no more than that or to look.
+const fn operands(kind: Kind) -> Option<usize> {
+    match kind {
+        Kind::LoadImmediate => Some(0),
+        Kind::Lb
+        | Kind::Lh
+        | Kind::Lw
+        | Kind::Lbu
+        | Kind::Lhu
+        | Kind::Addi
+        | Kind::Slti
+        | Kind::Sltiu
+        | Kind::Xori
+        | Kind::Ori
+        | Kind::Andi
+        | Kind::Slli
+        | Kind::Srli
+        | Kind::Srai
+        | Kind::SextB
+        | Kind::SextH
+        | Kind::ZextH => Some(1),
+        Kind::Add
+        | Kind::Sub
+        | Kind::Sll
+        | Kind::Slt
+        | Kind::Sltu
+        | Kind::Xor
+        | Kind::Srl
+        | Kind::Sra
+        | Kind::Or
+        | Kind::And
+        | Kind::Andn
+        | Kind::Orn
+        | Kind::Xnor
+        | Kind::Max
+        | Kind::Maxu
+        | Kind::Min
+        | Kind::Minu
+        | Kind::Sh1add
+        | Kind::Sh2add
+        | Kind::Sh3add => Some(2),
+        _ => None,
+    }
+}
+
+/// Whether it only leads somewhere, out of the loop or over a part of it, or does nothing.
+const fn only_leads(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Beq | Kind::Bne | Kind::Blt | Kind::Bge | Kind::Bltu | Kind::Bgeu | Kind::Fence
+    )
+}
+
 /// Whether an instruction does nothing but change registers and look.
-pub(super) fn is_harmless(op: Op) -> bool {
-    let stores = matches!(op.kind, Kind::Sb | Kind::Sh | Kind::Sw);
-    !stores && Flow::new().pass(op) == Pass::On
+#[inline]
+pub(super) const fn is_harmless(op: Op) -> bool {
+    operands(op.kind).is_some() || only_leads(op.kind)
 }
 
 /// On which registers, as they were at the loop's head, each register depends; bit *r* is `x`*r*.
@@ -46,72 +99,31 @@ impl Flow {
 
     /// Goes past an instruction.
     pub(super) fn pass(&mut self, op: Op) -> Pass {
-        let sources = match op.kind {
-            Kind::LoadImmediate => {
-                self.write(op.rd, 0);
-                if op.rd != SINK {
-                    self.constants[usize::from(op.rd & 31)] = Some(op.imm);
-                }
-                return Pass::On;
+        if let Some(count) = operands(op.kind) {
+            let sources = [op.rs1, op.rs2].into_iter().take(count);
+            let sources = sources.fold(0, |all, register| all | self.of(register));
+            self.write(op.rd, sources);
+            if op.kind == Kind::LoadImmediate && op.rd != SINK {
+                self.constants[usize::from(op.rd & 31)] = Some(op.imm);
             }
-            Kind::Lb
-            | Kind::Lh
-            | Kind::Lw
-            | Kind::Lbu
-            | Kind::Lhu
-            | Kind::Addi
-            | Kind::Slti
-            | Kind::Sltiu
-            | Kind::Xori
-            | Kind::Ori
-            | Kind::Andi
-            | Kind::Slli
-            | Kind::Srli
-            | Kind::Srai
-            | Kind::SextB
-            | Kind::SextH
-            | Kind::ZextH => self.of(op.rs1),
-            Kind::Add
-            | Kind::Sub
-            | Kind::Sll
-            | Kind::Slt
-            | Kind::Sltu
-            | Kind::Xor
-            | Kind::Srl
-            | Kind::Sra
-            | Kind::Or
-            | Kind::And
-            | Kind::Andn
-            | Kind::Orn
-            | Kind::Xnor
-            | Kind::Max
-            | Kind::Maxu
-            | Kind::Min
-            | Kind::Minu
-            | Kind::Sh1add
-            | Kind::Sh2add
-            | Kind::Sh3add => self.of(op.rs1) | self.of(op.rs2),
-            // Ways out of the loop, or over a part of it.
-            Kind::Beq | Kind::Bne | Kind::Blt | Kind::Bge | Kind::Bltu | Kind::Bgeu => {
-                return Pass::On;
-            }
-            Kind::Fence => return Pass::On,
-            Kind::Sb | Kind::Sh | Kind::Sw if op.rs1 == SP => return Pass::On,
+            return Pass::On;
+        }
+        match op.kind {
+            kind if only_leads(kind) => Pass::On,
+            Kind::Sb | Kind::Sh | Kind::Sw if op.rs1 == SP => Pass::On,
             Kind::Jal if op.rd == RA => {
                 self.write(RA, 0);
-                return Pass::Call(op.imm);
+                Pass::Call(op.imm)
             }
             // A call that the linker has not relaxed: `auipc` and `jalr`.
             Kind::Jalr if op.rd == RA => {
                 let base = self.constants[usize::from(op.rs1 & 31)];
                 self.write(RA, 0);
-                return base.map_or(Pass::Other, |base| Pass::Call(base.wrapping_add(op.imm) & !1));
+                base.map_or(Pass::Other, |base| Pass::Call(base.wrapping_add(op.imm) & !1))
             }
-            Kind::Jalr if op.rd == SINK && op.rs1 == RA && op.imm == 0 => return Pass::Return,
-            _ => return Pass::Other,
-        };
-        self.write(op.rd, sources);
-        Pass::On
+            Kind::Jalr if op.rd == SINK && op.rs1 == RA && op.imm == 0 => Pass::Return,
+            _ => Pass::Other,
+        }
     }
 
     fn write(&mut self, register: u8, sources: u32) {
