@@ -249,7 +249,10 @@ impl Hart {
                     }
                 } else if R::POSTED && L1::holds_aligned(addr, $width) {
                     *stored_words |= Shared::watch_bit(addr);
-                    *stored_blocks |= block_bit(addr);
+                    // On trial nobody asks for more.
+                    if !R::UNDONE {
+                        *stored_blocks |= block_bit(addr);
+                    }
                     batch.stores.push(store!(addr, value, $width));
                 } else if (R::POSTED || !write::<R>(&view, undo, addr, value, $width))
                     && !write_local::<R>(local, undo, addr, value, $width)
@@ -420,14 +423,11 @@ fn write<R: Reach>(
     value: u32,
     width: Width,
 ) -> bool {
-    let old = if R::UNDONE { view.read(addr & !3, Width::Word) } else { None };
-    let written = view.write_quiet(addr, value, width);
-    if R::UNDONE
-        && written
-        && let Some(old) = old
-    {
-        undo.stored.add(addr);
-        undo.l1.push((addr & !3, old));
+    if !R::UNDONE {
+        return view.write_quiet(addr, value, width);
     }
-    written
+    let Some(old) = view.replace_quiet(addr, value, width) else { return false };
+    undo.stored.add(addr);
+    undo.l1.push((addr & !3, old));
+    true
 }

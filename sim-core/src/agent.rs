@@ -203,20 +203,28 @@ impl RunView<'_> {
     #[inline]
     #[must_use]
     pub fn write_quiet(&self, addr: u32, value: u32, width: Width) -> bool {
+        self.replace_quiet(addr, value, width).is_some()
+    }
+
+    /// As [`RunView::write_quiet`]; gives what the word held that `addr` is in.
+    #[inline]
+    #[must_use]
+    pub fn replace_quiet(&self, addr: u32, value: u32, width: Width) -> Option<u32> {
         let index = L1::word_index(addr, width);
-        let Some(word) = self.words.get(index) else { return false };
+        let word = self.words.get(index)?;
         let flags = self.flags[index / (PAGE_BYTES / 4) as usize].load(Relaxed);
         if flags != 0 || self.watched & Shared::watch_bit(addr) != 0 {
-            return false;
+            return None;
         }
+        let old = word.load(Relaxed);
         let new = match width {
             Width::Word => value,
             Width::Byte | Width::Half => {
                 let shift = (addr & 3) * 8;
-                word.load(Relaxed) & !(width.mask() << shift) | (value & width.mask()) << shift
+                old & !(width.mask() << shift) | (value & width.mask()) << shift
             }
         };
         word.store(new, Relaxed);
-        true
+        Some(old)
     }
 }

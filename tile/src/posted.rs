@@ -84,6 +84,27 @@ impl Merge {
     }
 }
 
+/// Shows all posted stores in the order of [`Order::Bits`]. `false`: `sink` has not taken one, which was the last.
+#[inline]
+fn each_by_bits(mut bits: u64, slots: &Slots<Core>, mut sink: impl FnMut(&Store) -> bool) -> bool {
+    // As many as three bits can tell: no number needs a check.
+    let mut left: [&[Store]; 8] = [&[]; 8];
+    for (id, core) in slots.iter() {
+        left[id.index()] = core.batch.stores.as_slice();
+    }
+    while bits != 0 {
+        let stores = &mut left[(bits.trailing_zeros() & 7) as usize];
+        bits &= bits - 1;
+        if let Some((store, rest)) = stores.split_first() {
+            *stores = rest;
+            if !sink(store) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
 impl<O: Observer + ?Sized> Cores<O> {
     /// Applies stores of the epoch `[start, end)`, which are all to L1.
     pub(crate) fn apply_posted(&mut self, start: Cycle, end: Cycle, shortcuts: Shortcuts) {
@@ -115,15 +136,24 @@ impl<O: Observer + ?Sized> Cores<O> {
         end: Cycle,
         kept: &mut Vec<(u32, u32)>,
     ) -> bool {
-        let order =
-            if self.stores_are_disjoint() { Order::ByCore } else { self.in_order(start, end) };
         let view = self.shared.run_view();
-        let noticed = Merge::new(order).feed(&self.slots, |store| {
-            kept.push((store.addr & !3, self.shared.l1.word(store.addr)));
-            view.write_quiet(store.addr, store.value, store.width)
-        });
+        let apply = |store: &Store| {
+            // Nearly all stores are of words: worth a copy of the code without shifts.
+            let old = match store.width {
+                Width::Word => view.replace_quiet(store.addr, store.value, Width::Word),
+                width => view.replace_quiet(store.addr, store.value, width),
+            };
+            let Some(old) = old else { return false };
+            kept.push((store.addr & !3, old));
+            true
+        };
+        // Cores that take turns at the same words: they are in each other's way, and nothing of it is new.
+        let done = match self.in_order(start, end) {
+            Order::Bits(bits) => each_by_bits(bits, &self.slots, apply),
+            order => Merge::new(order).feed(&self.slots, apply).is_none(),
+        };
         self.clear_posted();
-        noticed.is_none()
+        done
     }
 
     /// Applies a store of a core to L1.
@@ -163,14 +193,17 @@ impl<O: Observer + ?Sized> Cores<O> {
     fn in_order(&self, start: Cycle, end: Cycle) -> Order {
         let mut bits = 0;
         for (id, core) in self.iter() {
+            let mut own = 0;
             for store in &core.batch.stores {
-                let cycle = store.cycle.0.checked_sub(start.0).filter(|&cycle| cycle < 8);
-                let bit = cycle.map_or(0, |cycle| 1_u64 << (8 * cycle + id as u64));
-                if bit == 0 || bits & bit != 0 {
+                // Before the epoch is far behind it.
+                let cycle = store.cycle.0.wrapping_sub(start.0);
+                let bit = 1_u64 << (8 * (cycle & 7));
+                if cycle > 7 || own & bit != 0 {
                     return Order::ByCycle { start, end };
                 }
-                bits |= bit;
+                own |= bit;
             }
+            bits |= own << id as u64;
         }
         Order::Bits(bits)
     }
