@@ -282,7 +282,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             if agenda.stores[id.index()] <= cycle {
                 changed |= self.apply_stores(id, cycle, agenda);
             }
-            if agenda.asks[id.index()] <= cycle {
+            if agenda.asks[id.index()] <= cycle && !self.still_waits(id) {
                 changed |= self.bus.try_request(id, cycle, end);
                 let is_open = self.bus.cores[id].batch.request.is_some()
                     && self.bus.waits.answers[id.index()].is_none();
@@ -447,7 +447,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             deed = deed.min(agenda.stores[id.index()]);
             if asks >= soonest {
                 deed = deed.min(asks);
-            } else if others_changed {
+            } else if others_changed && !self.still_waits(id) {
                 deed = soonest;
             } else {
                 match self.patience(id) {
@@ -458,6 +458,15 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             }
         }
         Deed { cycle: deed.max(soonest), attention }
+    }
+
+    /// Whether a core waits in TTSync for a thread that has something in flight: its request would be refused as it
+    /// was the last time.
+    #[inline(never)]
+    fn still_waits(&self, id: CoreId) -> bool {
+        let Some(wait) = &self.bus.waits.requests[id.index()] else { return false };
+        let WaitReason::CoprocessorBusy { thread } = wait.reason else { return false };
+        self.bus.waits_in_ttsync(id, thread) && self.bus.takes(Shortcut::PatientRequests)
     }
 
     /// When the request of a core is to be tried again, which was refused in the cycle before.

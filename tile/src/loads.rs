@@ -75,6 +75,24 @@ impl<O: Observer + ?Sized> Bus<O> {
         }
     }
 
+    /// Whether the request of a core is the load with which TTSync waits for a thread, and would be refused now.
+    #[inline]
+    pub(crate) fn waits_in_ttsync(&self, id: CoreId, thread: ThreadId) -> bool {
+        let is_sync = |addr| {
+            let hit = lookup(view(id), addr);
+            hit.is_some_and(|hit| hit.target == Target::TtSync && hit.offset == 0)
+        };
+        // Auto TTSync may hold it back besides.
+        self.tensix.tracked == 0
+            && !self.tensix.unit.thread_idle(thread)
+            && !self.devices.pcbufs.releases_ttsync(thread)
+            && id.thread() == Some(thread)
+            && self.cores[id]
+                .batch
+                .request
+                .is_some_and(|request| request.kind == RequestKind::Load && is_sync(request.addr))
+    }
+
     /// A load from a mailbox, or of how much is in it.
     fn load_mailbox(&mut self, asker: Asker, to: CoreId, addr: u32) -> Result<Served, DeviceFault> {
         let from = mailbox_peer(addr);
