@@ -319,6 +319,13 @@ mod tests {
                 back.fill(0xFF);
                 alone.read_block(base, &mut back);
                 assert_eq!(back, plain, "alone {base:#x} +{start} {length}");
+                let fits = at + length as u32 <= L1_BYTES;
+                assert_eq!(alone.holds_block(at, data), fits, "{base:#x} +{start} {length}");
+                for wrong in 0..length {
+                    let mut other = data.to_vec();
+                    other[wrong] ^= 0x10;
+                    assert!(!alone.holds_block(at, &other), "{base:#x} +{start} {length} {wrong}");
+                }
                 for read in [&mut back[..length], &mut vec![0xFF; length][..]] {
                     alone.read_block(at, read);
                     assert_eq!(read, &plain[start as usize..][..length]);

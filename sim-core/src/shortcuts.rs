@@ -47,7 +47,7 @@ shortcuts! {
         "Instructions that only compute, load and store run in a loop that borrows nothing else of the core"
         without "the careful loop executes all of them";
     FastDoors "fast-doors" "riscv"
-        "Stores to devices that need no answer, and instructions that are pushed, are posted in the fast loop"
+        "Stores to devices and pushed instructions are posted in the fast loop, and what needs an answer or room leaves it as that"
         without "the careful loop executes them";
     Stretches "stretches" "riscv"
         "What a stretch of code words means is remembered per host thread, and so is the page of them that comes of it"

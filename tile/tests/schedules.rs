@@ -279,3 +279,33 @@ fn jump_into_nowhere_is_reported_at_the_end_of_the_epoch_of_the_fetch() {
         }
     }
 }
+
+/// A host writes kernels that are there already with each launch: nothing changes but what it writes anew.
+#[test]
+fn code_written_again_goes_on_and_code_that_differs_is_executed() {
+    // Counts in x5 by one, over and over, in a loop of 40 instructions.
+    let step = |by| programs::i(0x13, 0, 5, 5, by);
+    let words: Vec<u32> = (0..39).map(|_| step(1)).chain([programs::jal(0, -39 * 4)]).collect();
+    let bytes =
+        |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+    let count = |again: Option<&[u32]>| {
+        let mut tile = tile(&[words.clone()], TileConfig::default(), NullObserver);
+        run(&mut tile, 8000);
+        if let Some(again) = again {
+            let code = bare::ENTRIES[0] + PROLOGUE_WORDS * 4;
+            tile.host_write(code, &bytes(again)).expect("L1 is mapped");
+        }
+        run(&mut tile, 16000);
+        (tile.core(sim_core::CoreId::Brisc).register(5), tile.state_hash())
+    };
+    let plain = count(None);
+    assert_eq!(count(Some(&words)), plain, "the same words");
+    assert_eq!(count(Some(&words[..20])), plain, "some of them");
+    for place in [0, 17, 38] {
+        let mut other = words.clone();
+        other[place] = step(2);
+        let (counted, _) = count(Some(&other));
+        // One more in each of the 200 rounds that are left, but for the one under way.
+        assert!((199..=200).contains(&(counted - plain.0)), "word {place}: {counted}");
+    }
+}
