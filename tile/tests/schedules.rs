@@ -289,7 +289,7 @@ fn code_written_again_goes_on_and_code_that_differs_is_executed() {
     let bytes =
         |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
     let count = |again: Option<&[u32]>| {
-        let mut tile = tile(&[words.clone()], TileConfig::default(), NullObserver);
+        let mut tile = tile(std::slice::from_ref(&words), TileConfig::default(), NullObserver);
         run(&mut tile, 8000);
         if let Some(again) = again {
             let code = bare::ENTRIES[0] + PROLOGUE_WORDS * 4;
