@@ -20,10 +20,10 @@ use crate::dispatch::dispatch;
 use crate::doors::{Admission, Doors, OwnDoors, PUSH_BASE, Pushed};
 use crate::exec::{bits, extend, muldiv};
 use crate::hart::{Hart, forward};
+use crate::mark;
 use crate::op::Kind;
 use crate::pages::{CODE_PAGE_BYTES, PAGE_OPS};
 use crate::park::Watch;
-use crate::poll;
 
 /// What becomes of stores to L1, and whether anything can be taken back.
 pub(crate) trait Reach {
@@ -326,8 +326,8 @@ impl Hart {
                     stop = end.min(PAGE_OPS);
                 }
                 Kind::Poll if !R::PROBED => {
-                    let jump = poll::original(op);
-                    if poll::is_taken(jump, x!(op.rs1), x!(op.rs2)) {
+                    let jump = mark::original(op);
+                    if mark::is_taken(jump, x!(op.rs1), x!(op.rs2)) {
                         if until - (end - index) as u64 >= polls_from {
                             break Exit::Careful;
                         }

@@ -35,6 +35,7 @@ mod fast;
 mod hart;
 mod icache;
 mod look;
+mod mark;
 pub mod op;
 mod pages;
 pub mod park;

@@ -23,7 +23,8 @@ use sim_core::{L1, Shared, Shortcut, Width};
 use crate::config::LOCAL_BASE;
 use crate::core::Core;
 use crate::hart::Hart;
-use crate::op::{Kind, Op, REGISTERS, SINK};
+use crate::mark::{self, original};
+use crate::op::{Kind, Op, REGISTERS};
 use crate::park::{Nest, Spin};
 use crate::slice::{Foreseen, Memory, Slice};
 
@@ -44,53 +45,9 @@ const LEAST_ROUNDS: u64 = 4;
 /// Deepest calls of a loop that is looked at.
 const MAX_CALLS: usize = 4;
 
-/// The jumps that can be marked, by number.
-const KINDS: [Kind; 7] =
-    [Kind::Jal, Kind::Beq, Kind::Bne, Kind::Blt, Kind::Bge, Kind::Bltu, Kind::Bgeu];
-
-/// The jump that a [`Kind::Poll`] stands for.
-pub(crate) const fn original(op: Op) -> Op {
-    Op { kind: KINDS[op.rd as usize % KINDS.len()], rd: SINK, ..op }
-}
-
-/// Whether a jump that may be marked is taken, by the registers that it compares.
-#[inline]
-pub(crate) const fn is_taken(jump: Op, a: u32, b: u32) -> bool {
-    match jump.kind {
-        Kind::Beq => a == b,
-        Kind::Bne => a != b,
-        Kind::Blt => a.cast_signed() < b.cast_signed(),
-        Kind::Bge => a.cast_signed() >= b.cast_signed(),
-        Kind::Bltu => a < b,
-        Kind::Bgeu => a >= b,
-        _ => true,
-    }
-}
-
-/// Whether a round of the loop that a [`Kind::Poll`] closes leaves the loop's own text.
-pub(crate) const fn calls(op: Op) -> bool {
-    op.rd as usize >= KINDS.len()
-}
-
-/// A jump, marked: its kind goes where its destination was, which it has not.
-const fn marked(op: Op, calls: bool) -> Option<Op> {
-    let number = match op.kind {
-        Kind::Jal if op.rd == SINK => 0,
-        Kind::Beq => 1,
-        Kind::Bne => 2,
-        Kind::Blt => 3,
-        Kind::Bge => 4,
-        Kind::Bltu => 5,
-        Kind::Bgeu => 6,
-        _ => return None,
-    };
-    let rd = if calls { number + KINDS.len() as u8 } else { number };
-    Some(Op { kind: Kind::Poll, rd, ..op })
-}
-
 /// Whether `op`, which belongs to `pc`, closes a loop short enough to be looked at.
 pub(crate) const fn may_close(op: Op, pc: u32) -> bool {
-    marked(op, false).is_some() && pc.wrapping_sub(op.imm) <= 4 * MAX_BODY && op.imm & 3 == 0
+    mark::marked(op, false).is_some() && pc.wrapping_sub(op.imm) <= 4 * MAX_BODY && op.imm & 3 == 0
 }
 
 /// `op`, which belongs to `pc`; marked if it closes a polling loop. `fetch` gives the decoded
@@ -103,7 +60,7 @@ pub(crate) fn mark(op: Op, pc: u32, fetch: impl Fn(u32) -> Op) -> Op {
     for _ in 0..=MAX_BODY {
         if at == pc && returns.is_empty() {
             let is_poll = flow.settles();
-            return marked(op, called).filter(|_| is_poll).unwrap_or(op);
+            return mark::marked(op, called).filter(|_| is_poll).unwrap_or(op);
         }
         at = match flow.pass(fetch(at)) {
             Pass::On => at.wrapping_add(4),
@@ -358,7 +315,7 @@ mod tests {
         let fetch = |at: u32| decode(words[(at as usize - 0x1000) / 4], at);
         let op = mark(fetch(0x1004), 0x1004, fetch);
         if op.kind == Kind::Poll {
-            assert!(calls(op));
+            assert!(mark::calls(op));
             assert_eq!(original(op), fetch(0x1004));
         }
         op.kind == Kind::Poll

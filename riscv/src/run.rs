@@ -16,6 +16,7 @@ use crate::exec::{bits, muldiv};
 use crate::fast::{Alone, Exit, Outside, Posted};
 use crate::hart::Pending;
 use crate::icache::IcacheModel;
+use crate::mark;
 use crate::op::{Kind, Op, SINK};
 use crate::park::WatchedLoad;
 use crate::poll::{self, Foresight};
@@ -120,8 +121,8 @@ impl Core {
         let mut op = self.hart.decoded(&self.batch.stores, slice.shared, pc);
         let mut polls = None;
         if op.kind == Kind::Poll {
-            polls = (slice.is_real() && !self.is_debugged()).then(|| poll::calls(op));
-            op = poll::original(op);
+            polls = (slice.is_real() && !self.is_debugged()).then(|| mark::calls(op));
+            op = mark::original(op);
         }
         if self.hart.icache.model == IcacheModel::Stale && !self.check_fresh(slice.shared) {
             return None;
@@ -140,7 +141,7 @@ impl Core {
             }
             return None;
         };
-        let op = if op.kind == Kind::Poll { poll::original(op) } else { op };
+        let op = if op.kind == Kind::Poll { mark::original(op) } else { op };
         (op.kind != Kind::Undecoded && poll::is_harmless(&self.hart, op)).then_some(op)
     }
 
