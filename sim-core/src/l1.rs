@@ -197,10 +197,21 @@ impl L1 {
         self.write_single(first.wrapping_add(4 * blocks.len() as u32), tail);
     }
 
-    /// For an owner that has L1 to itself: whether those bytes are there already. Bytes beyond the end are not.
+    /// Whether those bytes are there already. Bytes beyond the end are not.
+    #[must_use]
+    pub fn holds_bytes(&self, addr: u32, bytes: &[u8]) -> bool {
+        let (head, blocks, _) = aligned(addr, bytes);
+        let first = addr.wrapping_add(head.len() as u32);
+        let words = self.words.get((first >> 2) as usize..).unwrap_or_default();
+        let mut pairs = words.iter().zip(blocks);
+        self.holds_ends(addr, bytes)
+            && pairs.all(|(word, block)| word.load(Relaxed) == u32::from_le_bytes(*block))
+    }
+
+    /// The same for an owner that has L1 to itself, as fast as the host compares memory.
     #[must_use]
     pub fn holds_block(&mut self, addr: u32, bytes: &[u8]) -> bool {
-        let (head, blocks, tail) = aligned(addr, bytes);
+        let (head, blocks, _) = aligned(addr, bytes);
         let first = addr.wrapping_add(head.len() as u32);
         let words = self.words.get_mut((first >> 2) as usize..).unwrap_or_default();
         // Many words for each decision.
@@ -211,14 +222,18 @@ impl L1 {
             }
             bits != 0
         };
-        let same = !words.chunks_mut(64).zip(blocks.chunks(64)).any(differ);
+        !words.chunks_mut(64).zip(blocks.chunks(64)).any(differ) && self.holds_ends(addr, bytes)
+    }
+
+    /// Whether those bytes lie inside, and the ones before the first whole word and behind the last are there.
+    fn holds_ends(&self, addr: u32, bytes: &[u8]) -> bool {
+        let (head, blocks, tail) = aligned(addr, bytes);
         let single = |at: u32, bytes: &[u8]| {
             let mut bytes = (at..).zip(bytes);
             bytes.all(|(at, &byte)| self.read(at, Width::Byte) == u32::from(byte))
         };
-        same && Self::contains(addr, bytes.len() as u32)
-            && single(addr, head)
-            && single(first.wrapping_add(4 * blocks.len() as u32), tail)
+        let behind = addr.wrapping_add((head.len() + 4 * blocks.len()) as u32);
+        Self::contains(addr, bytes.len() as u32) && single(addr, head) && single(behind, tail)
     }
 
     /// Byte by byte; gives the address behind the last.
@@ -321,10 +336,12 @@ mod tests {
                 assert_eq!(back, plain, "alone {base:#x} +{start} {length}");
                 let fits = at + length as u32 <= L1_BYTES;
                 assert_eq!(alone.holds_block(at, data), fits, "{base:#x} +{start} {length}");
+                assert_eq!(shared.holds_bytes(at, data), fits, "{base:#x} +{start} {length}");
                 for wrong in 0..length {
                     let mut other = data.to_vec();
                     other[wrong] ^= 0x10;
                     assert!(!alone.holds_block(at, &other), "{base:#x} +{start} {length} {wrong}");
+                    assert!(!shared.holds_bytes(at, &other), "{base:#x} +{start} {length} {wrong}");
                 }
                 for read in [&mut back[..length], &mut vec![0xFF; length][..]] {
                     alone.read_block(at, read);

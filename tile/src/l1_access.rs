@@ -10,6 +10,9 @@ use sim_core::{AgentId, Category, CoreId, Cycle, Event, L1, Observer, Width};
 use crate::asker::{Asker, fault};
 use crate::cores::Cores;
 
+/// Bytes from which on it is worth while to ask about all of a piece at once.
+const WORTH_ASKING: usize = 64;
+
 impl<O: Observer + ?Sized> Cores<O> {
     /// The one way into L1 outside a lone runner: keeps decoded code and watches right. Returns
     /// whether the page is observed.
@@ -47,11 +50,19 @@ impl<O: Observer + ?Sized> Cores<O> {
     /// L1 to itself for a block of that many bytes, if that is worth while and no thread of an engine
     /// shares it.
     fn own_l1(&mut self, bytes: usize) -> Option<&mut L1> {
-        const WORTH_ASKING: usize = 64;
         if bytes < WORTH_ASKING {
             return None;
         }
         Arc::get_mut(&mut self.shared).map(|shared| &mut shared.l1)
+    }
+
+    /// Whether a piece that is large enough to ask is in L1 already. That does not depend on who shares L1.
+    fn holds(&mut self, addr: u32, piece: &[u8]) -> bool {
+        piece.len() >= WORTH_ASKING
+            && match self.own_l1(piece.len()) {
+                Some(l1) => l1.holds_block(addr, piece),
+                None => self.shared.l1.holds_bytes(addr, piece),
+            }
     }
 
     /// Writes L1 by something other than a core.
@@ -67,8 +78,7 @@ impl<O: Observer + ?Sized> Cores<O> {
             } else {
                 // Kernels are written anew with each launch, most of them as they were.
                 let is_code = flags & !PAGE_OBSERVED != 0;
-                let is_there = |l1: &mut L1| l1.holds_block(at, piece);
-                if !is_code || !self.own_l1(piece.len()).is_some_and(is_there) {
+                if !is_code || !self.holds(at, piece) {
                     if is_code {
                         self.code_changes(at, piece.len() as u32, flags, asker.end);
                     }
