@@ -55,15 +55,24 @@ impl Merge {
                 }
             }
             Order::Bits(bits) => {
-                let stores = CoreId::ALL.map(|id| slots[id].batch.stores.as_slice());
-                while *bits != 0 {
-                    let id = CoreId::ALL[(bits.trailing_zeros() & 7) as usize % CoreId::COUNT];
-                    *bits &= *bits - 1;
-                    let next = &mut next[id.index()];
-                    let store = stores[id.index()].get(*next)?;
-                    *next += 1;
+                // As many as three bits can tell: no number needs a check.
+                let mut left: [&[Store]; 8] = [&[]; 8];
+                for (id, core) in slots.iter() {
+                    let rest = core.batch.stores.get(next[id.index()]..);
+                    left[id.index()] = rest.unwrap_or_default();
+                }
+                let mut open = std::mem::take(bits);
+                while open != 0 {
+                    let number = (open.trailing_zeros() & 7) as usize;
+                    open &= open - 1;
+                    let (store, rest) = left[number].split_first()?;
+                    left[number] = rest;
                     if !sink(store) {
-                        return Some((id, *store));
+                        *bits = open;
+                        for (id, core) in slots.iter() {
+                            next[id.index()] = core.batch.stores.len() - left[id.index()].len();
+                        }
+                        return Some((CoreId::ALL[number % CoreId::COUNT], *store));
                     }
                 }
             }
@@ -82,27 +91,6 @@ impl Merge {
         }
         None
     }
-}
-
-/// Shows all posted stores in the order of [`Order::Bits`]. `false`: `sink` has not taken one, which was the last.
-#[inline]
-fn each_by_bits(mut bits: u64, slots: &Slots<Core>, mut sink: impl FnMut(&Store) -> bool) -> bool {
-    // As many as three bits can tell: no number needs a check.
-    let mut left: [&[Store]; 8] = [&[]; 8];
-    for (id, core) in slots.iter() {
-        left[id.index()] = core.batch.stores.as_slice();
-    }
-    while bits != 0 {
-        let stores = &mut left[(bits.trailing_zeros() & 7) as usize];
-        bits &= bits - 1;
-        if let Some((store, rest)) = stores.split_first() {
-            *stores = rest;
-            if !sink(store) {
-                return false;
-            }
-        }
-    }
-    true
 }
 
 impl<O: Observer + ?Sized> Cores<O> {
@@ -148,12 +136,9 @@ impl<O: Observer + ?Sized> Cores<O> {
             true
         };
         // Cores that take turns at the same words: they are in each other's way, and nothing of it is new.
-        let done = match self.in_order(start, end) {
-            Order::Bits(bits) => each_by_bits(bits, &self.slots, apply),
-            order => Merge::new(order).feed(&self.slots, apply).is_none(),
-        };
+        let noticed = Merge::new(self.in_order(start, end)).feed(&self.slots, apply);
         self.clear_posted();
-        done
+        noticed.is_none()
     }
 
     /// Applies a store of a core to L1.
