@@ -208,7 +208,7 @@ impl Access<'_, '_> {
     /// Stores that may find their FIFO full. `None`: not one of them.
     fn flow_controlled(&mut self, addr: u32, value: u32, width: Width) -> Option<Flow> {
         match self.core.doors().admit(addr) {
-            Admission::Posted | Admission::Misaligned => None,
+            Admission::Posted => None,
             Admission::Full(window) => {
                 self.core.status = Status::PushBlocked(window);
                 Some(Flow::Hold)

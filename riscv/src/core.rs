@@ -292,12 +292,15 @@ impl Core {
         let takes = hart.config.shortcuts.has(Shortcut::FastDoors);
         let (doors, polls_from) = (takes.then_some(doors), prober.polls_from());
         let outside = Outside { doors, polls_from, ..Outside::new(batch) };
-        let exit = hart.fast_slice::<Posted>(outside, shared, until);
-        let Exit::Waits(want) = exit else { return exit };
+        hart.fast_slice::<Posted>(outside, shared, until)
+    }
+
+    /// Begins to wait for what the instruction at the pc wants, with which the fast loop has ended.
+    pub(crate) fn wait_for(&mut self, want: Want) {
         let (addr, width, kind, pending) = match want {
             Want::Room(window) => {
                 self.status = Status::PushBlocked(window);
-                return Exit::Done;
+                return;
             }
             Want::Value(addr, width, rd, signed) => {
                 (addr, width, RequestKind::Load, Pending::Integer { rd, signed })
@@ -309,7 +312,6 @@ impl Core {
         self.pending = pending;
         self.request(addr, width, kind);
         self.hart.pc = self.hart.pc.wrapping_add(4);
-        Exit::Done
     }
 
     /// A stretch of the fast loop of a core that is alone and has posted nothing. It sets up `own` devices itself.
@@ -691,9 +693,8 @@ impl Agent for Core {
         if until.0 <= self.prober.gate() && !self.always_careful {
             match self.fast_posted(shared, until.0) {
                 Exit::Done => return,
-                Exit::Careful | Exit::Waits(_) => {
-                    return self.run_slice_carefully(Slice::new(shared, until.0));
-                }
+                Exit::Waits(want) => return self.wait_for(want),
+                Exit::Careful => return self.run_slice_carefully(Slice::new(shared, until.0)),
                 Exit::NoPage => {}
             }
         }

@@ -10,12 +10,12 @@ macro_rules! dispatch {
     ($op:ident, $x:ident, $branch:ident, { $($others:tt)* }) => {
         match $op.kind {
             Kind::LoadImmediate => $x!($op.rd) = $op.imm,
-            Kind::Beq => $branch!($x!($op.rs1) == $x!($op.rs2)),
-            Kind::Bne => $branch!($x!($op.rs1) != $x!($op.rs2)),
-            Kind::Blt => $branch!($x!($op.rs1).cast_signed() < $x!($op.rs2).cast_signed()),
-            Kind::Bge => $branch!($x!($op.rs1).cast_signed() >= $x!($op.rs2).cast_signed()),
-            Kind::Bltu => $branch!($x!($op.rs1) < $x!($op.rs2)),
-            Kind::Bgeu => $branch!($x!($op.rs1) >= $x!($op.rs2)),
+            Kind::Beq => $branch!(is_taken(Kind::Beq, $x!($op.rs1), $x!($op.rs2))),
+            Kind::Bne => $branch!(is_taken(Kind::Bne, $x!($op.rs1), $x!($op.rs2))),
+            Kind::Blt => $branch!(is_taken(Kind::Blt, $x!($op.rs1), $x!($op.rs2))),
+            Kind::Bge => $branch!(is_taken(Kind::Bge, $x!($op.rs1), $x!($op.rs2))),
+            Kind::Bltu => $branch!(is_taken(Kind::Bltu, $x!($op.rs1), $x!($op.rs2))),
+            Kind::Bgeu => $branch!(is_taken(Kind::Bgeu, $x!($op.rs1), $x!($op.rs2))),
             Kind::Addi => $x!($op.rd) = $x!($op.rs1).wrapping_add($op.imm),
             Kind::Slti => {
                 $x!($op.rd) = u32::from($x!($op.rs1).cast_signed() < $op.imm.cast_signed());

@@ -31,8 +31,6 @@ pub(crate) enum Admission {
     Full(u8),
     /// The commit phase has to answer it.
     Asked,
-    /// It is a mistake.
-    Misaligned,
 }
 
 /// What has become of adjacent `.ttinsn`.
@@ -89,18 +87,18 @@ impl<'a> Doors<'a> {
         if asks { Admission::Asked } else { Admission::Posted }
     }
 
-    /// Posts a store; unless it is one that is posted, nothing has happened.
+    /// Posts a store; unless it is one that is posted, nothing has happened. `None`: it is not aligned.
     #[inline(never)]
-    pub(crate) fn post(&mut self, batch: &mut Batch, store: Store) -> Admission {
+    pub(crate) fn post(&mut self, batch: &mut Batch, store: Store) -> Option<Admission> {
         if store.addr & (store.width.bytes() - 1) != 0 {
-            return Admission::Misaligned;
+            return None;
         }
         let admission = self.admit(store.addr);
         if matches!(admission, Admission::Posted) {
             batch.device_stores += 1;
             batch.stores.push(store);
         }
-        admission
+        Some(admission)
     }
 
     /// Pushes the `.ttinsn` at a place of a page, which `first` stores the word of, and those that are fused with it.
@@ -118,9 +116,9 @@ impl<'a> Doors<'a> {
             return Pushed::Unknown;
         }
         match self.post(batch, first) {
-            Admission::Posted => {}
-            Admission::Full(window) => return Pushed::Full(window),
-            Admission::Asked | Admission::Misaligned => return Pushed::Unknown,
+            Some(Admission::Posted) => {}
+            Some(Admission::Full(window)) => return Pushed::Full(window),
+            Some(Admission::Asked) | None => return Pushed::Unknown,
         }
         // A bundle is accepted as a whole whenever a single push is
         // [isa-bh: TensixTile/BabyRISCV/PushTensixInstruction.md].

@@ -18,8 +18,8 @@ use crate::ahead::{Undo, block_bit};
 use crate::config::LOCAL_BASE;
 use crate::dispatch::dispatch;
 use crate::doors::{Admission, Doors, OwnDoors, PUSH_BASE, Pushed};
-use crate::exec::{bits, extend, muldiv};
-use crate::hart::{Hart, forward};
+use crate::exec::{bits, extend, is_taken, muldiv};
+use crate::hart::{Hart, forward, local_holds};
 use crate::mark;
 use crate::op::Kind;
 use crate::pages::{CODE_PAGE_BYTES, PAGE_OPS};
@@ -244,7 +244,7 @@ impl Hart {
                 let addr = x!($op.rs1).wrapping_add($op.imm);
                 let value = x!($op.rs2) & $width.mask();
                 if R::PROBED {
-                    if !holds(local, addr, value, $width) {
+                    if !local_holds(local, addr, value, $width) {
                         break Exit::Careful;
                     }
                 } else if R::POSTED && L1::holds_aligned(addr, $width) {
@@ -261,12 +261,14 @@ impl Hart {
                     if R::POSTED {
                         let Some(doors) = &mut doors else { break Exit::Careful };
                         match doors.post(batch, store) {
-                            Admission::Posted => {}
-                            Admission::Full(window) => break Exit::Waits(Want::Room(window)),
-                            Admission::Asked => {
+                            Some(Admission::Posted) => {}
+                            Some(Admission::Full(window)) => {
+                                break Exit::Waits(Want::Room(window));
+                            }
+                            Some(Admission::Asked) => {
                                 break Exit::Waits(Want::Taken(addr, $width, value));
                             }
-                            Admission::Misaligned => break Exit::Careful,
+                            None => break Exit::Careful,
                         }
                     } else if R::UNDONE || !own.as_mut().is_some_and(|own| own.store(batch, store))
                     {
@@ -327,7 +329,7 @@ impl Hart {
                 }
                 Kind::Poll if !R::PROBED => {
                     let jump = mark::original(op);
-                    if mark::is_taken(jump, x!(op.rs1), x!(op.rs2)) {
+                    if is_taken(jump.kind, x!(op.rs1), x!(op.rs2)) {
                         if until - (end - index) as u64 >= polls_from {
                             break Exit::Careful;
                         }
@@ -384,14 +386,6 @@ fn read<R: Reach>(
     let offset = addr.wrapping_sub(LOCAL_BASE);
     let word = local.get(L1::word_index(offset, width))?;
     Some(word >> ((offset & 3) * 8) & width.mask())
-}
-
-/// Whether a store goes to local RAM, and its value is there already.
-#[inline(always)]
-fn holds(local: &[u32], addr: u32, value: u32, width: Width) -> bool {
-    let offset = addr.wrapping_sub(LOCAL_BASE);
-    let word = local.get(L1::word_index(offset, width));
-    word.is_some_and(|word| word >> ((offset & 3) * 8) & width.mask() == value)
 }
 
 /// Writes to local RAM, keeping what was there if need be. `false`: the address is not there.

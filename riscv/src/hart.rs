@@ -3,11 +3,11 @@
 //! It knows nothing of parking, debuggers and requests; what it loads and stores beside its own RAM is
 //! handed to it.
 
-use sim_core::{CoreId, Cycle, Shared, StateHasher, Store, Width};
+use sim_core::{CoreId, Cycle, L1, Shared, StateHasher, Store, Width};
 use zero_pages::ZeroPages;
 
 use crate::ahead::{Undo, block_bit};
-use crate::config::CoreConfig;
+use crate::config::{CoreConfig, LOCAL_BASE};
 use crate::csr::CsrFile;
 use crate::exec::extend;
 use crate::icache::Icache;
@@ -216,6 +216,15 @@ impl Hart {
         hasher.u64(*reset_instructions);
         hasher.words(local);
     }
+}
+
+/// Whether an aligned value of so many bytes goes to local RAM, by the address that the core sees, and is there
+/// already.
+#[inline(always)]
+pub(crate) fn local_holds(local: &[u32], addr: u32, value: u32, width: Width) -> bool {
+    let offset = addr.wrapping_sub(LOCAL_BASE);
+    let word = local.get(L1::word_index(offset, width));
+    word.is_some_and(|word| word >> ((offset & 3) * 8) & width.mask() == value)
 }
 
 /// Applies posted stores to a word read from L1.

@@ -1,8 +1,8 @@
 //! Decoded instructions, one table per core.
 //!
 //! A page of 2 KiB of L1 is decoded as it is executed, some words ahead ([`crate::stretch`]). In the
-//! coherent model a store to a decoded word puts it back to [`Op::UNDECODED`] at commit, and so does a block of the host
-//! or the NoC that changes any word of a page of L1; in the stale
+//! coherent model a store to a decoded word puts it back to [`Op::UNDECODED`] at commit, and so does a write of the host
+//! or the NoC, unless 64 bytes or more of it lie in one page of L1 and are all there already; in the stale
 //! model only the invalidate register does, as in hardware
 //! `[isa-wh: TensixTile/BabyRISCV/InstructionCache.md]`, and executing an outdated word is diagnosed.
 

@@ -13,20 +13,6 @@ pub(crate) const fn original(op: Op) -> Op {
     Op { kind: KINDS[op.rd as usize % KINDS.len()], rd: SINK, ..op }
 }
 
-/// Whether a jump that may be marked is taken, by the registers that it compares.
-#[inline]
-pub(crate) const fn is_taken(jump: Op, a: u32, b: u32) -> bool {
-    match jump.kind {
-        Kind::Beq => a == b,
-        Kind::Bne => a != b,
-        Kind::Blt => a.cast_signed() < b.cast_signed(),
-        Kind::Bge => a.cast_signed() >= b.cast_signed(),
-        Kind::Bltu => a < b,
-        Kind::Bgeu => a >= b,
-        _ => true,
-    }
-}
-
 /// Whether a round of the loop that a [`Kind::Poll`] closes leaves the loop's own text.
 pub(crate) const fn calls(op: Op) -> bool {
     op.rd as usize >= KINDS.len()

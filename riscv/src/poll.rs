@@ -18,11 +18,10 @@
 //! even if it stores the same every time: others may look, and each store is an event.
 
 use sim_core::l1::L1_BYTES;
-use sim_core::{L1, Shared, Shortcut, Width};
+use sim_core::{Shared, Shortcut, Width};
 
-use crate::config::LOCAL_BASE;
 use crate::core::Core;
-use crate::hart::Hart;
+use crate::hart::{Hart, local_holds};
 use crate::mark::{self, original};
 use crate::op::{Kind, Op, REGISTERS};
 use crate::park::{Nest, Spin};
@@ -107,22 +106,18 @@ pub(crate) fn is_harmless(hart: &Hart, op: Op) -> bool {
 fn leaves_no_trace(hart: &Hart, op: Op) -> bool {
     let has_page = |target: u32| target & 3 == 0 && hart.icache.page(target).is_some();
     let address = hart.x[usize::from(op.rs1)].wrapping_add(op.imm);
+    // What is there already stays as it is.
+    let is_there = |width: Width| {
+        local_holds(&hart.local, address, hart.x[usize::from(op.rs2)] & width.mask(), width)
+    };
     match op.kind {
         Kind::Jal => has_page(op.imm),
         Kind::Jalr => has_page(address & !1),
-        Kind::Sb => changes_nothing(hart, address, op, Width::Byte),
-        Kind::Sh => changes_nothing(hart, address, op, Width::Half),
-        Kind::Sw => changes_nothing(hart, address, op, Width::Word),
+        Kind::Sb => is_there(Width::Byte),
+        Kind::Sh => is_there(Width::Half),
+        Kind::Sw => is_there(Width::Word),
         _ => false,
     }
-}
-
-/// Whether a store goes to local RAM, and its value is there already.
-fn changes_nothing(hart: &Hart, address: u32, op: Op, width: Width) -> bool {
-    let offset = address.wrapping_sub(LOCAL_BASE);
-    let value = hart.x[usize::from(op.rs2)] & width.mask();
-    let word = hart.local.get(L1::word_index(offset, width));
-    word.is_some_and(|word| word >> ((offset & 3) * 8) & width.mask() == value)
 }
 
 /// A look at the round that begins where a core is.

@@ -12,7 +12,7 @@ use crate::access::Access;
 use crate::config::LOCAL_BASE;
 use crate::core::{Core, Status};
 use crate::dispatch::dispatch;
-use crate::exec::{bits, muldiv};
+use crate::exec::{bits, is_taken, muldiv};
 use crate::fast::{Alone, Exit, Outside, Posted};
 use crate::hart::Pending;
 use crate::icache::IcacheModel;
@@ -67,7 +67,8 @@ impl Core {
             };
             match exit {
                 Exit::Done => {}
-                Exit::Careful | Exit::Waits(_) => self.attend(&mut slice),
+                Exit::Waits(want) => self.wait_for(want),
+                Exit::Careful => self.attend(&mut slice),
                 // A fetch that fails does so in its own cycle, which may be of the next epoch.
                 Exit::NoPage if self.hart.cycle < slice.until => {
                     self.open_page(shared);

@@ -466,7 +466,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     fn still_waits(&self, id: CoreId) -> bool {
         let Some(wait) = &self.bus.waits.requests[id.index()] else { return false };
         let WaitReason::CoprocessorBusy { thread } = wait.reason else { return false };
-        self.bus.waits_in_ttsync(id, thread) && self.bus.takes(Shortcut::PatientRequests)
+        self.bus.takes(Shortcut::PatientRequests) && self.bus.waits_in_ttsync(id, thread)
     }
 
     /// When the request of a core is to be tried again, which was refused in the cycle before.

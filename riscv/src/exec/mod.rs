@@ -6,6 +6,22 @@ pub mod muldiv;
 
 use sim_core::Width;
 
+use crate::op::Kind;
+
+/// Whether a jump is taken that compares two registers; any other one is.
+#[inline(always)]
+pub(crate) const fn is_taken(kind: Kind, a: u32, b: u32) -> bool {
+    match kind {
+        Kind::Beq => a == b,
+        Kind::Bne => a != b,
+        Kind::Blt => a.cast_signed() < b.cast_signed(),
+        Kind::Bge => a.cast_signed() >= b.cast_signed(),
+        Kind::Bltu => a < b,
+        Kind::Bgeu => a >= b,
+        _ => true,
+    }
+}
+
 /// Sign-extends a right-aligned value.
 #[inline]
 #[must_use]

@@ -16,6 +16,7 @@ use memory_map::reg::tile_control;
 use sim_core::Width;
 
 use crate::op::{Kind, Op, REGISTERS, SINK};
+use crate::poll::flow::operands;
 
 /// What a word of the wall clock shows in a cycle; `None`: that is no word of it.
 /// `WALL_CLOCK_H` shows what the last read of `WALL_CLOCK_L` latched: it must have been in the same
@@ -104,15 +105,7 @@ impl ClockFlow {
                 let (base, value) = (self.read(op.rs1, x).1, self.read(op.rs2, x).1);
                 return (base, value) == (Trend::Fixed, Trend::Fixed);
             }
-            Kind::Xori
-            | Kind::Ori
-            | Kind::Andi
-            | Kind::Slli
-            | Kind::Srli
-            | Kind::Srai
-            | Kind::SextB
-            | Kind::SextH
-            | Kind::ZextH => unclear_if_moving(self.read(op.rs1, x).1),
+            kind if operands(kind) == Some(1) => unclear_if_moving(self.read(op.rs1, x).1),
             // Whatever it is, of values that stay it makes one that stays.
             _ => match (self.read(op.rs1, x).1, self.read(op.rs2, x).1) {
                 (Trend::Fixed, other) => unclear_if_moving(other),

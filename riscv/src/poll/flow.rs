@@ -20,7 +20,7 @@ pub(super) enum Pass {
 }
 
 /// Of how many registers an instruction makes what it writes to one, if it does no more than that or to look.
-const fn operands(kind: Kind) -> Option<usize> {
+pub(super) const fn operands(kind: Kind) -> Option<usize> {
     match kind {
         Kind::LoadImmediate => Some(0),
         Kind::Lb
