@@ -292,7 +292,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
     /// Whether nothing can happen any more without the host.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.field.active().is_empty() && self.field.alarm().is_none() && self.post.is_empty()
+        self.field.are_all_still() && self.field.alarm().is_none() && self.post.is_empty()
     }
 
     /// Who waits for what, tile by tile, by translated coordinate. Complete when nothing moves.

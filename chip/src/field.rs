@@ -19,6 +19,9 @@ const WORTH_SHARING: usize = 8;
 /// Pieces of work per thread and round, so that an uneven one does not hold up the others.
 const PIECES_PER_THREAD: usize = 4;
 
+/// Messages left in a tile from which on those that have come are taken.
+const MOST_LEFT: usize = 8;
+
 /// A tile, if it has been touched, and the mistakes it made since last asked.
 #[derive(Debug)]
 struct Slot<O: Observer> {
@@ -106,7 +109,7 @@ impl<O: Observer + Send + 'static> Common<O> {
         if !slot.errors.is_empty()
             || tile.has_departures()
             || tile.has_ebreaks()
-            || !tile.is_moving()
+            || !tile.outlook().moves
         {
             self.attention.lock().push(number);
         }
@@ -214,9 +217,7 @@ impl<O: Observer + Send + 'static> Field<O> {
         let slot = &mut *self.common.slots[usize::from(number)].lock();
         let keeps = self.keeping.contains(&number);
         let tile = slot.tile(&self.configs[usize::from(number)], || (self.watch)(number), keeps);
-        if tile.now() < now {
-            tile.pass_time(now);
-        }
+        tile.catch_up(now);
         let result = act(tile);
         self.roster.note(number, tile);
         result
@@ -250,10 +251,45 @@ impl<O: Observer + Send + 'static> Field<O> {
     /// Gives a tile a message when all tiles have advanced to `reached` at least. One that went
     /// further comes back: it has known nothing of this.
     pub(crate) fn deliver(&mut self, number: u16, now: Cycle, reached: Cycle, arrival: Arrival) {
+        let left = if self.roster.is_still(number) {
+            self.leave(number, now, arrival)
+        } else {
+            Some(arrival)
+        };
+        let Some(arrival) = left else { return };
         self.with(number, now, |tile| {
             tile.come_back(reached);
             tile.receive(arrival);
         });
+    }
+
+    /// Leaves a message in a tile in which nothing happens now, if nothing there notices it; else gives it back.
+    fn leave(&mut self, number: u16, now: Cycle, arrival: Arrival) -> Option<Arrival> {
+        let slot = &mut *self.common.slots[usize::from(number)].lock();
+        let Some(tile) = slot.tile.as_mut().filter(|tile| tile.now() <= now) else {
+            return Some(arrival);
+        };
+        let noticed = tile.leave(arrival);
+        if noticed.is_none() {
+            self.roster.set_mail(number, true);
+            if tile.mail() > MOST_LEFT {
+                tile.catch_up(now);
+            }
+        }
+        noticed
+    }
+
+    /// Messages that lie somewhere and have come before `now` take effect: all tiles are as of now.
+    pub(crate) fn settle(&mut self, now: Cycle) {
+        let Self { common, roster, .. } = self;
+        let mut first = 0;
+        while let Some(number) = roster.with_mail_from(first) {
+            if let Some(tile) = &mut common.slots[usize::from(number)].lock().tile {
+                tile.catch_up(now);
+                roster.note(number, tile);
+            }
+            first = number + 1;
+        }
     }
 
     /// Advances the only active tile to `limit`, or until it has a message for another. Gives
@@ -337,14 +373,18 @@ impl<O: Observer + Send + 'static> Field<O> {
 
     /// Whether more goes on than a single core on its own, which may just be waiting by the clock.
     pub(crate) fn is_computing(&self) -> bool {
-        match *self.roster.active() {
-            [] => !self.roster.is_resting(),
-            [number] if self.roster.len() == 1 => {
+        match self.roster.single() {
+            None => !self.roster.is_resting(),
+            Some(number) => {
                 let slot = self.common.slots[usize::from(number)].lock();
                 slot.tile.as_ref().is_some_and(|tile| tile.is_computing())
             }
-            _ => true,
         }
+    }
+
+    /// Whether nothing happens now in any tile, nor do messages lie there.
+    pub(crate) fn are_all_still(&self) -> bool {
+        self.roster.are_all_still()
     }
 
     /// Whether nothing happens now, and later at most a single core goes on that waits by the clock.
@@ -361,9 +401,7 @@ impl<O: Observer + Send + 'static> Field<O> {
             }
             let keeps = self.keeping.contains(&number);
             let tile = slot.tile(config, || (self.watch)(number), keeps);
-            if tile.now() < now {
-                tile.pass_time(now);
-            }
+            tile.catch_up(now);
             act(number, tile);
             // To look at its state takes cores out of their loops.
             self.roster.note(number, tile);

@@ -1,6 +1,6 @@
 //! Time: rounds in which all active tiles advance on their own, and between them the messages.
 
-use devices::fabric::{copy_to_buffer, keep_buffer};
+use devices::fabric::keep_buffer;
 use sim_core::{AgentId, Cycle, Observer, Shortcut};
 use tile::{Arrival, Departure, Message, Receivers};
 
@@ -38,6 +38,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             };
         }
         self.serve();
+        self.field.settle(self.now);
     }
 
     /// With all tiles at rest: to the next letter's arrival, or to the end.
@@ -98,6 +99,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
                         self.field.deliver(to, self.now, reached, arrival);
                     }
                     Some(Place::Endpoint(endpoint)) => {
+                        let data = data.into_own();
                         let letter =
                             Letter { source, ticket: sequence, endpoint, packet, data, issuer };
                         self.post.send(arrives, letter);
@@ -116,7 +118,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
                     let mut packet = packet;
                     // Only one of them answers an atomic with data.
                     packet.nonposted &= index + 1 == places.len();
-                    let message = Message::Request { packet, data: copy_to_buffer(&data) };
+                    let message = Message::Request { packet, data: data.clone() };
                     self.field.deliver(
                         to,
                         self.now,
@@ -124,7 +126,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
                         Arrival { cycle, source, sequence, message },
                     );
                 }
-                keep_buffer(data);
+                data.give_back();
             }
             (Receivers::One(..) | Receivers::Many(_), Message::Response { .. }) => {}
         }

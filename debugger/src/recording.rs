@@ -205,11 +205,7 @@ impl Recording {
         let bytes = |input: &Input| match &input.kind {
             tile::InputKind::Write { bytes, .. } => bytes.len(),
             tile::InputKind::Read { .. } => 0,
-            tile::InputKind::Arrival(arrival) => match &arrival.message {
-                tile::Message::Request { data, .. } | tile::Message::Response { data, .. } => {
-                    data.len()
-                }
-            },
+            tile::InputKind::Arrival(arrival) => arrival.message.data().len(),
         };
         self.inputs.iter().map(|input| size_of::<Input>() + bytes(input)).sum()
     }

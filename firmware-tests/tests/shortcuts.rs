@@ -25,6 +25,8 @@ mod playbacks;
 mod programs;
 #[path = "../../tile/tests/pushers/mod.rs"]
 mod pushers;
+#[path = "../../chip/tests/sleepers/mod.rs"]
+mod sleepers;
 #[path = "../../tile/tests/talkers/mod.rs"]
 mod talkers;
 #[path = "../../chip/tests/waiters/mod.rs"]
@@ -47,6 +49,7 @@ use sim_core::shortcuts::blame;
 use sim_core::{
     CoreId, Cycle, EpochLength, Event, NullObserver, Observer, Shortcuts, Stamp, ThreadId,
 };
+use sleepers::{Deed, Request, Sleeper};
 use tensix::{TimingModel, Warned};
 use tile::{Stop, Tile, TileConfig};
 
@@ -387,6 +390,67 @@ fn chips() -> impl Strategy<Value = ChipConfig> {
             ..ChipConfig::default()
         }
     })
+}
+
+/// What a tile does that gets requests.
+fn sleeper() -> impl Strategy<Value = Sleeper> {
+    prop_oneof![
+        Just(Sleeper::Reset),
+        (0_u32..32).prop_map(Sleeper::Word),
+        Just(Sleeper::Counter),
+        (200_u32..3000, 0_u32..32).prop_map(|(cycles, word)| Sleeper::Clock(cycles, word)),
+        Just(Sleeper::Code),
+    ]
+}
+
+/// A request to one of those, or to all.
+fn request() -> impl Strategy<Value = Request> {
+    let deed = prop_oneof![
+        4 => (1_u32..300).prop_map(Deed::Write),
+        3 => (1_u32..300).prop_map(Deed::Multicast),
+        1 => Just(Deed::Inline),
+        2 => any::<bool>().prop_map(Deed::Add),
+        1 => (1_u32..300).prop_map(Deed::Read),
+    ];
+    let pause = prop_oneof![0_u32..8, 8_u32..400];
+    let rest = (0_u32..7, 0_u32..32, prop::bool::weighted(0.25), any::<bool>(), pause);
+    (deed, rest).prop_map(|(deed, (to, word, in_code, marked, pause))| match deed {
+        // No more than is there of the loop's words, and words that are instructions.
+        Deed::Write(_) if in_code => {
+            Request { deed: Deed::Write(4), to, word: 1 + word % 2 * 40, in_code, marked, pause }
+        }
+        Deed::Multicast(_) if in_code => Request {
+            deed: Deed::Multicast(4),
+            to,
+            word: 1 + word % 2 * 40,
+            in_code,
+            marked,
+            pause,
+        },
+        Deed::Inline if in_code => {
+            Request { deed, to, word: 1 + word % 2 * 40, in_code, marked, pause }
+        }
+        deed => Request { deed, to, word, in_code: false, marked, pause },
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(40))]
+
+    #[test]
+    fn chip_of_tiles_that_sleep_while_others_write_to_them(
+        asleep in prop::collection::vec(sleeper(), 0..8),
+        senders in prop::collection::vec(prop::collection::vec(request(), 1..6), 1..4),
+        config in chips(),
+        steps in steps(),
+        sets in subsets(),
+    ) {
+        assert_same(&sets, |shortcuts| {
+            let mut chip = Chip::new(ChipConfig { shortcuts, ..config });
+            sleepers::start(&mut chip, &asleep, &senders);
+            chip_outcome(chip, &steps)
+        })?;
+    }
 }
 
 proptest! {

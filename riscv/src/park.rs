@@ -170,6 +170,13 @@ impl Spin {
         }
     }
 
+    /// Whether a round reads any of so many bytes of L1 from `addr` on.
+    #[must_use]
+    pub fn reads_any(&self, addr: u32, bytes: u32) -> bool {
+        let mut loads = self.loads.iter().filter(|load| !load.device);
+        loads.any(|load| load.addr < addr + bytes && addr < load.addr + load.width.bytes())
+    }
+
     /// Whether a round reads a device register other than the wall clock.
     #[must_use]
     pub fn watches_devices(&self) -> bool {

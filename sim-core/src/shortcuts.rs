@@ -130,6 +130,9 @@ shortcuts! {
     Ventures "ventures" "chip"
         "Tiles that seem undisturbed go beyond a round on trial, and back if a message reaches them"
         without "all advance round by round";
+    LateMessages "late-messages" "chip"
+        "A tile in which nothing goes on is left alone with messages that nothing in it notices, if it has no observer"
+        without "it is visited for each message";
 }
 
 /// A set of shortcuts.

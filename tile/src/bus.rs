@@ -174,6 +174,14 @@ impl<O: Observer + ?Sized> Bus<O> {
         self.cores.refresh_watches(self.tensix.unit.watched_l1());
     }
 
+    /// Nothing but packets has happened up to `now`, and no device that anybody looks at has changed but by them.
+    pub(crate) fn packets_passed(&mut self, now: Cycle) {
+        self.changes.this_cycle = false;
+        self.changes.steady_since = now;
+        self.cores.wake_by_stores(now);
+        self.now = now;
+    }
+
     /// Notes a mistake and stops what made it.
     #[cold]
     pub(crate) fn report(&mut self, fault: Box<GuestError>) {

@@ -11,7 +11,7 @@ use sim_core::observer::AnyObserver;
 use sim_core::{CoreId, Cycle, GuestError, NullObserver, Observer, Shortcuts};
 use tensix::Register;
 
-use crate::epoch::Stop;
+use crate::epoch::{Outlook, Stop};
 use crate::host_wait::HostWait;
 use crate::message::Arrival;
 use crate::message::InputKind;
@@ -149,8 +149,16 @@ doors! {
     /// A message of another endpoint. It takes effect in its cycle, or now if the tile is past it.
     fn receive(arrival: Arrival) = receive_here;
 
+    /// A message of another endpoint for a tile in which nothing happens but that messages lie there. Gives it back if it
+    /// is noticed: then the tile has to be brought up to date before it receives it.
+    fn leave(arrival: Arrival) -> Option<Arrival> = leave_here;
+
     /// Goes beyond the time of the others of a chip, up to `limit` at most, if that looks safe.
     fn venture(limit: Cycle) = venture_here;
+
+    /// Takes the messages that lie there and have come before `now`, and lets time pass up to then: what is left alone
+    /// according to [`Tile::outlook`] is as if it had been advanced. Nothing happens to a tile that is there already.
+    fn catch_up(now: Cycle) = catch_up_here;
 
     /// Brings a tile that is ahead of `now` back: the chip looks at it, or does something to it.
     fn come_back(now: Cycle) = come_back_here;
@@ -176,6 +184,11 @@ doors! {
 
 doors! {
     impl &Self, seat: alone(&Alone), watched(&Watched);
+
+    /// What the tile does next without the host, as its surroundings may see it: a message that nobody in the tile
+    /// notices is nothing to visit it for.
+    #[must_use]
+    fn outlook() -> Outlook = outlook_here;
 
     /// Who waits for what right now. Meaningful at any time; complete when nothing moves.
     #[must_use]

@@ -9,6 +9,7 @@ use crate::commit::Commit;
 use crate::cores::Cores;
 use crate::fabric::Deliveries;
 use crate::host_wait::HostWait;
+use crate::late::Mail;
 use crate::quiesce::Quiescence;
 use crate::schedule::{Schedule, goes_on};
 use crate::tile::Tile;
@@ -28,6 +29,18 @@ pub enum Stop {
     Fault(Box<GuestError>),
     /// A core halted for the debugger.
     Halted(CoreId),
+}
+
+/// What a tile does next without the host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outlook {
+    /// Something happens there now. If not, the tile may be left alone until `alarm`, or until something is done to it;
+    /// [`Tile::catch_up`] makes up for it.
+    pub moves: bool,
+    /// If nothing does: when the first core goes on that waits by the wall clock.
+    pub alarm: Option<Cycle>,
+    /// If nothing does: messages lie there.
+    pub mail: bool,
 }
 
 impl<O: Observer + ?Sized> Tile<O> {
@@ -84,10 +97,14 @@ impl<O: Observer + ?Sized> Tile<O> {
     /// [`Tile::alarm`].
     #[must_use]
     pub fn is_moving(&self) -> bool {
+        self.moves_by_itself() || self.bus.fabric.next_due().is_some()
+    }
+
+    /// Whether anything but a packet happens here now.
+    pub(crate) fn moves_by_itself(&self) -> bool {
         self.coprocessor_moves()
             || self.bus.changes.retry
             || !self.bus.stops.no_faults()
-            || self.bus.fabric.next_due().is_some()
             || self.bus.cores.iter().any(|(_, core)| core.is_running())
     }
 
@@ -124,6 +141,35 @@ impl<O: Observer + ?Sized> Tile<O> {
             self.quiescent_since.get_or_insert(self.bus.now);
         }
         self.bus.now = self.bus.now.max(self.bus.config.epoch.round_up(limit));
+    }
+
+    /// [`Tile::outlook`]
+    pub(crate) fn outlook_here(&self) -> Outlook {
+        let moves = self.moves_by_itself()
+            || self.bus.fabric.has_own_due()
+            || !Mail { bus: &self.bus }.all_lie();
+        let alarm = if moves { None } else { self.alarm() };
+        Outlook { moves, alarm, mail: !moves && self.bus.fabric.has_mail() }
+    }
+
+    /// [`Tile::catch_up`]
+    pub(crate) fn catch_up_here(&mut self, now: Cycle) {
+        if self.bus.now >= now {
+            return;
+        }
+        let (mut last, epoch) = (None, self.bus.config.epoch);
+        while let Some(due) = self.bus.fabric.next_due()
+            && due < now
+        {
+            let end = epoch.end_of_epoch(due);
+            Deliveries { bus: &mut self.bus, end }.up_to(due);
+            last = Some(end);
+        }
+        if let Some(end) = last {
+            self.bus.packets_passed(end);
+            self.quiescent_since = None;
+        }
+        self.pass_time(now);
     }
 
     /// The epoch boundary, `limit` at the latest, up to which nothing reaches the tile that is on its
@@ -219,10 +265,7 @@ impl<O: Observer + ?Sized> Tile<O> {
         {
             Deliveries { bus, end }.up_to(due);
         }
-        bus.changes.this_cycle = false;
-        bus.changes.steady_since = end;
-        bus.cores.wake_by_stores(end);
-        bus.now = end;
+        bus.packets_passed(end);
         true
     }
 

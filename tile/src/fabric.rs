@@ -6,7 +6,9 @@
 //! receiver acts, computed by the sender, so nothing depends on when the host moves them.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
+use devices::fabric::{carry_out, copy_to_buffer, keep_buffer, write_out};
 use devices::niu::Target;
 use devices::{
     DeviceFault, HostSink, InFlight, MemoryPort, Niu, NocPacket, NocTiming, PacketKind, Stage,
@@ -16,7 +18,7 @@ use sim_core::{AgentId, Category, Context, CoreId, Cycle, Event, Observer, State
 
 use crate::asker::{Asker, fault};
 use crate::bus::Bus;
-use crate::message::{Arrival, Departure, Message, Receivers};
+use crate::message::{Arrival, Data, Departure, Message, Receivers};
 
 /// The tile's NoC traffic.
 #[derive(Clone, Debug)]
@@ -84,6 +86,21 @@ impl Fabric {
             (Some(own), Some(other)) => Some(own.min(other)),
             (own, other) => own.or(other),
         }
+    }
+
+    /// Whether an own packet is under way that reaches its next stage by itself.
+    pub(crate) fn has_own_due(&self) -> bool {
+        self.in_flight.next_due().is_some()
+    }
+
+    /// Whether messages of others have not taken effect.
+    pub(crate) fn has_mail(&self) -> bool {
+        !self.inbox.0.is_empty()
+    }
+
+    /// Messages of others that have not taken effect.
+    pub(crate) fn mail(&self) -> impl ExactSizeIterator<Item = &Message> {
+        self.inbox.0.iter().map(|(_, message)| message)
     }
 
     pub(crate) fn is_due_before(&self, end: Cycle) -> bool {
@@ -175,12 +192,14 @@ impl Fabric {
             Target::Unicast { own: true, .. } => return,
             // No other endpoint needs the data.
             Target::Unicast { tile, .. } => {
-                (Receivers::One(tile, unit.translates()), std::mem::take(&mut entry.payload))
+                let data = Data::Own(std::mem::take(&mut entry.payload));
+                (Receivers::One(tile, unit.translates()), data)
             }
-            Target::Broadcast { .. } => (
-                Receivers::Many(unit.recipients(target)),
-                devices::fabric::copy_to_buffer(&entry.payload),
-            ),
+            // All of them, and the own tile if it is among them, get one copy.
+            Target::Broadcast { .. } => {
+                let data = Data::Shared(Arc::new(copy_to_buffer(&entry.payload)));
+                (Receivers::Many(unit.recipients(target)), data)
+            }
         };
         let message = Message::Request { packet: entry.packet, data };
         let sequence = entry.sequence;
@@ -200,7 +219,7 @@ impl Fabric {
             hasher.u64(cycle.0);
             hasher.u32(u32::from(source));
             hasher.u64(sequence);
-            let (Message::Request { data, .. } | Message::Response { data, .. }) = message;
+            let data = message.data();
             hasher.u64(data.len() as u64);
             hasher.bytes(data);
         }
@@ -257,12 +276,24 @@ impl<O: Observer + ?Sized> Deliveries<'_, O> {
                     self.up_to(at);
                 }
             }
-            Message::Request { packet, mut data } => {
+            Message::Request { packet, data } => {
                 let (noc, agent) = (packet.noc & 1, AgentId::Noc(packet.noc & 1));
                 let asker =
                     Asker { view: View::Noc, agent, core: None, pc: 0, cycle: at, end: self.end };
                 let mut port = Port { bus: self.bus, asker };
-                if let Err(fault) = devices::fabric::carry_out(&packet, &mut data, &mut port) {
+                let (mut answer, done);
+                match packet.kind {
+                    PacketKind::Write { .. } | PacketKind::InlineWrite { .. } => {
+                        done = write_out(&packet, &data, &mut port);
+                        data.give_back();
+                        answer = Vec::new();
+                    }
+                    PacketKind::Read { .. } | PacketKind::Atomic { .. } => {
+                        answer = data.into_own();
+                        done = carry_out(&packet, &mut answer, &mut port);
+                    }
+                }
+                if let Err(fault) = done {
                     let at = Context { cycle: at, agent, pc: None, word: None };
                     self.bus.report(Box::new(fault.at(at)));
                 }
@@ -276,9 +307,9 @@ impl<O: Observer + ?Sized> Deliveries<'_, O> {
                     bytes: packet.bytes(),
                 });
                 if packet.needs_foreign_data() {
-                    self.bus.fabric.respond_to(source, sequence, &packet, data, at);
+                    self.bus.fabric.respond_to(source, sequence, &packet, answer, at);
                 } else {
-                    devices::fabric::keep_buffer(data);
+                    keep_buffer(answer);
                 }
             }
         }

@@ -9,6 +9,7 @@ use devices::fabric::SunkWrite;
 use crate::asker::Asker;
 use crate::debug::Debugger;
 use crate::inputs::Inputs;
+use crate::late::Mail;
 use crate::message::{Arrival, Departure, Input, InputKind};
 use crate::tile::Tile;
 
@@ -150,6 +151,21 @@ impl<O: Observer + ?Sized> Tile<O> {
     pub(crate) fn receive_here(&mut self, arrival: Arrival) {
         self.note_input(|| InputKind::Arrival(arrival.clone()));
         self.bus.fabric.receive(arrival, self.bus.now);
+    }
+
+    /// [`Tile::leave`]
+    pub(crate) fn leave_here(&mut self, arrival: Arrival) -> Option<Arrival> {
+        if self.kept.is_some() || !(Mail { bus: &self.bus }).lies(&arrival.message) {
+            return Some(arrival);
+        }
+        self.bus.fabric.receive(arrival, self.bus.now);
+        None
+    }
+
+    /// How many messages have not taken effect.
+    #[must_use]
+    pub fn mail(&self) -> usize {
+        self.bus.fabric.mail().len()
     }
 
     /// Whether there are messages to others.

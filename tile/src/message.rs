@@ -3,8 +3,60 @@
 use std::sync::Arc;
 
 use devices::NocPacket;
+use devices::fabric::{copy_to_buffer, keep_buffer};
 use devices::niu::Coordinate;
 use sim_core::{CoreId, Cycle};
+
+/// Data that a message carries. What many get is there once.
+#[derive(Clone, Debug)]
+pub enum Data {
+    /// For one receiver.
+    Own(Vec<u8>),
+    /// For several.
+    Shared(Arc<Vec<u8>>),
+}
+
+impl Data {
+    /// The bytes for one receiver alone: a copy if others have them too.
+    #[must_use]
+    pub fn into_own(self) -> Vec<u8> {
+        match self {
+            Self::Own(bytes) => bytes,
+            Self::Shared(bytes) => match Arc::try_unwrap(bytes) {
+                Ok(bytes) => bytes,
+                Err(bytes) => copy_to_buffer(&bytes),
+            },
+        }
+    }
+
+    /// Gives their memory back, if nobody else has them.
+    pub fn give_back(self) {
+        let bytes = match self {
+            Self::Own(bytes) => Some(bytes),
+            Self::Shared(bytes) => Arc::into_inner(bytes),
+        };
+        bytes.into_iter().for_each(keep_buffer);
+    }
+}
+
+impl std::ops::Deref for Data {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Own(bytes) => bytes,
+            Self::Shared(bytes) => bytes,
+        }
+    }
+}
+
+impl PartialEq for Data {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Data {}
 
 /// What one NoC endpoint sends to another.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,7 +66,7 @@ pub enum Message {
         /// The request.
         packet: NocPacket,
         /// Data of a write.
-        data: Vec<u8>,
+        data: Data,
     },
     /// The data that request `ticket` of the receiver asked for.
     Response {
@@ -23,6 +75,17 @@ pub enum Message {
         /// What was read.
         data: Vec<u8>,
     },
+}
+
+impl Message {
+    /// What is written, or was read.
+    #[must_use]
+    pub fn data(&self) -> &[u8] {
+        match self {
+            Self::Request { data, .. } => data,
+            Self::Response { data, .. } => data,
+        }
+    }
 }
 
 /// A message that leaves a tile.

@@ -36,6 +36,11 @@ pub(crate) fn may_leave_alone<O: Observer + ?Sized>(pushes: bool) -> bool {
     !O::ENABLED || !pushes
 }
 
+/// Whether messages may be left lying until somebody looks: an observer hears when each takes effect.
+pub(crate) fn may_be_late<O: Observer + ?Sized>() -> bool {
+    !O::ENABLED
+}
+
 /// Whether cores may stay parked on registers while the coprocessor works: an observer sees where they look.
 #[inline]
 pub(crate) fn may_doze<O: Observer + ?Sized>() -> bool {

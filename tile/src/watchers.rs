@@ -109,6 +109,11 @@ impl<'a> Watchers<'a> {
         DeviceSet(self.watched_registers().fold(0, |all, (_, hit)| all | bit(hit.target)))
     }
 
+    /// Whether a core may be parked on what an NIU shows.
+    pub(crate) fn look_at_nius(&self) -> bool {
+        self.watched_devices().show(bit(Target::Noc0) | bit(Target::Noc1))
+    }
+
     /// Whether a store to a device concerns the coprocessor, or cores parked on registers of `watched`.
     pub(crate) fn store_shows(&self, id: CoreId, store: &Store, watched: DeviceSet) -> bool {
         let Some(hit) = lookup(view(id), store.addr) else { return true };

@@ -8,7 +8,7 @@ use sim_core::{Category, Cycle, StateHasher};
 
 use super::InFlight;
 use crate::fault::DeviceFault;
-use crate::niu::{Coordinate, NocPacket, PacketKind, Stage, Target, WriteShape};
+use crate::niu::{Coordinate, HEADER_BYTES, NocPacket, PacketKind, Stage, Target, WriteShape};
 
 /// The initiating tile's address space as its NIUs see it: L1 and registers.
 ///
@@ -97,15 +97,9 @@ pub fn carry_out(
             payload.resize(bytes as usize, 0);
             memory.read_bytes(address, payload)
         }
-        PacketKind::Write { address, shape, header_copy, .. } => {
-            write_shaped(address, shape, payload, memory)?;
-            if let Some(copy) = header_copy {
-                let end = payload.len().min(16);
-                memory.write_bytes(copy, &payload[..end])?;
-            }
-            Ok(())
+        PacketKind::Write { .. } | PacketKind::InlineWrite { .. } => {
+            write_out(packet, payload, memory)
         }
-        PacketKind::InlineWrite { address, .. } => memory.write_bytes(address, payload),
         PacketKind::Atomic { address, op, .. } => {
             let mut result = [0; 4];
             memory.read_bytes(address, &mut result)?;
@@ -123,6 +117,29 @@ pub fn carry_out(
             payload.extend_from_slice(&result);
             Ok(())
         }
+    }
+}
+
+/// A recipient carries a write out on its own memory. What is no write does nothing.
+///
+/// # Errors
+/// Whatever the memory refuses.
+pub fn write_out(
+    packet: &NocPacket,
+    data: &[u8],
+    memory: &mut impl MemoryPort,
+) -> Result<(), DeviceFault> {
+    match packet.kind {
+        PacketKind::Write { address, shape, header_copy, .. } => {
+            write_shaped(address, shape, data, memory)?;
+            if let Some(copy) = header_copy {
+                let end = data.len().min(HEADER_BYTES as usize);
+                memory.write_bytes(copy, &data[..end])?;
+            }
+            Ok(())
+        }
+        PacketKind::InlineWrite { address, .. } => memory.write_bytes(address, data),
+        PacketKind::Read { .. } | PacketKind::Atomic { .. } => Ok(()),
     }
 }
 

@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 use sim_core::{Cycle, StateHasher};
 
 pub use buffers::{copy_to_buffer, keep_buffer, take_buffer};
-pub use effect::{ForeignAccess, HostSink, MemoryPort, SunkWrite, carry_out, perform};
+pub use effect::{ForeignAccess, HostSink, MemoryPort, SunkWrite, carry_out, perform, write_out};
 
 use crate::niu::{NocPacket, Stage};
 

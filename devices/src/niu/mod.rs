@@ -27,7 +27,8 @@ use sim_core::{Category, Cycle, StateHasher};
 pub use atomic::AtomicOp;
 pub use identity::Identity;
 pub use packet::{
-    Coordinate, FLIT_BYTES, MAX_PACKET_BYTES, NocPacket, PacketKind, Target, WriteShape,
+    Coordinate, FLIT_BYTES, HEADER_BYTES, MAX_PACKET_BYTES, NocPacket, PacketKind, Target,
+    WriteShape,
 };
 
 use crate::fault::{DeviceFault, ReadClass};

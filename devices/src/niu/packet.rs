@@ -12,6 +12,9 @@ pub const MAX_PACKET_BYTES: u32 = 256 * FLIT_BYTES;
 /// Bytes of one flit `[isa-bh: NoC/README.md]`.
 pub const FLIT_BYTES: u32 = 64;
 
+/// Bytes of a header that a write may put to a second place `[isa-bh: NoC/MemoryMap.md]`.
+pub const HEADER_BYTES: u32 = 16;
+
 /// Tile coordinates, six bits each.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Coordinate {
@@ -272,6 +275,24 @@ impl NocPacket {
             _ => None,
         };
         self.address() >= end || copied.is_some_and(|copy| copy >= end)
+    }
+
+    /// What of its own memory a recipient writes, or some more: where it begins, and how many bytes.
+    #[must_use]
+    pub fn written(&self) -> [(u64, u32); 2] {
+        match self.kind {
+            PacketKind::Read { address, .. } => [(address, 0); 2],
+            PacketKind::Write { address, shape, header_copy, .. } => {
+                let bytes = match shape {
+                    WriteShape::Span(bytes) => bytes,
+                    WriteShape::Masked(_) => FLIT_BYTES,
+                };
+                let copy = header_copy.map_or((address, 0), |copy| (copy, HEADER_BYTES));
+                [(address, bytes), copy]
+            }
+            PacketKind::InlineWrite { address, .. } => [(address, 4); 2],
+            PacketKind::Atomic { address, .. } => [(address & !15, 16); 2],
+        }
     }
 
     /// Whether another tile would have to answer with data, which cannot be invented.
