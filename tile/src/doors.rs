@@ -185,10 +185,9 @@ doors! {
 doors! {
     impl &Self, seat: alone(&Alone), watched(&Watched);
 
-    /// What the tile does next without the host, as its surroundings may see it: a message that nobody in the tile
-    /// notices is nothing to visit it for.
+    /// [`Tile::outlook`] of a tile in which nothing but messages of others can happen now.
     #[must_use]
-    fn outlook() -> Outlook = outlook_here;
+    fn rest() -> Outlook = rest_here;
 
     /// Who waits for what right now. Meaningful at any time; complete when nothing moves.
     #[must_use]

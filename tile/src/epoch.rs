@@ -31,6 +31,19 @@ pub enum Stop {
     Halted(CoreId),
 }
 
+impl<O: Observer> Tile<O> {
+    /// What the tile does next without the host, as its surroundings may see it: a message that nobody in the tile
+    /// notices is nothing to visit it for.
+    #[inline]
+    #[must_use]
+    pub fn outlook(&self) -> Outlook {
+        if self.moves_by_itself() || self.bus.fabric.has_own_due() {
+            return Outlook { moves: true, alarm: None, mail: false };
+        }
+        self.rest()
+    }
+}
+
 /// What a tile does next without the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outlook {
@@ -143,11 +156,9 @@ impl<O: Observer + ?Sized> Tile<O> {
         self.bus.now = self.bus.now.max(self.bus.config.epoch.round_up(limit));
     }
 
-    /// [`Tile::outlook`]
-    pub(crate) fn outlook_here(&self) -> Outlook {
-        let moves = self.moves_by_itself()
-            || self.bus.fabric.has_own_due()
-            || !Mail { bus: &self.bus }.all_lie();
+    /// [`Tile::rest`]
+    pub(crate) fn rest_here(&self) -> Outlook {
+        let moves = !Mail { bus: &self.bus }.all_lie();
         let alarm = if moves { None } else { self.alarm() };
         Outlook { moves, alarm, mail: !moves && self.bus.fabric.has_mail() }
     }
