@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use sim_core::l1::{L1, L1_BYTES};
-use sim_core::sync::{Crew, Mutex};
+use sim_core::sync::{Apart, Crew, Mutex};
 use sim_core::{Cycle, GuestError, L1Image, NullObserver, Observer};
 use tile::{Arrival, Inputs, Tile, TileConfig, TileSnapshot};
 
@@ -45,9 +45,9 @@ struct Common<O: Observer> {
     /// To which cycle a tile may go that nothing seems to disturb.
     farthest: AtomicU64,
     /// Where the last of them stands afterwards.
-    slowest: AtomicU64,
+    slowest: Apart<AtomicU64>,
     /// Tiles that have messages or mistakes to collect, or went to sleep.
-    attention: Mutex<Vec<u16>>,
+    attention: Apart<Mutex<Vec<u16>>>,
 }
 
 impl<O: Observer> Default for Slot<O> {
@@ -90,7 +90,7 @@ impl<O: Observer + Send + 'static> Common<O> {
             let number = number.load(Ordering::Acquire);
             slowest = slowest.min(self.advance(number, limit, farthest));
         }
-        self.slowest.fetch_min(slowest.0, Ordering::AcqRel);
+        self.slowest.0.fetch_min(slowest.0, Ordering::AcqRel);
     }
 
     /// Advances one tile to `limit`, and beyond if nothing is likely to disturb it. Gives where it
@@ -111,7 +111,7 @@ impl<O: Observer + Send + 'static> Common<O> {
             || tile.has_ebreaks()
             || !tile.outlook().moves
         {
-            self.attention.lock().push(number);
+            self.attention.0.lock().push(number);
         }
         tile.now()
     }
@@ -177,8 +177,8 @@ impl<O: Observer + Send + 'static> Field<O> {
             per_piece: AtomicU16::new(1),
             limit: AtomicU64::new(0),
             farthest: AtomicU64::new(0),
-            slowest: AtomicU64::new(0),
-            attention: Mutex::new(Vec::new()),
+            slowest: Apart(AtomicU64::new(0)),
+            attention: Apart(Mutex::new(Vec::new())),
         };
         Self {
             common: Arc::new(common),
@@ -300,7 +300,7 @@ impl<O: Observer + Send + 'static> Field<O> {
         if let Err(error) = tile.advance_to(limit, true) {
             slot.errors.push(*error);
         }
-        self.common.attention.lock().push(number);
+        self.common.attention.0.lock().push(number);
         tile.now()
     }
 
@@ -319,12 +319,15 @@ impl<O: Observer + Send + 'static> Field<O> {
         self.crew = None;
     }
 
-    /// Whether there are other threads; starts them when they are first needed, and again in a process
-    /// that was forked off since.
-    fn is_crewed(&mut self) -> bool {
+    /// Forgets threads of the process that this one was forked off from.
+    pub(crate) fn call_roll(&mut self) {
         if self.crew.as_ref().is_some_and(Crew::is_elsewhere) {
             self.crew = None;
         }
+    }
+
+    /// Whether there are other threads; starts them when they are first needed.
+    fn is_crewed(&mut self) -> bool {
         if self.threads > 1 && self.crew.is_none() {
             let common = Arc::clone(&self.common);
             match Crew::start("tiles", self.threads, move |piece| common.work(piece)) {
@@ -348,9 +351,9 @@ impl<O: Observer + Send + 'static> Field<O> {
         common.per_piece.store(size as u16, Ordering::Release);
         common.limit.store(limit.0, Ordering::Release);
         common.farthest.store(farthest.0, Ordering::Release);
-        common.slowest.store(u64::MAX, Ordering::Release);
+        common.slowest.0.store(u64::MAX, Ordering::Release);
         crew.run(count.div_ceil(size) as u16);
-        Cycle(common.slowest.load(Ordering::Acquire))
+        Cycle(common.slowest.0.load(Ordering::Acquire))
     }
 
     /// After an advance: hands every tile that has something to tell to `collect`, in order, with
@@ -359,7 +362,7 @@ impl<O: Observer + Send + 'static> Field<O> {
         &mut self,
         mut collect: impl FnMut(u16, &mut Tile<O>, &mut Vec<GuestError>),
     ) {
-        let mut numbers = std::mem::take(&mut *self.common.attention.lock());
+        let mut numbers = std::mem::take(&mut *self.common.attention.0.lock());
         numbers.sort_unstable();
         for &number in &numbers {
             let slot = &mut *self.common.slots[usize::from(number)].lock();
@@ -368,7 +371,7 @@ impl<O: Observer + Send + 'static> Field<O> {
             self.roster.note(number, tile);
         }
         numbers.clear();
-        *self.common.attention.lock() = numbers;
+        *self.common.attention.0.lock() = numbers;
     }
 
     /// Whether more goes on than a single core on its own, which may just be waiting by the clock.
@@ -469,7 +472,7 @@ impl<O: Observer + Send + 'static> Field<O> {
             });
             slot.errors.clone_from(&old.errors);
         }
-        common.attention.lock().clear();
+        common.attention.0.lock().clear();
         roster.clone_from(&snapshot.roster);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Condvar;
 
-pub use crew::Crew;
+pub use crew::{Apart, Crew};
 pub use crossbeam_channel::{Receiver, Sender, unbounded};
 pub use parking_lot::Mutex;
 
