@@ -19,7 +19,7 @@ use crate::units::mover::Mover;
 use crate::units::packer::Packer;
 use crate::units::scalar::Blocking;
 use crate::units::scalar::ScalarUnit;
-use crate::units::sync::{SyncUnit, ops};
+use crate::units::sync::SyncUnit;
 use crate::units::unpacker::{self, Unpackers};
 use crate::units::vector::VectorUnit;
 use crate::warnings::Warnings;
@@ -280,7 +280,7 @@ impl Backend {
                 (unmet != 0).then_some(WaitReason::Stall { conditions: unmet })
             }
             Condition::Semaphores { mask, condition } => {
-                let unmet = ops::unmet(&self.sync.semaphores, mask, condition);
+                let unmet = self.sync.semaphores.unmet(mask, condition);
                 (unmet != 0).then_some(WaitReason::Semaphore { mask: unmet, condition })
             }
             Condition::Stream { select, target, messages } => {

@@ -44,7 +44,7 @@ impl ShowsCells for Backend {
                 register.and_then(|lanes| lanes.get(usize::from(lane))).copied().unwrap_or(0)
             }
             Cell::MatrixBank { operand } => {
-                self.src.get(usize::from(operand)).map_or(0, |banks| u32::from(banks.matrix_bank))
+                self.src.get(usize::from(operand)).map_or(0, |banks| u32::from(banks.matrix_bank()))
             }
             Cell::Gpr { thread, index } => {
                 let gprs = &self.scalar.gprs[thread.index()];

@@ -70,16 +70,16 @@ impl Signals {
         for (bit, flag) in [
             (84, !a.unpacker_waits()),
             (85, !a.matrix_waits()),
-            (90, a.owned_by_matrix[1]),
-            (91, a.owned_by_matrix[0]),
-            (92, a.matrix_bank),
-            (93, a.matrix_bank),
-            (94, a.unpacker_bank),
-            (100, b.matrix_bank),
-            (101, b.matrix_bank),
-            (102, b.unpacker_bank),
-            (105, b.owned_by_matrix[0]),
-            (106, b.owned_by_matrix[1]),
+            (90, a.owned_by_matrix(true)),
+            (91, a.owned_by_matrix(false)),
+            (92, a.matrix_bank()),
+            (93, a.matrix_bank()),
+            (94, a.unpacker_bank()),
+            (100, b.matrix_bank()),
+            (101, b.matrix_bank()),
+            (102, b.unpacker_bank()),
+            (105, b.owned_by_matrix(false)),
+            (106, b.owned_by_matrix(true)),
         ] {
             signals.put(bit, u32::from(flag));
         }

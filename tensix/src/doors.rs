@@ -17,6 +17,7 @@ use crate::ttsync::{self, TrackedAccess};
 use crate::units::matrix::window::Window;
 use crate::units::mover::TdmaCommand;
 use crate::units::packer::dither::Dither;
+use crate::units::sync::Semaphore;
 use crate::{debug, status};
 
 impl Coprocessor {
@@ -83,7 +84,7 @@ impl Coprocessor {
     /// Value of semaphore `index` (modulo 8).
     #[must_use]
     pub fn read_semaphore(&self, index: u32) -> u32 {
-        u32::from(self.backend.sync.semaphores[index as usize & 7].value)
+        u32::from(self.backend.sync.semaphores.get(index as u8).value)
     }
 
     /// A core's store to semaphore `index` (modulo 8): an even value posts, an odd one gets.
@@ -95,22 +96,24 @@ impl Coprocessor {
     /// Sets semaphore `index` (modulo 8) to a value, which no instruction can: for who asks what would
     /// happen if.
     pub fn set_semaphore(&mut self, index: u32, value: u8) {
-        self.backend.sync.semaphores[index as usize & 7].value = value & 15;
+        let semaphores = &mut self.backend.sync.semaphores;
+        let Semaphore { max, .. } = semaphores.get(index as u8);
+        semaphores.set(index as u8, Semaphore { value: value & 15, max });
         self.asleep = false;
     }
 
     /// Largest value of semaphore `index` (modulo 8).
     #[must_use]
     pub fn semaphore_max(&self, index: u32) -> u8 {
-        self.backend.sync.semaphores[index as usize & 7].max
+        self.backend.sync.semaphores.get(index as u8).max
     }
 
     /// Hands over the bank of SrcA (0) or SrcB (1) that a unit waits for: to the matrix unit if
     /// `filled`, else to the unpackers. For who asks what would happen if.
     pub fn hand_over(&mut self, operand: u8, filled: bool) {
         let banks = &mut self.backend.src[usize::from(operand & 1)];
-        let bank = usize::from(if filled { banks.matrix_bank } else { banks.unpacker_bank });
-        banks.owned_by_matrix[bank] = filled;
+        let bank = if filled { banks.matrix_bank() } else { banks.unpacker_bank() };
+        banks.give(bank, filled);
         self.asleep = false;
     }
 

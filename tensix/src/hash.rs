@@ -39,7 +39,7 @@ pub(crate) fn hash_backend(backend: &Backend, hasher: &mut StateHasher) {
         shortcuts: _,
         warnings: _,
     } = backend;
-    for semaphore in semaphores {
+    for semaphore in semaphores.iter() {
         hasher.bytes(&[semaphore.value, semaphore.max]);
     }
     for Mutex { holder, last } in mutexes {

@@ -12,20 +12,19 @@ use crate::decode::{Decoded, decode};
 use crate::frontend::Frontend;
 use crate::frontend::set::{ThreadSet, bit};
 use crate::gate::Condition;
-use crate::units::sync::Semaphore;
+use crate::units::sync::SemaphoreFile;
 
 /// Conditions of a STALLWAIT that ask for the owner of a bank: C5 to C8.
 const BANKS: u16 = 0b1111 << 5;
 /// The condition that the mover ends by itself: C9.
 const MOVER: u16 = 1 << 9;
 
-/// What gates see that may end the waits of threads that stand still. Numbers, which compare at once.
+/// What gates see that may end the waits of threads that stand still.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Sight {
-    /// Values and maxima of the semaphores.
-    semaphores: u128,
+    semaphores: SemaphoreFile,
     /// Ownership and pointers of SrcA and SrcB.
-    banks: u16,
+    banks: [u8; 2],
 }
 
 /// Threads that stand still. No part of the state: without it they are looked at in each cycle.
@@ -41,12 +40,7 @@ impl Sight {
     #[inline(always)]
     pub(crate) fn of(backend: &Backend) -> Self {
         let banks = [backend.src[0].ownership(), backend.src[1].ownership()];
-        let mut semaphores = [0; 16];
-        let pairs = semaphores.as_chunks_mut::<2>().0.iter_mut();
-        for (bytes, Semaphore { value, max }) in pairs.zip(backend.sync.semaphores) {
-            *bytes = [value, max];
-        }
-        Self { semaphores: u128::from_ne_bytes(semaphores), banks: u16::from_ne_bytes(banks) }
+        Self { semaphores: backend.sync.semaphores, banks }
     }
 }
 

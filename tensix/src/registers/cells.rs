@@ -235,10 +235,10 @@ fn src(name: &'static str, banks: &SrcBanks) -> Register {
     Register::group(
         name,
         [
-            Register::text("bank0_client", client(banks.owned_by_matrix[0])),
-            Register::text("bank1_client", client(banks.owned_by_matrix[1])),
-            Register::number("unpacker_bank", banks.unpacker_bank),
-            Register::number("matrix_bank", banks.matrix_bank),
+            Register::text("bank0_client", client(banks.owned_by_matrix(false))),
+            Register::text("bank1_client", client(banks.owned_by_matrix(true))),
+            Register::number("unpacker_bank", banks.unpacker_bank()),
+            Register::number("matrix_bank", banks.matrix_bank()),
             Register::words("implied_format", banks.implied_format.map(u32::from)),
             Register::new("bank0", contents(0)),
             Register::new("bank1", contents(1)),

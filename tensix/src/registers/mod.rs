@@ -161,7 +161,7 @@ mod tests {
         tensix.backend.config.states[1][1] = 9 << 25;
         tensix.backend.config.threads[2][5] = 3;
         tensix.backend.adcs[1].0[2][0].y.cr = 77;
-        tensix.backend.sync.semaphores[4].value = 3;
+        tensix.set_semaphore(4, 3);
         tensix.backend.scalar.gprs[0][63] = 5;
         let tree = tensix.registers();
         for (path, value) in [

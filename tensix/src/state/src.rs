@@ -23,13 +23,16 @@ pub(crate) struct SrcBanks {
     pub(crate) cells: ZeroPages<[SrcCells; 2]>,
     /// Format code the unpacker recorded when it handed the bank over `[spec: numerics 1.2]`.
     pub(crate) implied_format: [u8; 2],
-    /// Per bank: owned by the matrix unit, else by the unpackers.
-    pub(crate) owned_by_matrix: [bool; 2],
-    /// Bank the unpacker uses next.
-    pub(crate) unpacker_bank: bool,
-    /// Bank the matrix unit uses next.
-    pub(crate) matrix_bank: bool,
+    /// Who owns and uses which bank: [`OWNED`], [`UNPACKER`], [`MATRIX`]. Waits look at all of it at once.
+    ownership: u8,
 }
+
+/// The bits of banks 0 and 1 that are owned by the matrix unit, else by the unpackers;
+const OWNED: u8 = 1;
+/// the bank that the unpacker uses next,
+const UNPACKER: u8 = 1 << 2;
+/// and the one that the matrix unit uses next.
+const MATRIX: u8 = 1 << 3;
 
 impl Default for SrcBanks {
     fn default() -> Self {
@@ -37,9 +40,7 @@ impl Default for SrcBanks {
             // As in Dst, most are never touched.
             cells: ZeroPages::new(),
             implied_format: [0; 2],
-            owned_by_matrix: [false; 2],
-            unpacker_bank: false,
-            matrix_bank: false,
+            ownership: 0,
         }
     }
 }
@@ -47,74 +48,100 @@ impl Default for SrcBanks {
 impl SrcBanks {
     /// Ownership and pointers as soft reset leaves them; contents stay.
     pub(crate) fn reset_ownership(&mut self) {
-        (self.owned_by_matrix, self.unpacker_bank, self.matrix_bank) = ([false; 2], false, false);
+        self.ownership = 0;
+    }
+
+    /// Whether a bank is owned by the matrix unit, else by the unpackers.
+    #[inline]
+    pub(crate) const fn owned_by_matrix(&self, bank: bool) -> bool {
+        self.ownership & OWNED << bank as u8 != 0
+    }
+
+    /// Gives a bank to the matrix unit, or to the unpackers.
+    pub(crate) const fn give(&mut self, bank: bool, to_matrix: bool) {
+        let bit = OWNED << bank as u8;
+        self.ownership = if to_matrix { self.ownership | bit } else { self.ownership & !bit };
+    }
+
+    /// Bank the unpacker uses next.
+    #[inline]
+    pub(crate) const fn unpacker_bank(&self) -> bool {
+        self.ownership & UNPACKER != 0
+    }
+
+    /// Bank the matrix unit uses next.
+    #[inline]
+    pub(crate) const fn matrix_bank(&self) -> bool {
+        self.ownership & MATRIX != 0
     }
 
     /// Gives the unpacker's bank to the matrix unit, with the format of its contents, and turns
     /// the unpacker to the other bank: the end of an `UNPACR`, or `SETDVALID`.
     pub(crate) fn unpacker_release(&mut self, format: u8) {
-        let bank = usize::from(self.unpacker_bank);
-        self.owned_by_matrix[bank] = true;
-        self.implied_format[bank] = format;
-        self.unpacker_bank = !self.unpacker_bank;
+        let bank = self.unpacker_bank();
+        self.give(bank, true);
+        self.implied_format[usize::from(bank)] = format;
+        self.ownership ^= UNPACKER;
     }
 
     /// Gives the matrix unit's bank to the unpackers (`hand_over`) and turns the matrix unit to
     /// the other bank (`flip`).
     pub(crate) fn matrix_release(&mut self, hand_over: bool, flip: bool) {
         if hand_over {
-            self.owned_by_matrix[usize::from(self.matrix_bank)] = false;
+            self.give(self.matrix_bank(), false);
         }
-        self.matrix_bank ^= flip;
+        if flip {
+            self.ownership ^= MATRIX;
+        }
     }
 
     /// The bank that the matrix unit uses, and the format recorded for it.
     #[inline]
     pub(crate) fn matrix_side(&self) -> (&SrcCells, u8) {
-        let bank = usize::from(self.matrix_bank);
+        let bank = usize::from(self.matrix_bank());
         (&self.cells[bank], self.implied_format[bank])
     }
 
     /// The bank that the matrix unit uses, to write to it.
     #[inline]
     pub(crate) fn matrix_side_mut(&mut self) -> &mut SrcCells {
-        &mut self.cells[usize::from(self.matrix_bank)]
+        let bank = usize::from(self.matrix_bank());
+        &mut self.cells[bank]
     }
 
     /// The bank that the unpacker uses, to write to it.
     #[inline]
     pub(crate) fn unpacker_side_mut(&mut self) -> &mut SrcCells {
-        &mut self.cells[usize::from(self.unpacker_bank)]
+        let bank = usize::from(self.unpacker_bank());
+        &mut self.cells[bank]
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
-        let Self { cells, implied_format, owned_by_matrix, unpacker_bank, matrix_bank } = self;
+        let Self { cells, implied_format, ownership: _ } = self;
         for row in cells.iter().flatten() {
             hasher.words(row);
         }
         hasher.bytes(implied_format);
-        for &flag in owned_by_matrix.iter().chain([unpacker_bank, matrix_bank]) {
+        let owned = [false, true].map(|bank| self.owned_by_matrix(bank));
+        for flag in owned.into_iter().chain([self.unpacker_bank(), self.matrix_bank()]) {
             hasher.bool(flag);
         }
     }
 
     /// Ownership and pointers as [`sim_core::Event::SrcBanks`] shows them.
     #[inline]
-    pub(crate) fn ownership(&self) -> u8 {
-        u8::from(self.owned_by_matrix[0])
-            | u8::from(self.owned_by_matrix[1]) << 1
-            | u8::from(self.unpacker_bank) << 2
-            | u8::from(self.matrix_bank) << 3
+    pub(crate) const fn ownership(&self) -> u8 {
+        self.ownership
     }
 
     /// Conditions C5 and C6: the unpacker's bank is not its own.
     pub(crate) fn unpacker_waits(&self) -> bool {
-        self.owned_by_matrix[usize::from(self.unpacker_bank)]
+        self.owned_by_matrix(self.unpacker_bank())
     }
 
     /// Conditions C7 and C8: the matrix unit's bank is not its own.
     pub(crate) fn matrix_waits(&self) -> bool {
-        !self.owned_by_matrix[usize::from(self.matrix_bank)]
+        !self.owned_by_matrix(self.matrix_bank())
     }
 }
 

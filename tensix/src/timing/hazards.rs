@@ -318,14 +318,14 @@ impl Pipelines {
         let operand = (0..2).find(|&operand| {
             decoded.needs >> operand & 1 != 0 && self.is_filling(named.src, operand, now)
         })?;
-        let bank = u8::from(named.src[operand].matrix_bank);
+        let bank = u8::from(named.src[operand].matrix_bank());
         Some(WaitReason::SrcBank { operand: operand as u8, bank, for_matrix: true })
     }
 
     /// Whether the matrix unit's bank of SrcA or SrcB is its own, but not all datums are there.
     pub(crate) fn is_filling(&self, src: &[SrcBanks; 2], operand: usize, now: Cycle) -> bool {
         let banks = &src[operand];
-        !banks.matrix_waits() && self.filled[operand][usize::from(banks.matrix_bank)] > now
+        !banks.matrix_waits() && self.filled[operand][usize::from(banks.matrix_bank())] > now
     }
 
     /// Notes what an instruction that has just executed leaves in the self.

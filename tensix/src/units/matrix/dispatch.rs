@@ -37,7 +37,7 @@ pub(crate) fn refuses(src: &[SrcBanks; 2], needs: u8) -> Option<WaitReason> {
         2 => 1,
         _ => 0,
     };
-    let bank = u8::from(src[usize::from(operand)].matrix_bank);
+    let bank = u8::from(src[usize::from(operand)].matrix_bank());
     Some(WaitReason::SrcBank { operand, bank, for_matrix: true })
 }
 

@@ -106,7 +106,7 @@ impl Attempts<'_> {
             return false;
         }
         if let Some(row) = store.row {
-            let bank = usize::from(banks.unpacker_bank);
+            let bank = usize::from(banks.unpacker_bank());
             let columns = usize::from(store.column & 12);
             banks.cells[bank][usize::from(row & 63)][columns..columns + 4]
                 .copy_from_slice(&store.cells);
@@ -129,7 +129,7 @@ impl Blocking {
             }
             Opcode::Storeind => {
                 let operand = self.store.operand;
-                let bank = u8::from(src[usize::from(operand & 1)].unpacker_bank);
+                let bank = u8::from(src[usize::from(operand & 1)].unpacker_bank());
                 WaitReason::SrcBank { operand, bank, for_matrix: false }
             }
             _ => WaitReason::Stall { conditions: self.unflushed(scalar, occupancy) },

@@ -14,7 +14,7 @@ use sim_core::observer::{Event, SemaphoreOp, Stamp};
 
 use super::Issued;
 use crate::env::Env;
-pub(crate) use ops::Semaphore;
+pub(crate) use ops::{Semaphore, SemaphoreFile};
 
 const SEMPOST: u32 = Opcode::Sempost as u32;
 const SEMGET: u32 = Opcode::Semget as u32;
@@ -32,7 +32,7 @@ pub(crate) struct Mutex {
 /// The sync unit's state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SyncUnit {
-    pub(crate) semaphores: [Semaphore; 8],
+    pub(crate) semaphores: SemaphoreFile,
     pub(crate) mutexes: [Mutex; MUTEX_SLOTS],
 }
 
@@ -89,7 +89,7 @@ impl SyncUnit {
     ) {
         let (init, max) = (operands.init_value as u8, operands.max_value as u8);
         for index in selected(operands.sem_sel) {
-            self.semaphores[usize::from(index & 7)].max = max;
+            self.semaphores.set(index, Semaphore { max, ..self.semaphores.get(index) });
             self.update(index, SemaphoreOp::Init, issued.stamp(), |_| init, env);
         }
     }
@@ -116,8 +116,9 @@ impl SyncUnit {
                 return done;
             }
             for index in selected(Semaphores::of(word).sem_sel) {
-                let value = &mut self.semaphores[usize::from(index & 7)].value;
-                *value = if posts { ops::post(*value) } else { ops::get(*value) };
+                let Semaphore { value, max } = self.semaphores.get(index);
+                let value = if posts { ops::post(value) } else { ops::get(value) };
+                self.semaphores.set(index, Semaphore { value, max });
             }
         }
         words.len()
@@ -132,10 +133,9 @@ impl SyncUnit {
         function: impl Fn(u8) -> u8,
         env: &mut E,
     ) {
-        let semaphore = &mut self.semaphores[usize::from(index & 7)];
-        let before = semaphore.value;
-        semaphore.value = function(before);
-        let (after, max) = (semaphore.value, semaphore.max);
+        let Semaphore { value: before, max } = self.semaphores.get(index);
+        let after = function(before);
+        self.semaphores.set(index, Semaphore { value: after, max });
         env.emit(at, || Event::Semaphore { index, op, before, after, max });
     }
 

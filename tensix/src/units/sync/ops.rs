@@ -19,16 +19,56 @@ pub(crate) const fn get(value: u8) -> u8 {
     value.saturating_sub(1)
 }
 
-/// SEMWAIT: the semaphores of `mask` that keep it waiting. Bit 0 of `condition` waits while a
-/// value is zero, bit 1 while it is at least its maximum.
-pub(crate) fn unmet(semaphores: &[Semaphore; 8], mask: u8, condition: u8) -> u8 {
-    let mut unmet = 0;
-    for (index, semaphore) in semaphores.iter().enumerate() {
-        let zero = condition & 1 != 0 && semaphore.value == 0;
-        let full = condition & 2 != 0 && semaphore.value >= semaphore.max;
-        unmet |= u8::from(zero || full) << index;
+/// Eight semaphores: a byte of each number for each. Waits look at all of them at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct SemaphoreFile {
+    values: u64,
+    maxima: u64,
+}
+
+/// The top bit of each byte, which no counter has.
+const TOPS: u64 = 0x8080_8080_8080_8080;
+
+impl SemaphoreFile {
+    /// A semaphore, by its number modulo 8.
+    #[inline]
+    pub(crate) const fn get(&self, index: u8) -> Semaphore {
+        let at = 8 * (index & 7) as u32;
+        Semaphore { value: (self.values >> at) as u8, max: (self.maxima >> at) as u8 }
     }
-    unmet & mask
+
+    /// Changes a semaphore, by its number modulo 8.
+    #[inline]
+    pub(crate) const fn set(&mut self, index: u8, Semaphore { value, max }: Semaphore) {
+        let at = 8 * (index & 7) as u32;
+        let kept = !(0xFF << at);
+        self.values = self.values & kept | (value as u64) << at;
+        self.maxima = self.maxima & kept | (max as u64) << at;
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Semaphore> {
+        (0..8).map(|index| self.get(index))
+    }
+
+    /// SEMWAIT: the semaphores of `mask` that keep it waiting. Bit 0 of `condition` waits while a
+    /// value is zero, bit 1 while it is at least its maximum.
+    #[inline]
+    pub(crate) const fn unmet(&self, mask: u8, condition: u8) -> u8 {
+        // Counters of four bits carry into no other byte.
+        let not_zero = self.values + (TOPS - (TOPS >> 7));
+        let full = (self.values | TOPS) - self.maxima;
+        let mut unmet = 0;
+        if condition & 1 != 0 {
+            unmet |= !not_zero;
+        }
+        if condition & 2 != 0 {
+            unmet |= full;
+        }
+        // Byte i times 2^(8 (7 - i) + i) has its lowest bit at 56 + i.
+        let bits = (unmet & TOPS) >> 7;
+        (bits.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8 & mask
+    }
 }
 
 #[cfg(test)]
@@ -41,13 +81,43 @@ mod tests {
         assert_eq!([0, 1, 15].map(get), [0, 0, 14]);
     }
 
+    /// As the documents say it, one after the other.
+    fn unmet_of(semaphores: &[Semaphore], mask: u8, condition: u8) -> u8 {
+        let waits = |semaphore: &Semaphore| {
+            condition & 1 != 0 && semaphore.value == 0
+                || condition & 2 != 0 && semaphore.value >= semaphore.max
+        };
+        let bits = (0..).zip(semaphores).map(|(index, one)| u8::from(waits(one)) << index);
+        bits.fold(0, |all, bit| all | bit) & mask
+    }
+
     #[test]
     fn unmet_selects_zero_and_full_semaphores() {
-        let mut semaphores = [Semaphore { value: 1, max: 2 }; 8];
-        semaphores[0].value = 0;
-        semaphores[3].value = 2;
-        assert_eq!(unmet(&semaphores, 0xFF, 1), 0b0001);
-        assert_eq!(unmet(&semaphores, 0xFF, 2), 0b1000);
-        assert_eq!(unmet(&semaphores, 0b0111, 3), 0b0001);
+        let mut file = SemaphoreFile::default();
+        (0..8).for_each(|index| file.set(index, Semaphore { value: 1, max: 2 }));
+        file.set(0, Semaphore { value: 0, max: 2 });
+        file.set(3, Semaphore { value: 2, max: 2 });
+        assert_eq!(file.unmet(0xFF, 1), 0b0001);
+        assert_eq!(file.unmet(0xFF, 2), 0b1000);
+        assert_eq!(file.unmet(0b0111, 3), 0b0001);
+    }
+
+    /// Every semaphore at every place, beside every other one.
+    #[test]
+    fn all_at_once_is_one_after_the_other() {
+        let all = || (0..16).flat_map(|value| (0..16).map(move |max| Semaphore { value, max }));
+        for one in all() {
+            for (place, other) in (0..8).zip(all().cycle().skip(usize::from(one.value) * 7)) {
+                let mut file = SemaphoreFile::default();
+                (0..8).for_each(|index| file.set(index, other));
+                file.set(place, one);
+                let seen: Vec<Semaphore> = file.iter().collect();
+                for condition in 0..4 {
+                    let wanted = unmet_of(&seen, 0xFF, condition);
+                    assert_eq!(file.unmet(0xFF, condition), wanted, "{seen:?} {condition}");
+                }
+                assert_eq!(file.get(place), one);
+            }
+        }
     }
 }

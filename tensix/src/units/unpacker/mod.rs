@@ -231,10 +231,10 @@ pub(crate) fn refuses(src: &[SrcBanks; 2], opcode: Opcode, word: u32) -> Option<
     } else if Unpacr::of(word).cfg_context_cnt_inc || Unpacr::of(word).search_cache_flush {
         return None;
     } else {
-        banks.unpacker_bank
+        banks.unpacker_bank()
     };
     let operand = unpacker as u8;
-    banks.owned_by_matrix[usize::from(bank)].then_some(WaitReason::SrcBank {
+    banks.owned_by_matrix(bank).then_some(WaitReason::SrcBank {
         operand,
         bank: u8::from(bank),
         for_matrix: false,
@@ -298,7 +298,7 @@ impl Reach<'_> {
                 if word.zero_write2 { 0 } else { settings.bytes_of(input.count.min(input.keep)) };
             let section = Section::new(self.banks.config, thread, unpacker);
             let mode = section.thcon(&field::THCON_SEC0_REG2_Throttle_mode);
-            let bank = word.set_dat_valid.then_some(self.banks.src[unpacker].unpacker_bank);
+            let bank = word.set_dat_valid.then_some(self.banks.src[unpacker].unpacker_bank());
             let to_src = if settings.to_dst { None } else { bank };
             pipelines.book_unpack(unpacker, bytes, settings.speed(mode), to_src, issued.now);
         }

@@ -82,8 +82,8 @@ impl Nop {
     /// The bank that has to belong to the unpackers first.
     pub(super) fn waits_for(self, banks: &SrcBanks) -> Option<bool> {
         match self {
-            Self::Clear { wait_like_unpacr: true, .. } => Some(banks.unpacker_bank),
-            Self::Clear { wait_like_unpacr: false, .. } => Some(banks.matrix_bank),
+            Self::Clear { wait_like_unpacr: true, .. } => Some(banks.unpacker_bank()),
+            Self::Clear { wait_like_unpacr: false, .. } => Some(banks.matrix_bank()),
             Self::Idle | Self::SetDvalid | Self::OverlayClear { .. } | Self::SetRegister { .. } => {
                 None
             }
@@ -101,7 +101,7 @@ impl Reach<'_> {
             Nop::Clear { value, both, set_dvalid, .. } => {
                 let cell = self.clear_value(issued, operands, value);
                 let banks = &mut self.banks.src[unpacker];
-                let own = usize::from(banks.unpacker_bank);
+                let own = usize::from(banks.unpacker_bank());
                 for (bank, cells) in banks.cells.iter_mut().enumerate() {
                     if both || bank == own {
                         cells.fill([cell; SRC_COLUMNS]);

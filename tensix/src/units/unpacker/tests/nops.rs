@@ -15,7 +15,7 @@ const SET_DVALID: u32 = 1 << 8;
 
 fn owners(fixture: &Fixture, operand: usize) -> ([bool; 2], bool) {
     let banks = &fixture.tensix.backend.src[operand];
-    (banks.owned_by_matrix, banks.unpacker_bank)
+    ([false, true].map(|bank| banks.owned_by_matrix(bank)), banks.unpacker_bank())
 }
 
 #[test]
