@@ -26,18 +26,42 @@ pub(crate) struct Commit<'a, O: Observer + ?Sized> {
 /// A cycle that does not come.
 const NEVER: Cycle = Cycle(u64::MAX);
 
+/// What a core still has to do in the epoch.
+#[derive(Clone, Copy)]
+struct Entry {
+    core: CoreId,
+    /// Its first store that has not been applied, by number,
+    next: usize,
+    /// and the cycle of that store.
+    stores: Cycle,
+    /// The cycle of its request, as long as that is not answered.
+    asks: Cycle,
+}
+
 /// What the cores still have to do in the epoch.
 struct Agenda {
-    /// The cores that stored something or ask for something.
-    acting: CoreSet,
-    /// By core, its first store that has not been applied, by number,
-    next: [usize; CoreId::COUNT],
-    /// and the cycle of that store.
-    stores: [Cycle; CoreId::COUNT],
-    /// By core, the cycle of its request, as long as that is not answered.
-    asks: [Cycle; CoreId::COUNT],
+    /// Of the cores that stored something or ask for something, in effect order; the first `acting` are valid.
+    entries: [Entry; CoreId::COUNT],
+    acting: usize,
     /// When a packet does something next.
     packets: Cycle,
+}
+
+impl Agenda {
+    #[inline(always)]
+    fn entries(&mut self) -> &mut [Entry] {
+        &mut self.entries[..self.acting.min(CoreId::COUNT)]
+    }
+
+    /// Puts down what a core has to do, in place of what was there of it.
+    fn put(&mut self, entry: Entry) {
+        let at = self.entries().partition_point(|other| other.core < entry.core);
+        if self.entries().get(at).is_none_or(|other| other.core != entry.core) {
+            self.entries.copy_within(at..CoreId::COUNT - 1, at + 1);
+            self.acting += 1;
+        }
+        self.entries[at] = entry;
+    }
 }
 
 /// The next deed of somebody but the coprocessor.
@@ -278,16 +302,17 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             Deliveries { bus: self.bus, end }.up_to(cycle);
         }
         let mut changed = self.bus.changes.this_cycle;
-        for id in agenda.acting.iter() {
-            if agenda.stores[id.index()] <= cycle {
-                changed |= self.apply_stores(id, cycle, agenda);
+        for entry in agenda.entries() {
+            if entry.stores <= cycle {
+                changed |= self.apply_stores(entry, cycle);
             }
-            if agenda.asks[id.index()] <= cycle && !self.still_waits(id) {
+            let id = entry.core;
+            if entry.asks <= cycle && !self.still_waits(id) {
                 changed |= self.bus.try_request(id, cycle, end);
                 let is_open = self.bus.cores[id].batch.request.is_some()
                     && self.bus.waits.answers[id.index()].is_none();
                 if !is_open {
-                    agenda.asks[id.index()] = NEVER;
+                    entry.asks = NEVER;
                 }
             }
         }
@@ -296,20 +321,24 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
 
     /// Applies what a core has stored up to a cycle. Whether a device may have changed.
     #[inline(always)]
-    fn apply_stores(&mut self, id: CoreId, cycle: Cycle, agenda: &mut Agenda) -> bool {
-        let (mut changed, next) = (false, &mut agenda.next[id.index()]);
-        while let Some(&store) = self.posted(id, *next)
-            && store.cycle <= cycle
-        {
-            *next += 1;
+    fn apply_stores(&mut self, entry: &mut Entry, cycle: Cycle) -> bool {
+        let (mut changed, id) = (false, entry.core);
+        loop {
+            let Some(&store) = self.posted(id, entry.next) else {
+                entry.stores = NEVER;
+                break;
+            };
+            if store.cycle > cycle {
+                entry.stores = store.cycle;
+                break;
+            }
+            entry.next += 1;
             // A core that was put into reset meanwhile has not done the rest.
             if !matches!(self.bus.cores[id].status(), Status::Reset) {
                 self.bus.apply_store(id, &store, self.end);
             }
             changed |= store.addr >= L1_BYTES;
         }
-        let next = *next;
-        agenda.stores[id.index()] = self.posted(id, next).map_or(NEVER, |store| store.cycle);
         changed
     }
 
@@ -387,43 +416,33 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     /// What some cores have to do in the epoch.
     #[inline]
     fn agenda(&self, cores: CoreSet) -> Agenda {
-        let never = [NEVER; CoreId::COUNT];
-        let mut agenda = Agenda {
-            acting: CoreSet::EMPTY,
-            next: [0; CoreId::COUNT],
-            stores: never,
-            asks: never,
-            packets: self.packets(),
-        };
-        for id in CoreId::ALL {
-            if !cores.contains(id) {
-                continue;
-            }
-            let batch = &self.bus.cores[id].batch;
-            if let Some(store) = batch.stores.first() {
-                agenda.acting.insert(id);
-                agenda.stores[id.index()] = store.cycle;
-            }
-            if let Some(request) = &batch.request {
-                agenda.acting.insert(id);
-                agenda.asks[id.index()] = request.cycle;
+        let none = Entry { core: CoreId::Brisc, next: 0, stores: NEVER, asks: NEVER };
+        let mut agenda =
+            Agenda { entries: [none; CoreId::COUNT], acting: 0, packets: self.packets() };
+        for id in cores.iter() {
+            if let Some(entry) = self.entry(id) {
+                agenda.entries[agenda.acting] = entry;
+                agenda.acting += 1;
             }
         }
         agenda
     }
 
+    /// What a core has to do in the epoch, if it has.
+    #[inline(always)]
+    fn entry(&self, core: CoreId) -> Option<Entry> {
+        let batch = &self.bus.cores[core].batch;
+        let stores = batch.stores.first().map_or(NEVER, |store| store.cycle);
+        let asks = batch.request.map_or(NEVER, |request| request.cycle);
+        (stores.min(asks) != NEVER).then_some(Entry { core, next: 0, stores, asks })
+    }
+
     /// Cores that the coprocessor's register stores have woken take part in the rest of the epoch.
     fn join(&mut self, agenda: &mut Agenda) {
         let woken = std::mem::take(&mut self.bus.changes.woken);
-        if woken.is_empty() {
-            return;
-        }
-        let Agenda { acting, stores, asks, .. } = self.agenda(woken);
-        agenda.acting = agenda.acting.union(acting);
-        for id in woken.iter() {
-            agenda.next[id.index()] = 0;
-            agenda.stores[id.index()] = stores[id.index()];
-            agenda.asks[id.index()] = asks[id.index()];
+        for core in woken.iter() {
+            let nothing = Entry { core, next: 0, stores: NEVER, asks: NEVER };
+            agenda.put(self.entry(core).unwrap_or(nothing));
         }
     }
 
@@ -442,9 +461,8 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             return Deed { cycle: soonest, attention };
         }
         let mut deed = agenda.packets.min(self.end);
-        for id in agenda.acting.iter() {
-            let asks = agenda.asks[id.index()];
-            deed = deed.min(agenda.stores[id.index()]);
+        for &mut Entry { core: id, stores, asks, .. } in agenda.entries() {
+            deed = deed.min(stores);
             if asks >= soonest {
                 deed = deed.min(asks);
             } else if others_changed && !self.still_waits(id) {
