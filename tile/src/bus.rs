@@ -7,8 +7,8 @@ use devices::{DebugAccess, DeviceFault};
 use memory_map::View;
 use riscv::Status;
 use sim_core::{
-    AgentId, Context, CoreId, Cycle, Event, GuestError, L1, L1Image, Observer, Shortcut, Stamp,
-    StateHasher, ThreadId, WaitReason, Width,
+    AgentId, Context, CoreId, Cycle, Event, GuestError, L1, L1Image, Observer, Request, Shortcut,
+    Stamp, StateHasher, ThreadId, WaitReason, Width,
 };
 use tensix::{Attention, Coprocessor, DoorError, Origin};
 
@@ -375,7 +375,7 @@ impl<O: Observer + ?Sized> Bus<O> {
                 }
                 return !answer.steady;
             }
-            Ok(Served::Wait(reason)) => self.note_wait(id, request.pc, reason, cycle),
+            Ok(Served::Wait(reason)) => self.note_wait(id, &request, reason, cycle),
             Err(fault) => {
                 let at = Context {
                     cycle: request.cycle,
@@ -391,12 +391,20 @@ impl<O: Observer + ?Sized> Bus<O> {
     }
 
     /// Remembers why the request of a core is unanswered, and tells observers the first time.
-    pub(crate) fn note_wait(&mut self, id: CoreId, pc: u32, reason: WaitReason, cycle: Cycle) {
+    pub(crate) fn note_wait(
+        &mut self,
+        id: CoreId,
+        request: &Request,
+        reason: WaitReason,
+        cycle: Cycle,
+    ) {
+        let syncs = Self::syncs(id, request, reason);
         if let Some(wait) = &mut self.waits.requests[id.index()] {
-            wait.reason = reason;
+            (wait.reason, wait.syncs) = (reason, syncs);
         } else {
-            self.waits.requests[id.index()] = Some(CoreWait { told: reason, reason, since: cycle });
-            self.emit(cycle, AgentId::Core(id), pc, || Event::WaitBegin { reason });
+            let wait = CoreWait { told: reason, reason, since: cycle, syncs };
+            self.waits.requests[id.index()] = Some(wait);
+            self.emit(cycle, AgentId::Core(id), request.pc, || Event::WaitBegin { reason });
         }
     }
 

@@ -480,11 +480,11 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
 
     /// Whether a core waits in TTSync for a thread that has something in flight: its request would be refused as it
     /// was the last time.
-    #[inline(never)]
+    #[inline]
     fn still_waits(&self, id: CoreId) -> bool {
-        let Some(wait) = &self.bus.waits.requests[id.index()] else { return false };
-        let WaitReason::CoprocessorBusy { thread } = wait.reason else { return false };
-        self.bus.takes(Shortcut::PatientRequests) && self.bus.waits_in_ttsync(id, thread)
+        let syncs = self.bus.waits.requests[id.index()].as_ref().and_then(|wait| wait.syncs);
+        syncs.is_some_and(|thread| self.bus.waits_in_ttsync(thread))
+            && self.bus.takes(Shortcut::PatientRequests)
     }
 
     /// When the request of a core is to be tried again, which was refused in the cycle before.

@@ -225,7 +225,7 @@ impl<O: Observer + ?Sized> Debugger<'_, O> {
                 match served {
                     Served::Done(answer) => self.bus.waits.answers[id.index()] = Some(answer),
                     Served::Wait(reason) => {
-                        self.bus.note_wait(id, request.pc, reason, self.bus.now);
+                        self.bus.note_wait(id, &request, reason, self.bus.now);
                     }
                 }
                 self.finish_access(id);

@@ -4,7 +4,7 @@ use devices::{DeviceFault, ExternalRead, PcBufRead, ReadClass};
 use memory_map::{Hit, Target, lookup};
 use sim_core::l1::L1_BYTES;
 use sim_core::{
-    Category, CoreId, Cycle, Event, Observer, RequestKind, ThreadId, WaitReason, Width,
+    Category, CoreId, Cycle, Event, Observer, Request, RequestKind, ThreadId, WaitReason, Width,
 };
 
 use crate::asker::{Asker, fault, view};
@@ -75,22 +75,22 @@ impl<O: Observer + ?Sized> Bus<O> {
         }
     }
 
-    /// Whether the request of a core is the load with which TTSync waits for a thread, and would be refused now.
+    /// The thread that TTSync waits for with a request of a core that was refused, if it is that load.
+    pub(crate) fn syncs(id: CoreId, request: &Request, reason: WaitReason) -> Option<ThreadId> {
+        let WaitReason::CoprocessorBusy { thread } = reason else { return None };
+        let hit = lookup(view(id), request.addr)?;
+        let is_sync = hit.target == Target::TtSync && hit.offset == 0;
+        let is_own = request.kind == RequestKind::Load && id.thread() == Some(thread);
+        (is_sync && is_own).then_some(thread)
+    }
+
+    /// Whether TTSync waits for a thread.
     #[inline]
-    pub(crate) fn waits_in_ttsync(&self, id: CoreId, thread: ThreadId) -> bool {
-        let is_sync = |addr| {
-            let hit = lookup(view(id), addr);
-            hit.is_some_and(|hit| hit.target == Target::TtSync && hit.offset == 0)
-        };
+    pub(crate) fn waits_in_ttsync(&self, thread: ThreadId) -> bool {
         // Auto TTSync may hold it back besides.
         self.tensix.tracked == 0
             && !self.tensix.unit.thread_idle(thread)
             && !self.devices.pcbufs.releases_ttsync(thread)
-            && id.thread() == Some(thread)
-            && self.cores[id]
-                .batch
-                .request
-                .is_some_and(|request| request.kind == RequestKind::Load && is_sync(request.addr))
     }
 
     /// A load from a mailbox, or of how much is in it.

@@ -1,6 +1,6 @@
 //! What cores wait for, and what ends it.
 
-use sim_core::{CoreId, CoreSet, Cycle, WaitReason};
+use sim_core::{CoreId, CoreSet, Cycle, ThreadId, WaitReason};
 
 /// The answer to a request, given to the core at the end of the epoch.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,8 @@ pub(crate) struct CoreWait {
     pub(crate) reason: WaitReason,
     /// When the first refusal was.
     pub(crate) since: Cycle,
+    /// The thread that it waits for if it is the load of TTSync.
+    pub(crate) syncs: Option<ThreadId>,
 }
 
 /// A push into a full FIFO that waits, or the first of several that waited one after the other.
