@@ -63,9 +63,7 @@ impl Occupancy {
     /// Retires what is done by `now`, in thread order; whether anything was.
     pub(crate) fn complete<E: Env>(&mut self, now: Cycle, env: &mut E) -> bool {
         let before = self.in_flight.len();
-        // The compiler does not see that nothing comes of it.
-        let hearing = if E::OBSERVED { &ThreadId::ALL[..] } else { &[] };
-        for &thread in hearing {
+        for thread in ThreadId::ALL {
             let done = |entry: &&InFlight| entry.done <= now && entry.issued.thread == thread;
             for entry in self.in_flight.iter().filter(done) {
                 let agent = AgentId::Thread(thread);
