@@ -109,6 +109,7 @@ impl<O: Observer + Send + 'static> Common<O> {
         if !slot.errors.is_empty()
             || tile.has_departures()
             || tile.has_ebreaks()
+            || !tile.is_moving()
             || !tile.outlook().moves
         {
             self.attention.0.lock().push(number);
@@ -251,11 +252,8 @@ impl<O: Observer + Send + 'static> Field<O> {
     /// Gives a tile a message when all tiles have advanced to `reached` at least. One that went
     /// further comes back: it has known nothing of this.
     pub(crate) fn deliver(&mut self, number: u16, now: Cycle, reached: Cycle, arrival: Arrival) {
-        let left = if self.roster.is_still(number) {
-            self.leave(number, now, arrival)
-        } else {
-            Some(arrival)
-        };
+        let may_lie = arrival.message.only_gives() && self.roster.is_still(number);
+        let left = if may_lie { self.leave(number, now, arrival) } else { Some(arrival) };
         let Some(arrival) = left else { return };
         self.with(number, now, |tile| {
             tile.come_back(reached);

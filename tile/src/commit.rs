@@ -419,8 +419,10 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         let none = Entry { core: CoreId::Brisc, next: 0, stores: NEVER, asks: NEVER };
         let mut agenda =
             Agenda { entries: [none; CoreId::COUNT], acting: 0, packets: self.packets() };
-        for id in cores.iter() {
-            if let Some(entry) = self.entry(id) {
+        for id in CoreId::ALL {
+            if cores.contains(id)
+                && let Some(entry) = self.entry(id)
+            {
                 agenda.entries[agenda.acting] = entry;
                 agenda.acting += 1;
             }

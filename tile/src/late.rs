@@ -25,12 +25,14 @@ impl<O: Observer + ?Sized> Mail<'_, O> {
     pub(crate) fn all_lie(&self) -> bool {
         let bus = self.bus;
         !bus.fabric.has_mail()
-            || self.may_lie() && bus.fabric.mail().all(|message| self.is_unheard(message))
+            || bus.fabric.mail().all(Message::only_gives)
+                && self.may_lie()
+                && bus.fabric.mail().all(|message| self.is_unheard(message))
     }
 
     /// Whether nobody in the tile notices a message.
     pub(crate) fn lies(&self, message: &Message) -> bool {
-        self.may_lie() && self.is_unheard(message)
+        message.only_gives() && self.may_lie() && self.is_unheard(message)
     }
 
     /// Whether nothing but a core that is parked on L1, or executes it, could notice a message: none looks at the NIUs,
@@ -44,13 +46,12 @@ impl<O: Observer + ?Sized> Mail<'_, O> {
             && !Watchers::of(bus).look_at_nius()
     }
 
-    /// Whether a message asks for no answer, and writes L1 that no parked core reads or executes.
+    /// Whether a message writes L1 that no parked core reads or executes, and nothing else.
     fn is_unheard(&self, message: &Message) -> bool {
         let Message::Request { packet, .. } = message else { return false };
-        !packet.needs_foreign_data()
-            && packet.written().iter().all(|&(addr, bytes)| {
-                u32::try_from(addr).is_ok_and(|addr| self.is_unnoticed(addr, bytes))
-            })
+        packet.written().iter().all(|&(addr, bytes)| {
+            u32::try_from(addr).is_ok_and(|addr| self.is_unnoticed(addr, bytes))
+        })
     }
 
     /// Whether so many bytes from `addr` on are L1, and no parked core has to do with them.

@@ -78,6 +78,13 @@ pub enum Message {
 }
 
 impl Message {
+    /// Whether it only gives: a request that is not answered with data.
+    #[inline]
+    #[must_use]
+    pub fn only_gives(&self) -> bool {
+        matches!(self, Self::Request { packet, .. } if !packet.needs_foreign_data())
+    }
+
     /// What is written, or was read.
     #[must_use]
     pub fn data(&self) -> &[u8] {
