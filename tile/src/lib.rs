@@ -6,9 +6,9 @@
 //!
 //! * [`Tile`] is the machine and what a host may do to it.
 //! * `epoch` advances time; `commit` applies what the cores did, in `(cycle, agent)` order;
-//!   `route` finds the device behind an address; `fabric` carries out NoC transfers; `debug` does
-//!   what a debugger asks of the cores; `tdma` knows TDMA-RISC and Auto TTSync; `faults` says what a
-//!   mistake stops.
+//!   `route` finds the device behind an address; `fabric` carries out NoC transfers, `late` says which of them may be
+//!   taken late; `debug` does what a debugger asks of the cores; `tdma` knows TDMA-RISC and Auto TTSync; `faults` says
+//!   what a mistake stops.
 //! * [`Quiescence`] says who waits for what once nothing moves any more.
 
 mod ahead;
