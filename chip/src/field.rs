@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 use sim_core::l1::{L1, L1_BYTES};
-use sim_core::sync::{Apart, Crew, Mutex};
+use sim_core::sync::{CachePadded, Crew, Mutex};
 use sim_core::{Cycle, GuestError, L1Image, NullObserver, Observer};
 use tile::{Arrival, Inputs, Tile, TileConfig, TileSnapshot};
 
@@ -45,9 +45,9 @@ struct Common<O: Observer> {
     /// To which cycle a tile may go that nothing seems to disturb.
     farthest: AtomicU64,
     /// Where the last of them stands afterwards.
-    slowest: Apart<AtomicU64>,
+    slowest: CachePadded<AtomicU64>,
     /// Tiles that have messages or mistakes to collect, or went to sleep.
-    attention: Apart<Mutex<Vec<u16>>>,
+    attention: CachePadded<Mutex<Vec<u16>>>,
 }
 
 impl<O: Observer> Default for Slot<O> {
@@ -90,7 +90,7 @@ impl<O: Observer + Send + 'static> Common<O> {
             let number = number.load(Ordering::Acquire);
             slowest = slowest.min(self.advance(number, limit, farthest));
         }
-        self.slowest.0.fetch_min(slowest.0, Ordering::AcqRel);
+        self.slowest.fetch_min(slowest.0, Ordering::AcqRel);
     }
 
     /// Advances one tile to `limit`, and beyond if nothing is likely to disturb it. Gives where it
@@ -110,9 +110,10 @@ impl<O: Observer + Send + 'static> Common<O> {
             || tile.has_departures()
             || tile.has_ebreaks()
             || !tile.is_moving()
+            // Messages may be all that moves it.
             || !tile.outlook().moves
         {
-            self.attention.0.lock().push(number);
+            self.attention.lock().push(number);
         }
         tile.now()
     }
@@ -154,6 +155,8 @@ pub(crate) struct Field<O: Observer = NullObserver> {
     common: Arc<Common<O>>,
     watch: Watch<O>,
     crew: Option<Crew>,
+    /// The threads are known to be this process's.
+    roll_called: bool,
     threads: usize,
     configs: Vec<TileConfig>,
     roster: Roster,
@@ -178,13 +181,14 @@ impl<O: Observer + Send + 'static> Field<O> {
             per_piece: AtomicU16::new(1),
             limit: AtomicU64::new(0),
             farthest: AtomicU64::new(0),
-            slowest: Apart(AtomicU64::new(0)),
-            attention: Apart(Mutex::new(Vec::new())),
+            slowest: CachePadded::new(AtomicU64::new(0)),
+            attention: CachePadded::new(Mutex::new(Vec::new())),
         };
         Self {
             common: Arc::new(common),
             watch,
             crew: None,
+            roll_called: false,
             threads: threads.max(1),
             configs,
             roster: Roster::new(count),
@@ -298,7 +302,7 @@ impl<O: Observer + Send + 'static> Field<O> {
         if let Err(error) = tile.advance_to(limit, true) {
             slot.errors.push(*error);
         }
-        self.common.attention.0.lock().push(number);
+        self.common.attention.lock().push(number);
         tile.now()
     }
 
@@ -317,15 +321,20 @@ impl<O: Observer + Send + 'static> Field<O> {
         self.crew = None;
     }
 
-    /// Forgets threads of the process that this one was forked off from.
-    pub(crate) fn call_roll(&mut self) {
-        if self.crew.as_ref().is_some_and(Crew::is_elsewhere) {
-            self.crew = None;
-        }
+    /// A call of the host begins: this may be another process than before.
+    pub(crate) fn begin_call(&mut self) {
+        self.roll_called = false;
     }
 
-    /// Whether there are other threads; starts them when they are first needed.
+    /// Whether there are other threads; starts them when they are first needed, and again in a process
+    /// that was forked off since.
     fn is_crewed(&mut self) -> bool {
+        // It asks the system, which takes longer than many a round.
+        if !std::mem::replace(&mut self.roll_called, true)
+            && self.crew.as_ref().is_some_and(Crew::is_elsewhere)
+        {
+            self.crew = None;
+        }
         if self.threads > 1 && self.crew.is_none() {
             let common = Arc::clone(&self.common);
             match Crew::start("tiles", self.threads, move |piece| common.work(piece)) {
@@ -349,9 +358,9 @@ impl<O: Observer + Send + 'static> Field<O> {
         common.per_piece.store(size as u16, Ordering::Release);
         common.limit.store(limit.0, Ordering::Release);
         common.farthest.store(farthest.0, Ordering::Release);
-        common.slowest.0.store(u64::MAX, Ordering::Release);
+        common.slowest.store(u64::MAX, Ordering::Release);
         crew.run(count.div_ceil(size) as u16);
-        Cycle(common.slowest.0.load(Ordering::Acquire))
+        Cycle(common.slowest.load(Ordering::Acquire))
     }
 
     /// After an advance: hands every tile that has something to tell to `collect`, in order, with
@@ -360,7 +369,7 @@ impl<O: Observer + Send + 'static> Field<O> {
         &mut self,
         mut collect: impl FnMut(u16, &mut Tile<O>, &mut Vec<GuestError>),
     ) {
-        let mut numbers = std::mem::take(&mut *self.common.attention.0.lock());
+        let mut numbers = std::mem::take(&mut *self.common.attention.lock());
         numbers.sort_unstable();
         for &number in &numbers {
             let slot = &mut *self.common.slots[usize::from(number)].lock();
@@ -369,7 +378,7 @@ impl<O: Observer + Send + 'static> Field<O> {
             self.roster.note(number, tile);
         }
         numbers.clear();
-        *self.common.attention.0.lock() = numbers;
+        *self.common.attention.lock() = numbers;
     }
 
     /// Whether more goes on than a single core on its own, which may just be waiting by the clock.
@@ -433,7 +442,16 @@ impl<O: Observer + Send + 'static> Field<O> {
 
     /// All tiles as they are, between two advances. What has not changed since `like` is shared.
     pub(crate) fn snapshot(&self, like: Option<&FieldSnapshot>) -> FieldSnapshot {
-        let Self { common, watch: _, crew: _, threads: _, configs: _, roster, keeping: _ } = self;
+        let Self {
+            common,
+            watch: _,
+            crew: _,
+            roll_called: _,
+            threads: _,
+            configs: _,
+            roster,
+            keeping: _,
+        } = self;
         let slots = common.slots.iter().enumerate().map(|(number, slot)| {
             let Slot { tile, l1, errors } = &*slot.lock();
             let like = like.and_then(|like| like.slots.get(number));
@@ -453,7 +471,8 @@ impl<O: Observer + Send + 'static> Field<O> {
     /// Goes back to a moment. A tile that had not been touched then is there no longer, nor is its
     /// observer.
     pub(crate) fn restore(&mut self, snapshot: &FieldSnapshot) {
-        let Self { common, watch, crew: _, threads: _, configs, roster, keeping } = self;
+        let Self { common, watch, crew: _, roll_called: _, threads: _, configs, roster, keeping } =
+            self;
         for (number, (slot, old)) in (0..).zip(common.slots.iter().zip(&snapshot.slots)) {
             let slot = &mut *slot.lock();
             match &old.tile {
@@ -470,7 +489,7 @@ impl<O: Observer + Send + 'static> Field<O> {
             });
             slot.errors.clone_from(&old.errors);
         }
-        common.attention.0.lock().clear();
+        common.attention.lock().clear();
         roster.clone_from(&snapshot.roster);
     }
 }

@@ -14,7 +14,7 @@ const FIRST_ENDPOINT: u16 = 0x8000;
 impl<O: Observer + Send + 'static> Chip<O> {
     /// Advances to `target`, an epoch boundary.
     pub(crate) fn advance(&mut self, target: Cycle) {
-        self.field.call_roll();
+        self.field.begin_call();
         while self.now < target {
             self.serve();
             self.field.ring(self.now);

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use parking_lot::Condvar;
 
-pub use crew::{Apart, Crew};
+pub use crew::Crew;
 pub use crossbeam_channel::{Receiver, Sender, unbounded};
+pub use crossbeam_utils::CachePadded;
 pub use parking_lot::Mutex;
 
 /// The global cycle barrier: the coordinator passes it when every worker of the epoch arrived.

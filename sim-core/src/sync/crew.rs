@@ -9,6 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+use crossbeam_utils::CachePadded;
 use parking_lot::{Condvar, Mutex};
 
 use super::Worker;
@@ -45,27 +46,17 @@ impl Ticket {
     }
 }
 
-/// A value on cache lines of its own: what one thread writes does not take from others what they read. Hosts fetch
-/// lines in pairs.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-pub struct Apart<T>(pub T);
-
-/// The ticket of one thread.
-struct Share(Apart<AtomicU64>);
+/// The ticket of one thread, on cache lines of its own.
+struct Share(CachePadded<AtomicU64>);
 
 impl Share {
     /// Takes the next piece.
     fn take(&self) -> Option<u16> {
-        let mut seen = self.0.0.load(Ordering::Acquire);
+        let mut seen = self.0.load(Ordering::Acquire);
         loop {
             let piece = Ticket(seen).next()?;
-            match self.0.0.compare_exchange_weak(
-                seen,
-                seen + 1,
-                Ordering::AcqRel,
-                Ordering::Acquire,
-            ) {
+            match self.0.compare_exchange_weak(seen, seen + 1, Ordering::AcqRel, Ordering::Acquire)
+            {
                 Ok(_) => return Some(piece),
                 Err(now) => seen = now,
             }
@@ -77,8 +68,8 @@ struct Board {
     /// Of the threads, the calling one first.
     shares: Box<[Share]>,
     round: AtomicU32,
-    /// Pieces of this round that are finished.
-    done: Apart<AtomicU32>,
+    /// Pieces of this round that are finished. Apart from what the others read while they do pieces.
+    done: CachePadded<AtomicU32>,
     stop: AtomicBool,
     /// A piece of work panicked: the coordinator must not wait for it for ever.
     broken: AtomicBool,
@@ -133,7 +124,7 @@ impl Drop for Finished<'_> {
         if std::thread::panicking() {
             self.0.broken.store(true, Ordering::Release);
         }
-        self.0.done.0.fetch_add(1, Ordering::AcqRel);
+        self.0.done.fetch_add(1, Ordering::AcqRel);
     }
 }
 
@@ -164,9 +155,11 @@ impl Crew {
         work: impl Fn(u16) + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let board = Arc::new(Board {
-            shares: (0..threads.max(1)).map(|_| Share(Apart(AtomicU64::new(0)))).collect(),
+            shares: (0..threads.max(1))
+                .map(|_| Share(CachePadded::new(AtomicU64::new(0))))
+                .collect(),
             round: AtomicU32::new(0),
-            done: Apart(AtomicU32::new(0)),
+            done: CachePadded::new(AtomicU32::new(0)),
             stop: AtomicBool::new(false),
             broken: AtomicBool::new(false),
             sleepers: Mutex::new(0),
@@ -209,12 +202,12 @@ impl Crew {
     /// A piece panicked, here or on another thread.
     pub fn run(&mut self, pieces: u16) {
         self.round = self.round.wrapping_add(1);
-        self.board.done.0.store(0, Ordering::Relaxed);
+        self.board.done.store(0, Ordering::Relaxed);
         let (threads, all) = (self.board.shares.len() as u32, u32::from(pieces));
         let start = |index: u32| (all * index / threads) as u16;
         for (index, share) in (0..).zip(&self.board.shares) {
             let ticket = Ticket::new(self.round, start(index)..start(index + 1));
-            share.0.0.store(ticket.0, Ordering::Release);
+            share.0.store(ticket.0, Ordering::Release);
         }
         self.board.round.store(self.round, Ordering::Release);
         if *self.board.sleepers.lock() != 0 {
@@ -222,7 +215,7 @@ impl Crew {
         }
         self.board.help(0);
         let mut look = 0;
-        while self.board.done.0.load(Ordering::Acquire) < u32::from(pieces) {
+        while self.board.done.load(Ordering::Acquire) < u32::from(pieces) {
             pause(look);
             look = look.wrapping_add(1);
         }
