@@ -30,9 +30,10 @@ impl<O: Observer + ?Sized> Mail<'_, O> {
                 && bus.fabric.mail().all(|message| self.is_unheard(message))
     }
 
-    /// Whether nobody in the tile notices a message.
+    /// Whether nobody in the tile notices a message that only gives.
     pub(crate) fn lies(&self, message: &Message) -> bool {
-        message.only_gives() && self.may_lie() && self.is_unheard(message)
+        debug_assert!(message.only_gives(), "{message:?} is waited for");
+        self.may_lie() && self.is_unheard(message)
     }
 
     /// Whether nothing but a core that is parked on L1, or executes it, could notice a message: none looks at the NIUs,

@@ -8,7 +8,10 @@ use sim_core::{Category, Cycle, StateHasher};
 
 use super::InFlight;
 use crate::fault::DeviceFault;
-use crate::niu::{Coordinate, HEADER_BYTES, NocPacket, PacketKind, Stage, Target, WriteShape};
+use crate::niu::{
+    ATOMIC_BYTES, Coordinate, HEADER_BYTES, NocPacket, PacketKind, Stage, Target, WriteShape,
+    atomic_block,
+};
 
 /// The initiating tile's address space as its NIUs see it: L1 and registers.
 ///
@@ -103,8 +106,8 @@ pub fn carry_out(
         PacketKind::Atomic { address, op, .. } => {
             let mut result = [0; 4];
             memory.read_bytes(address, &mut result)?;
-            let base = address & !15;
-            let mut block = [0; 16];
+            let base = atomic_block(address);
+            let mut block = [0; ATOMIC_BYTES as usize];
             memory.read_bytes(base, &mut block)?;
             let words = std::array::from_fn(|i| word_at(&block, i));
             let after = op.apply(words);

@@ -26,9 +26,10 @@ use sim_core::{Category, Cycle, StateHasher};
 
 pub use atomic::AtomicOp;
 pub use identity::Identity;
+pub(crate) use packet::atomic_block;
 pub use packet::{
-    Coordinate, FLIT_BYTES, HEADER_BYTES, MAX_PACKET_BYTES, NocPacket, PacketKind, Target,
-    WriteShape,
+    ATOMIC_BYTES, Coordinate, FLIT_BYTES, HEADER_BYTES, MAX_PACKET_BYTES, NocPacket, PacketKind,
+    Target, WriteShape,
 };
 
 use crate::fault::{DeviceFault, ReadClass};

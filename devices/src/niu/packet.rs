@@ -15,6 +15,9 @@ pub const FLIT_BYTES: u32 = 64;
 /// Bytes of a header that a write may put to a second place `[isa-bh: NoC/MemoryMap.md]`.
 pub const HEADER_BYTES: u32 = 16;
 
+/// Bytes of the aligned block that an atomic changes `[isa-wh: NoC/Atomics.md]`.
+pub const ATOMIC_BYTES: u32 = 16;
+
 /// Tile coordinates, six bits each.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Coordinate {
@@ -170,6 +173,11 @@ pub enum PacketKind {
     },
 }
 
+/// Where the block begins that an atomic at a byte address changes.
+pub(crate) const fn atomic_block(address: u64) -> u64 {
+    address & !(ATOMIC_BYTES as u64 - 1)
+}
+
 /// A request on its way.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct NocPacket {
@@ -291,7 +299,7 @@ impl NocPacket {
                 [(address, bytes), copy]
             }
             PacketKind::InlineWrite { address, .. } => [(address, 4); 2],
-            PacketKind::Atomic { address, .. } => [(address & !15, 16); 2],
+            PacketKind::Atomic { address, .. } => [(atomic_block(address), ATOMIC_BYTES); 2],
         }
     }
 
