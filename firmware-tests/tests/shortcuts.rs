@@ -398,6 +398,7 @@ fn sleeper() -> impl Strategy<Value = Sleeper> {
         Just(Sleeper::Reset),
         (0_u32..32).prop_map(Sleeper::Word),
         Just(Sleeper::Counter),
+        Just(Sleeper::Register),
         (200_u32..3000, 0_u32..32).prop_map(|(cycles, word)| Sleeper::Clock(cycles, word)),
         Just(Sleeper::Code),
     ]
@@ -414,23 +415,16 @@ fn request() -> impl Strategy<Value = Request> {
     ];
     let pause = prop_oneof![0_u32..8, 8_u32..400];
     let rest = (0_u32..7, 0_u32..32, prop::bool::weighted(0.25), any::<bool>(), pause);
-    (deed, rest).prop_map(|(deed, (to, word, in_code, marked, pause))| match deed {
-        // No more than is there of the loop's words, and words that are instructions.
-        Deed::Write(_) if in_code => {
-            Request { deed: Deed::Write(4), to, word: 1 + word % 2 * 40, in_code, marked, pause }
-        }
-        Deed::Multicast(_) if in_code => Request {
-            deed: Deed::Multicast(4),
-            to,
-            word: 1 + word % 2 * 40,
-            in_code,
-            marked,
-            pause,
-        },
-        Deed::Inline if in_code => {
-            Request { deed, to, word: 1 + word % 2 * 40, in_code, marked, pause }
-        }
-        deed => Request { deed, to, word, in_code: false, marked, pause },
+    (deed, rest).prop_map(|(deed, (to, word, in_code, marked, pause))| {
+        // Into the loop go words that are instructions, to one that it executes or to one behind it.
+        let deed = match deed {
+            Deed::Write(_) if in_code => Deed::Write(4),
+            Deed::Multicast(_) if in_code => Deed::Multicast(4),
+            deed => deed,
+        };
+        let in_code = in_code && matches!(deed, Deed::Write(_) | Deed::Multicast(_));
+        let word = if in_code { 1 + word % 2 * 40 } else { word };
+        Request { deed, to, word, in_code, marked, pause }
     })
 }
 

@@ -2,6 +2,7 @@
 
 use chip::Chip;
 use isa::asm::{addi, beq, bne, branch, j, li, lw, r, sw};
+use memory_map::reg::{noc_niu, overlay};
 
 /// SOFT_RESET_0, and its value with BRISC alone released `[isa-bh: TensixTile/SoftReset.md]`.
 const SOFT_RESET_0: u64 = 0xFFB1_21B0;
@@ -14,8 +15,10 @@ const DATA: u32 = 0x3_0000;
 const CODE: u32 = 0x3_8000;
 /// Where answers go.
 const ANSWERS: u32 = 0x2_C000;
-/// NIU_SLV_NONPOSTED_WR_REQ_RECEIVED of NoC 0 `[isa-bh: NoC/Counters.md]`.
-const WRITES_RECEIVED: u32 = 0xFFB2_02E8;
+/// How many writes that want an acknowledgement have come over NoC 0 `[isa-bh: NoC/Counters.md]`.
+const WRITES_RECEIVED: u32 = 0xFFB2_0000 + noc_niu::NIU_SLV_NONPOSTED_WR_REQ_RECEIVED_OFFSET;
+/// A register of a stream that any value may be written to: inline writes to L1 are a mistake.
+const REGISTER: u32 = 0xFFB4_8000 + overlay::REMOTE_DEST_BUF_SIZE_OFFSET;
 /// The tiles that sleep: from x = 1 on, in row 2.
 const SLEEPERS: u32 = 7;
 const ROW: u32 = 2;
@@ -29,6 +32,8 @@ pub(crate) enum Sleeper {
     Word(u32),
     /// It polls how many writes have come.
     Counter,
+    /// It polls the register that inline writes go to.
+    Register,
     /// It waits so many cycles by the wall clock, and adds up that word of the data.
     Clock(u32, u32),
     /// It polls a word that nobody writes, in a loop that requests write over.
@@ -42,7 +47,7 @@ pub(crate) enum Deed {
     Write(u32),
     /// Writes so many bytes to all tiles that sleep.
     Multicast(u32),
-    /// Writes a word that comes with the request.
+    /// Writes a word that comes with the request to a register.
     Inline,
     /// Adds, and wants the old value or not.
     Add(bool),
@@ -71,6 +76,7 @@ fn sleeping(sleeper: Sleeper) -> Vec<u32> {
     words.extend(li(5, WRITES_RECEIVED));
     words.extend(li(13, 0xFFB1_21F0));
     words.extend(li(15, CODE));
+    words.extend(li(16, REGISTER));
     let looks = |base, offset: u32| {
         // Until it shows something else than the last time; then it is kept and counted.
         [
@@ -87,6 +93,7 @@ fn sleeping(sleeper: Sleeper) -> Vec<u32> {
         Sleeper::Reset => {}
         Sleeper::Word(word) => words.extend(looks(9, 4 * word)),
         Sleeper::Counter => words.extend(looks(5, 0)),
+        Sleeper::Register => words.extend(looks(16, 0)),
         Sleeper::Clock(cycles, word) => {
             words.extend(li(14, cycles));
             words.extend([
@@ -136,10 +143,10 @@ fn sending(x: u32, requests: &[Request]) -> Vec<u32> {
         let (control, near, far, length) = match deed {
             Deed::Write(bytes) => (WRITE | answer, (source, own), (at, one), bytes),
             Deed::Multicast(bytes) => (WRITE | MANY | answer, (source, own), (at, all), bytes),
-            Deed::Inline => (WRITE | INLINE | answer, (at, one), (at, one), 4),
+            Deed::Inline => (WRITE | INLINE | answer, (REGISTER, one), (REGISTER, one), 4),
             Deed::Add(wants) => {
                 let answer = if wants { MARKED } else { 0 };
-                (1 | answer, (at, one), (answers, own), ADD)
+                (1 | answer, (at, one), (answers, own), ADD | (word % 4))
             }
             Deed::Read(bytes) => (MARKED, (at, one), (answers, own), bytes),
         };
@@ -153,13 +160,16 @@ fn sending(x: u32, requests: &[Request]) -> Vec<u32> {
             (0x18, 0),
             (0x1C, control),
             (0x20, length),
-            (0x28, if in_code { addi(11, 0, 7) } else { 3 + to }),
+            (0x28, 3 + word),
         ];
         for (register, value) in registers {
             words.extend(li(8, value));
             words.push(sw(8, 5, register));
         }
-        words.extend([addi(7, 7, 1), sw(7, 6, 0), addi(8, 0, 1), sw(8, 5, 0x40)]);
+        // Whatever word is sent first is new.
+        words.push(addi(7, 7, 1));
+        words.extend([0, 4, 8, 12].map(|offset| sw(7, 6, offset)));
+        words.extend([addi(8, 0, 1), sw(8, 5, 0x40)]);
         // Until the command register is free again, and some more.
         words.extend([lw(8, 5, 0x40), bne(8, 0, -4)]);
         words.extend([addi(12, 0, (1 + pause).cast_signed()), addi(12, 12, -1), bne(12, 0, -4)]);
