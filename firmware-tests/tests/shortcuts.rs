@@ -309,6 +309,15 @@ proptest! {
     }
 
     #[test]
+    fn tile_of_cores_that_push_and_wait(
+        programs in pushers::programs_that_wait(),
+        config in machines(),
+        sets in subsets(),
+    ) {
+        assert_tile_same(&programs, (config, 0), &sets)?;
+    }
+
+    #[test]
     fn tile_of_cores_that_wait_by_the_clock(
         programs in cores_with(waits::program()),
         start in waits::start(),

@@ -261,13 +261,23 @@ impl Core {
     #[must_use]
     pub fn only_pushed(&self) -> bool {
         let Batch { stores, device_stores, request, fault, .. } = &self.batch;
-        let is_push =
-            |store: &Store| store.width == Width::Word && self.push_window(store.addr).is_some();
         matches!(self.status, Status::Running | Status::PushBlocked(_))
             && request.is_none()
             && fault.is_none()
             && stores.len() == *device_stores as usize
-            && stores.iter().all(is_push)
+            && self.leading_pushes(0) == stores.len()
+    }
+
+    /// How many of its stores since the last commit, from a number on, push instructions before the first that does
+    /// not.
+    #[must_use]
+    #[inline]
+    pub fn leading_pushes(&self, from: usize) -> usize {
+        let windows = doors::push_windows(self.hart.id);
+        let is_push =
+            |store: &Store| store.width == Width::Word && doors::window_of(store.addr) < windows;
+        let stores = self.batch.stores.get(from..).unwrap_or_default();
+        stores.iter().position(|store| !is_push(store)).unwrap_or(stores.len())
     }
 
     /// The window through which a store to `addr` pushes an instruction: of a TRISC its own, 0; of

@@ -160,13 +160,24 @@ pub(crate) fn fuses(hart: &Hart) -> bool {
 /// of the thread.
 #[inline]
 pub(crate) fn push_window(id: CoreId, addr: u32) -> Option<u32> {
-    let window = addr.wrapping_sub(PUSH_BASE) >> 16;
-    let windows = match id {
+    let window = window_of(addr);
+    (window < push_windows(id)).then_some(window)
+}
+
+/// The number that the window at an address has, or would have.
+#[inline]
+pub(crate) const fn window_of(addr: u32) -> u32 {
+    addr.wrapping_sub(PUSH_BASE) >> 16
+}
+
+/// How many windows a core has.
+#[inline]
+pub(crate) const fn push_windows(id: CoreId) -> u32 {
+    match id {
         CoreId::Brisc => PUSH_WINDOWS,
         CoreId::Ncrisc => 0,
         CoreId::Trisc0 | CoreId::Trisc1 | CoreId::Trisc2 => 1,
-    };
-    (window < windows).then_some(window)
+    }
 }
 
 /// How a core sees addresses.

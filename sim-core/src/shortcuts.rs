@@ -103,6 +103,9 @@ shortcuts! {
     PatientRequests "patient-requests" "tile"
         "In a commit a request that waits for others, or for a thread to have nothing in flight, is tried again when they have done something"
         without "it is tried again in every cycle";
+    FedPushes "fed-pushes" "tile"
+        "In a commit the coprocessor takes in what TRISCs push while it advances, each instruction in its cycle"
+        without "it stops for each push";
     Dozing "dozing" "tile"
         "A core parked on registers that only cores, packets and register stores of the coprocessor change stays parked while the coprocessor works, if there is no observer"
         without "it goes round its loop in every epoch in which the coprocessor works";
@@ -124,6 +127,9 @@ shortcuts! {
     WholeRegisters "whole-registers" "tensix"
         "The common vector loads, stores and multiplications take registers as the word names them"
         without "they go the way of all vector instructions";
+    StraightPushes "straight-pushes" "tensix"
+        "An instruction that is pushed while the coprocessor advances issues at once, where it finds empty queues and nothing else moves"
+        without "it goes through the queues of its thread";
     LoneTile "lone-tile" "chip"
         "The only tile in which anything happens goes on until it sends something"
         without "it goes round by round";

@@ -119,7 +119,7 @@ impl Coprocessor {
     }
 
     /// As [`Coprocessor::step`], where nobody else has done anything since the last one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step_refreshed<E: Env>(
         &mut self,
         now: Cycle,

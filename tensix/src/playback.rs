@@ -13,6 +13,7 @@ use crate::coprocessor::Coprocessor;
 use crate::cycle::{end_wait, execute, expand};
 use crate::decode::decode;
 use crate::env::Env;
+use crate::feed::{Fed, Feed};
 use crate::frontend::Frontend;
 use crate::frontend::replay::{Mode, SLOTS};
 use crate::frontend::set::{ThreadSet, bit, lone};
@@ -31,6 +32,8 @@ pub struct Attention {
 }
 
 impl Attention {
+    /// Nothing.
+    pub const NONE: Self = Self { stirring: false, idle: 0 };
     /// That a thread may go on that stood still.
     pub const STIRRING: Self = Self { stirring: true, idle: 0 };
 
@@ -41,7 +44,7 @@ impl Attention {
     }
 
     #[inline]
-    const fn is_any(self) -> bool {
+    pub(crate) const fn is_any(self) -> bool {
         self.stirring || self.idle != 0
     }
 }
@@ -73,43 +76,47 @@ impl Coprocessor {
         until: Cycle,
         env: &mut E,
     ) -> Result<Cycle, (Cycle, GuestError)> {
-        self.run_attended(from, until, Attention::default(), env)
+        self.run_fed((from, until), Attention::NONE, &mut Feed::none(), env)
     }
 
-    /// As [`Coprocessor::run`], and up to the cycle in which something comes that `attention` names.
+    /// As [`Coprocessor::run`], with what is pushed before `until`, and up to the cycle in which something comes that
+    /// `attention` names. It also returns before a cycle in which a FIFO has no room for what is pushed: whoever pushes
+    /// that has to be told.
     ///
     /// # Errors
     /// As [`Coprocessor::run`].
-    #[inline]
-    pub fn run_attended<E: Env>(
+    #[inline(never)]
+    pub fn run_fed<E: Env>(
         &mut self,
-        from: Cycle,
-        until: Cycle,
+        span: (Cycle, Cycle),
         attention: Attention,
+        feed: &mut Feed<'_>,
         env: &mut E,
     ) -> Result<Cycle, (Cycle, GuestError)> {
-        let mut now = from;
-        self.still.refresh(&self.backend);
-        while now < until && !self.asleep {
-            let still = self.still.threads();
-            let played = self.play(now, until, env);
-            let reached = played.map_err(|(cycle, fault)| (cycle, *fault))?;
-            if reached == now {
-                let stepped = self.step_refreshed(now, env);
-                now += 1;
-                stepped.map_err(|fault| (now, fault))?;
-            } else {
-                now = reached;
-            }
-            if env.wants_control() || attention.is_any() && self.came(attention, still) {
-                break;
-            }
+        Fed { unit: self, feed, env }.run(span, attention)
+    }
+
+    /// Cycle `now`, and those after it and before `until` that are done with it. Gives the first one that is not.
+    #[inline(always)]
+    pub(crate) fn advance<E: Env>(
+        &mut self,
+        now: Cycle,
+        until: Cycle,
+        env: &mut E,
+    ) -> Result<Cycle, (Cycle, GuestError)> {
+        let played = self.play(now, until, env);
+        let reached = played.map_err(|(cycle, fault)| (cycle, *fault))?;
+        if reached != now {
+            return Ok(reached);
         }
-        Ok(now)
+        match self.step_refreshed(now, env) {
+            Ok(()) => Ok(now + 1),
+            Err(fault) => Err((now + 1, fault)),
+        }
     }
 
     /// Whether something has come that is waited for; `still` are the threads that stood still before.
-    fn came(&self, attention: Attention, still: ThreadSet) -> bool {
+    pub(crate) fn came(&self, attention: Attention, still: ThreadSet) -> bool {
         attention.stirring && still & !self.still.threads() != 0
             || ThreadId::ALL
                 .into_iter()
@@ -147,7 +154,7 @@ impl Coprocessor {
     ///
     /// # Errors
     /// As [`Coprocessor::run`].
-    #[inline]
+    #[inline(always)]
     fn play<E: Env>(
         &mut self,
         from: Cycle,
@@ -155,9 +162,22 @@ impl Coprocessor {
         env: &mut E,
     ) -> Result<Cycle, (Cycle, Fault)> {
         let moving = self.moving();
-        let Some(thread) = plan::playing(moving, self.timing, &self.backend) else {
-            return Ok(from);
-        };
+        match plan::playing(moving, self.timing, &self.backend) {
+            Some(thread) if self.threads[thread.index()].replay.is_playing() => {
+                self.play_thread(thread, moving, (from, until), env)
+            }
+            _ => Ok(from),
+        }
+    }
+
+    /// [`Coprocessor::play`] of the only thread that moves.
+    fn play_thread<E: Env>(
+        &mut self,
+        thread: ThreadId,
+        moving: ThreadSet,
+        (from, until): (Cycle, Cycle),
+        env: &mut E,
+    ) -> Result<Cycle, (Cycle, Fault)> {
         // Others wait: they have to be told what they wait for.
         let others = (self.active != moving).then_some(&self.still);
         let (frontend, backend) = (&mut self.threads[thread.index()], &mut self.backend);

@@ -19,7 +19,7 @@ use crate::devices::Devices;
 use crate::env::{Deferred, TensixEnv};
 use crate::fabric::Fabric;
 use crate::faults::Stops;
-use crate::tensix_env::Tensix;
+use crate::tensix_env::{Pushes, Tensix};
 use crate::waiting::{Changes, CoreWait, PushWait, Served, Waits};
 
 /// Everything of a tile that has state of its own, as the parts of it reach each other.
@@ -222,6 +222,7 @@ impl<O: Observer + ?Sized> Bus<O> {
     pub(crate) fn recheck_waits(&mut self) {
         self.tensix.credits_stale = true;
         self.changes.retry = true;
+        self.changes.settled = None;
         self.changes.steady_since = self.now;
         self.cores.watch_hit = false;
         self.cores.wake_changed(self.now, true);
@@ -280,7 +281,29 @@ impl<O: Observer + ?Sized> Bus<O> {
         attention: Attention,
     ) -> (Cycle, bool) {
         let Self { tensix, cores, devices, .. } = self;
-        let (next, fault) = tensix.run(cores, &devices.overlay, (cycle, until), attention);
+        let ran = tensix.run(cores, &devices.overlay, (cycle, until), attention);
+        self.tensix_reached(until, ran)
+    }
+
+    /// As [`Bus::run_tensix_for`], with what TRISCs push.
+    pub(crate) fn run_tensix_fed(
+        &mut self,
+        (cycle, until): (Cycle, Cycle),
+        attention: Attention,
+        pushes: &mut Pushes,
+    ) -> (Cycle, bool) {
+        let Self { tensix, cores, devices, .. } = self;
+        let ran = tensix.run_fed(cores, &devices.overlay, (cycle, until), attention, pushes);
+        self.tensix_reached(until, ran)
+    }
+
+    /// What follows from the coprocessor's having come somewhere on its way to `until`.
+    #[inline(always)]
+    fn tensix_reached(
+        &mut self,
+        until: Cycle,
+        (next, fault): (Cycle, Option<GuestError>),
+    ) -> (Cycle, bool) {
         let noticed = fault.is_some() || !self.tensix.deferred.is_empty();
         if let Some(fault) = fault {
             self.report(Box::new(fault));
@@ -405,6 +428,26 @@ impl<O: Observer + ?Sized> Bus<O> {
             let wait = CoreWait { told: reason, reason, since: cycle, syncs };
             self.waits.requests[id.index()] = Some(wait);
             self.emit(cycle, AgentId::Core(id), request.pc, || Event::WaitBegin { reason });
+        }
+    }
+
+    /// For what the coprocessor has to stop on behalf of a core whose request it was refused, if nothing but the
+    /// coprocessor can end that wait, or nobody in an epoch in which cores only push. `None`: it is to be tried again.
+    pub(crate) fn keeps_waiting(&self, id: CoreId) -> Option<Attention> {
+        let wait = self.waits.requests[id.index()].as_ref()?;
+        if self.waits.answers[id.index()].is_some() {
+            return None;
+        }
+        match (wait.syncs, wait.reason) {
+            (Some(thread), _) => self.waits_in_ttsync(thread).then(|| Attention::idle(thread)),
+            (
+                None,
+                WaitReason::MailboxEmpty { .. }
+                | WaitReason::MailboxFull { .. }
+                | WaitReason::PcBufEmpty { .. }
+                | WaitReason::PcBufFull { .. },
+            ) => Some(Attention::NONE),
+            _ => None,
         }
     }
 

@@ -13,6 +13,7 @@ use crate::bus::Bus;
 use crate::debug::Debugger;
 use crate::fabric::Deliveries;
 use crate::plan;
+use crate::tensix_env::Pushes;
 use crate::waiting::Served;
 use crate::watchers::{Watchers, is_pure_load};
 
@@ -34,6 +35,8 @@ struct Entry {
     next: usize,
     /// and the cycle of that store.
     stores: Cycle,
+    /// Its first store, of those, that is no push of a TRISC into its own thread, by number.
+    others: usize,
     /// The cycle of its request, as long as that is not answered.
     asks: Cycle,
 }
@@ -69,6 +72,8 @@ struct Deed {
     cycle: Cycle,
     /// For what the coprocessor has to stop before then.
     attention: Attention,
+    /// Before then TRISCs push.
+    fed: bool,
 }
 
 /// When a request that was refused is to be tried again.
@@ -333,13 +338,33 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
                 break;
             }
             entry.next += 1;
-            // A core that was put into reset meanwhile has not done the rest.
-            if !matches!(self.bus.cores[id].status(), Status::Reset) {
-                self.bus.apply_store(id, &store, self.end);
+            let is_done = !self.is_on(id) || self.bus.apply_store(id, &store, self.end);
+            // What is pushed changes nothing that others wait for.
+            changed |= store.addr >= L1_BYTES && !(is_done && entry.next <= entry.others);
+            if entry.next > entry.others {
+                entry.others = self.pushed(id, entry.next);
             }
-            changed |= store.addr >= L1_BYTES;
         }
         changed
+    }
+
+    /// Whether a core was not put into reset meanwhile: then it has not done the rest.
+    #[inline]
+    fn is_on(&self, id: CoreId) -> bool {
+        !matches!(self.bus.cores[id].status(), Status::Reset)
+    }
+
+    /// The first store of a core from a number on that does not push into the core's own thread.
+    #[inline]
+    fn pushed(&self, id: CoreId, from: usize) -> usize {
+        let core = &self.bus.cores[id];
+        if core.batch.device_stores == 0
+            || id.thread().is_none()
+            || !self.bus.takes(Shortcut::FedPushes)
+        {
+            return from;
+        }
+        from + core.leading_pushes(from)
     }
 
     /// The coprocessor's part in a cycle that has begun: whether it has one.
@@ -378,18 +403,24 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         let Self { start, end, .. } = *self;
         self.bus.refresh_watches();
         self.bus.changes.woken = CoreSet::EMPTY;
-        let (mut agenda, mut cycle) = (self.agenda(cores), start);
+        let (mut agenda, mut cycle, mut settled) = (self.agenda(cores), start, false);
         while cycle < end {
             let others_changed = self.begin_cycle(cycle, &mut agenda);
             let mut changed = others_changed | self.calls_coprocessor();
-            let Deed { cycle: until, attention } =
+            let Deed { cycle: until, attention, fed } =
                 self.next_deed(&mut agenda, cycle + 1, others_changed);
             let mut done = cycle + 1;
-            if !self.bus.tensix.unit.is_asleep() {
+            settled = !others_changed;
+            if fed || !self.bus.tensix.unit.is_asleep() {
                 changed = true;
                 let noticed;
-                (done, noticed) = self.bus.run_tensix_for(cycle, until, attention);
+                (done, noticed) = if fed {
+                    self.feed((cycle, until), attention, &mut agenda)
+                } else {
+                    self.bus.run_tensix_for(cycle, until, attention)
+                };
                 if noticed {
+                    settled = false;
                     // It may have sent one.
                     agenda.packets = self.packets();
                     self.join(&mut agenda);
@@ -406,6 +437,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             }
         }
         self.bus.changes.retry = self.bus.changes.this_cycle;
+        self.bus.changes.settled = settled.then_some(end);
         self.bus.tensix.credits_stale = true;
         if self.bus.tensix.unit.watched_l1().is_some() {
             // The lone runner has to know before the next epoch begins.
@@ -413,10 +445,38 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         }
     }
 
+    /// The coprocessor up to the next deed of others, with what TRISCs push until then. Gives what
+    /// [`Bus::run_tensix_for`] does.
+    fn feed(
+        &mut self,
+        span: (Cycle, Cycle),
+        attention: Attention,
+        agenda: &mut Agenda,
+    ) -> (Cycle, bool) {
+        let mut pushes = Pushes::default();
+        for entry in agenda.entries() {
+            if let Some(thread) = entry.core.thread()
+                && self.is_on(entry.core)
+            {
+                pushes[thread.index()] = entry.next..entry.others;
+            }
+        }
+        let ran = self.bus.run_tensix_fed(span, attention, &mut pushes);
+        for entry in agenda.entries() {
+            if let Some(thread) = entry.core.thread()
+                && pushes[thread.index()].end != 0
+            {
+                entry.next = pushes[thread.index()].start;
+                entry.stores = self.posted(entry.core, entry.next).map_or(NEVER, |s| s.cycle);
+            }
+        }
+        ran
+    }
+
     /// What some cores have to do in the epoch.
     #[inline]
     fn agenda(&self, cores: CoreSet) -> Agenda {
-        let none = Entry { core: CoreId::Brisc, next: 0, stores: NEVER, asks: NEVER };
+        let none = Entry { core: CoreId::Brisc, next: 0, stores: NEVER, others: 0, asks: NEVER };
         let mut agenda =
             Agenda { entries: [none; CoreId::COUNT], acting: 0, packets: self.packets() };
         for id in CoreId::ALL {
@@ -436,14 +496,17 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         let batch = &self.bus.cores[core].batch;
         let stores = batch.stores.first().map_or(NEVER, |store| store.cycle);
         let asks = batch.request.map_or(NEVER, |request| request.cycle);
-        (stores.min(asks) != NEVER).then_some(Entry { core, next: 0, stores, asks })
+        if stores.min(asks) == NEVER {
+            return None;
+        }
+        Some(Entry { core, next: 0, stores, others: self.pushed(core, 0), asks })
     }
 
     /// Cores that the coprocessor's register stores have woken take part in the rest of the epoch.
     fn join(&mut self, agenda: &mut Agenda) {
         let woken = std::mem::take(&mut self.bus.changes.woken);
         for core in woken.iter() {
-            let nothing = Entry { core, next: 0, stores: NEVER, asks: NEVER };
+            let nothing = Entry { core, next: 0, stores: NEVER, others: 0, asks: NEVER };
             agenda.put(self.entry(core).unwrap_or(nothing));
         }
     }
@@ -457,14 +520,19 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     /// The first cycle, `soonest` or later, in which a core or a packet does something. `others_changed`: in the
     /// cycle before, something may have changed that the coprocessor did not.
     fn next_deed(&mut self, agenda: &mut Agenda, soonest: Cycle, others_changed: bool) -> Deed {
-        let mut attention = Attention::default();
+        let (mut attention, mut pushes) = (Attention::default(), NEVER);
         agenda.packets = self.packets();
         if !self.bus.takes(Shortcut::BusySpans) {
-            return Deed { cycle: soonest, attention };
+            return Deed { cycle: soonest, attention, fed: false };
         }
         let mut deed = agenda.packets.min(self.end);
-        for &mut Entry { core: id, stores, asks, .. } in agenda.entries() {
-            deed = deed.min(stores);
+        for &mut Entry { core: id, next, stores, others, asks } in agenda.entries() {
+            if next < others && self.is_on(id) {
+                pushes = pushes.min(stores);
+                deed = deed.min(self.posted(id, others).map_or(NEVER, |store| store.cycle));
+            } else {
+                deed = deed.min(stores);
+            }
             if asks >= soonest {
                 deed = deed.min(asks);
             } else if others_changed && !self.still_waits(id) {
@@ -477,7 +545,8 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
                 }
             }
         }
-        Deed { cycle: deed.max(soonest), attention }
+        let cycle = deed.max(soonest);
+        Deed { cycle, attention, fed: pushes < cycle }
     }
 
     /// Whether a core waits in TTSync for a thread that has something in flight: its request would be refused as it

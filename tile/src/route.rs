@@ -52,12 +52,12 @@ fn narrow(what: &str, addr: u32, width: Width) -> DeviceFault {
 }
 
 impl<O: Observer + ?Sized> Bus<O> {
-    /// A posted store of a core takes effect.
+    /// A posted store of a core takes effect. `false`: it was a mistake.
     #[inline(always)]
-    pub(crate) fn apply_store(&mut self, id: CoreId, store: &Store, end: Cycle) {
+    pub(crate) fn apply_store(&mut self, id: CoreId, store: &Store, end: Cycle) -> bool {
         if store.addr < L1_BYTES {
             self.cores.apply_l1_store(id, store, end);
-            return;
+            return true;
         }
         self.changes.this_cycle = true;
         // Most are pushes.
@@ -74,10 +74,12 @@ impl<O: Observer + ?Sized> Bus<O> {
                 word: None,
             };
             self.report(Box::new(fault.at(at)));
+            return false;
         }
+        true
     }
 
-    /// A store of a core at a pc pushes an instruction; a mistake stops what made it.
+    /// A store of a core at a pc pushes an instruction; a mistake stops what made it. `false`: it was one.
     #[inline]
     fn push_or_report(
         &mut self,
@@ -85,10 +87,13 @@ impl<O: Observer + ?Sized> Bus<O> {
         word: u32,
         (core, pc): (CoreId, u32),
         cycle: Cycle,
-    ) {
-        if let Err(error) = self.push(to, word, Origin { core, pc }, cycle) {
+    ) -> bool {
+        let pushed = self.push(to, word, Origin { core, pc }, cycle);
+        let is_done = pushed.is_ok();
+        if let Err(error) = pushed {
             self.report(error);
         }
+        is_done
     }
 
     /// Writes a block through the NoC's view: L1, or aligned words of registers.

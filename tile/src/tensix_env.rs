@@ -1,14 +1,19 @@
 //! The coprocessor with its environment: what it may look at while it runs, what of it others have been told, and
 //! what it did that they have yet to act on.
 
+use std::ops::Range;
+
 use devices::Overlay;
 use sim_core::observer::{Doing, Glimpse};
 use sim_core::{CoreId, Cycle, GuestError, Observer, Stamp, StateHasher, ThreadId};
-use tensix::{Attention, Coprocessor, Origin};
+use tensix::{Attention, Coprocessor, Feed, Origin};
 
 use crate::config::TileConfig;
 use crate::cores::Cores;
 use crate::env::{Deferred, TensixEnv};
+
+/// Of each thread the numbers of stores of its TRISC that push.
+pub(crate) type Pushes = [Range<usize>; 3];
 
 /// The coprocessor among the others.
 #[derive(Clone, Debug)]
@@ -64,8 +69,44 @@ impl Tensix {
         (cycle, until): (Cycle, Cycle),
         attention: Attention,
     ) -> (Cycle, Option<GuestError>) {
-        let ran =
-            self.with(cores, overlay, |unit, env| unit.run_attended(cycle, until, attention, env));
+        let ran = self.with(cores, overlay, |unit, env| {
+            unit.run_fed((cycle, until), attention, &mut Feed::none(), env)
+        });
+        self.reached(cores, ran)
+    }
+
+    /// As [`Tensix::run`], with what TRISCs push: of each thread the stores of those numbers, of which those that were
+    /// taken in are gone afterwards.
+    pub(crate) fn run_fed<O: Observer + ?Sized>(
+        &mut self,
+        cores: &mut Cores<O>,
+        overlay: &Overlay,
+        span: (Cycle, Cycle),
+        attention: Attention,
+        pushes: &mut Pushes,
+    ) -> (Cycle, Option<GuestError>) {
+        let Cores { observer, shared, slots, .. } = cores;
+        let stores = ThreadId::ALL.map(|thread| {
+            let posted = &slots[thread.core()].batch.stores;
+            posted.get(pushes[thread.index()].clone()).unwrap_or_default()
+        });
+        let mut feed = Feed::new(stores);
+        let mut env = TensixEnv { observer, overlay, shared, deferred: &mut self.deferred };
+        let ran = self.unit.run_fed(span, attention, &mut feed, &mut env);
+        for thread in ThreadId::ALL {
+            let pushes = &mut pushes[thread.index()];
+            pushes.start = pushes.end.saturating_sub(feed.left(thread));
+        }
+        self.reached(cores, ran)
+    }
+
+    /// What follows from having got somewhere.
+    #[inline(always)]
+    fn reached<O: Observer + ?Sized>(
+        &mut self,
+        cores: &mut Cores<O>,
+        ran: Result<Cycle, (Cycle, GuestError)>,
+    ) -> (Cycle, Option<GuestError>) {
         if self.unit.config_generation() != self.tracked_config {
             self.track_threads(cores);
         }

@@ -4,8 +4,9 @@
 //! A kernel that pushes `REPLAY` or `MOP` is in such epochs nearly always. It waits for room in an
 //! instruction FIFO most of the time, and every now and then pushes the next one. The invariants:
 //!
-//! * all other cores wait for room in an instruction FIFO, are parked on L1, doze, or are in reset;
-//! * no core waits for an answer, nothing arrives over the NoC, and no debugger asks for anything;
+//! * all other cores wait for room in an instruction FIFO, are parked on L1, doze, or are in reset, or they wait for an
+//!   answer that only other cores can give, or the coprocessor with a thread that has nothing in flight any more;
+//! * nothing arrives over the NoC, and no debugger asks for anything;
 //! * so everything that [`crate::Tile`] and [`Commit`] look at stays as it is, but for the
 //!   coprocessor, the pushing core, and how much room the FIFOs have.
 //!
@@ -15,12 +16,13 @@
 //! (`tile/tests/unattended.rs`).
 
 use riscv::Status;
-use sim_core::{CoreId, CoreSet, Cycle, Observer, Store, ThreadId};
-use tensix::Origin;
+use sim_core::{CoreId, CoreSet, Cycle, Observer, Shortcut, Store, ThreadId};
+use tensix::{Attention, Origin};
 
 use crate::bus::Bus;
 use crate::commit::Commit;
 use crate::plan;
+use crate::tensix_env::Pushes;
 
 /// Pushes into full FIFOs that cores are waiting to do, as pairs of thread and side of the mux:
 /// bit *i* is thread *i* before its MOP expander, bit *4 + i* behind it.
@@ -33,12 +35,22 @@ pub(crate) struct Standing {
     pushing: Option<CoreId>,
     /// Pushes that others wait for.
     blocked: Blocked,
+    /// Those that wait for answers,
+    waiting: CoreSet,
+    /// and for what the coprocessor stops on their behalf.
+    attention: Attention,
     /// Who executes or waits for that: no other core changes in these epochs.
     pushers: CoreSet,
 }
 
 impl Standing {
-    const NONE: Self = Self { pushing: None, blocked: 0, pushers: CoreSet::EMPTY };
+    const NONE: Self = Self {
+        pushing: None,
+        blocked: 0,
+        waiting: CoreSet::EMPTY,
+        attention: Attention::NONE,
+        pushers: CoreSet::EMPTY,
+    };
 
     /// Adds a core that executes or waits for room. `false`: it is one too many.
     #[inline]
@@ -61,8 +73,16 @@ impl Standing {
     pub(crate) fn of<O: Observer + ?Sized>(bus: &Bus<O>) -> Option<Self> {
         let mut standing = Self::NONE;
         for (id, core) in bus.cores.iter() {
-            if core.batch.request.is_some() || core.batch.fault.is_some() {
+            if core.batch.fault.is_some() {
                 return None;
+            }
+            if core.batch.request.is_some() {
+                if bus.changes.settled != Some(bus.now) || !bus.takes(Shortcut::PatientRequests) {
+                    return None;
+                }
+                standing.attention |= bus.keeps_waiting(id)?;
+                standing.waiting.insert(id);
+                continue;
             }
             match core.status() {
                 Status::Reset => {}
@@ -85,7 +105,10 @@ pub(crate) struct Unattended<'a, O: Observer + ?Sized> {
 impl<O: Observer + ?Sized> Unattended<'_, O> {
     /// Whether the epoch after such a one may be one, too: what the cores do in it, told how much room there is.
     fn still(&mut self, before: Standing) -> Option<Standing> {
-        let mut standing = Standing::NONE;
+        let mut standing = Standing { waiting: before.waiting, ..Standing::NONE };
+        for id in before.waiting.iter() {
+            standing.attention |= self.bus.keeps_waiting(id)?;
+        }
         for id in before.pushers.iter() {
             self.bus.tensix.grant_push(&mut self.bus.cores, id, self.bus.now);
             if !standing.add(id, self.bus.cores[id].status()) {
@@ -101,8 +124,8 @@ impl<O: Observer + ?Sized> Unattended<'_, O> {
         self.bus.refresh_watches();
         loop {
             let goes_on = match standing.pushing {
-                Some(core) => self.feed(core, standing.blocked),
-                None => self.wait_for_room(standing.blocked),
+                Some(core) => self.feed(core, standing),
+                None => self.wait_for_room(standing),
             };
             if !goes_on || self.bus.now >= self.limit {
                 return;
@@ -115,14 +138,22 @@ impl<O: Observer + ?Sized> Unattended<'_, O> {
     }
 
     /// Epochs in which no core executes, until one has room to push. `false`: others have to look.
-    fn wait_for_room(&mut self, blocked: Blocked) -> bool {
-        while self.bus.now < self.limit && !self.has_room_for(blocked) {
+    fn wait_for_room(&mut self, standing: Standing) -> bool {
+        while self.bus.now < self.limit && !self.has_room_for(standing.blocked) {
             let until = self.first_room(self.bus.now, self.bus.now).min(self.limit);
-            if !self.wait_until(self.bus.now, until) {
+            if !self.wait_until(self.bus.now, until, standing.attention) {
+                return false;
+            }
+            if !self.all_wait(standing) {
                 return false;
             }
         }
         true
+    }
+
+    /// Whether all that waited for answers still do.
+    fn all_wait(&self, standing: Standing) -> bool {
+        standing.waiting.iter().all(|id| self.bus.keeps_waiting(id).is_some())
     }
 
     /// The first end of an epoch, of which `end` is one, at which there may be more room in a FIFO
@@ -134,15 +165,23 @@ impl<O: Observer + ?Sized> Unattended<'_, O> {
     }
 
     /// The coprocessor alone, from `cycle` to `until`. `false`: others have to look.
-    fn wait_until(&mut self, cycle: Cycle, until: Cycle) -> bool {
-        let (next, noticed) = self.bus.run_tensix(cycle, until);
+    fn wait_until(&mut self, cycle: Cycle, until: Cycle, attention: Attention) -> bool {
+        let (next, noticed) = self.bus.run_tensix_for(cycle, until, attention);
+        let is_called = next < until && !self.bus.tensix.unit.is_asleep();
+        self.come_to(next, noticed || is_called)
+    }
+
+    /// The coprocessor has come to `next` on its own. `is_called`: others have to look now. `false`: they have to,
+    /// at the end of the epoch at the latest.
+    fn come_to(&mut self, next: Cycle, is_called: bool) -> bool {
         self.note_reached(next);
-        if noticed || self.bus.tensix.unit.watched_l1().is_some() {
+        if is_called || self.bus.tensix.unit.watched_l1().is_some() {
             // The rest of the epoch, and what has to be done at its end.
             Commit::new(self.bus, next, self.bus.config.epoch.round_up(next)).apply();
             return false;
         }
         self.bus.now = next;
+        self.bus.changes.settled = Some(next);
         if self.bus.tensix.unit.is_asleep() {
             self.bus.cores.wake_dozers(next, next);
             CoreId::ALL.into_iter().for_each(|id| self.bus.cores[id].allow_parking());
@@ -153,35 +192,25 @@ impl<O: Observer + ?Sized> Unattended<'_, O> {
 
     /// An epoch in which `id` executes, and those after it in which it only waits for room with the
     /// others, who are `blocked`. `false`: others have to look.
-    fn feed(&mut self, id: CoreId, blocked: Blocked) -> bool {
+    fn feed(&mut self, id: CoreId, standing: Standing) -> bool {
+        let Standing { blocked, attention, .. } = standing;
         let (start, end) = (self.bus.now, self.bus.now + self.bus.config.epoch.cycles());
         self.bus.cores.run(id, end);
         if !self.bus.cores[id].only_pushed() {
             Commit::new(self.bus, start, end).apply();
             return false;
         }
-        let mut pushes = std::mem::take(&mut self.bus.cores[id].batch.stores);
-        let (mut cycle, mut pushed) = (start, 0);
-        while let Some(push) = pushes.get(pushed) {
-            if push.cycle > cycle {
-                let until = push.cycle;
-                let (next, noticed) = self.bus.run_tensix(cycle, until);
-                self.note_reached(next);
-                if noticed || next < until || self.bus.tensix.unit.watched_l1().is_some() {
-                    // The rest is more than pushes.
-                    pushes.drain(..pushed);
-                    let batch = &mut self.bus.cores[id].batch;
-                    batch.device_stores = pushes.len() as u32;
-                    batch.stores = pushes;
-                    Commit::new(self.bus, next, end).apply();
-                    return false;
-                }
-                cycle = next;
+        let reached = match id.thread() {
+            Some(thread) if self.bus.takes(Shortcut::FedPushes) => {
+                let mut pushes = Pushes::default();
+                pushes[thread.index()] = 0..self.bus.cores[id].batch.stores.len();
+                let (next, noticed) = self.bus.run_tensix_fed((start, end), attention, &mut pushes);
+                let is_called = noticed || next < end && !self.bus.tensix.unit.is_asleep();
+                self.hand_back(id, pushes[thread.index()].start, (next, end), is_called, standing)
             }
-            self.apply_push(id, push);
-            pushed += 1;
-        }
-        self.bus.cores[id].batch.stores = pushes;
+            _ => self.push_one_by_one(id, (start, end), standing),
+        };
+        let Some(cycle) = reached else { return false };
         self.bus.track_push_block(id, end);
         self.bus.cores[id].clear_posted();
         let mut waiting = Standing { blocked, ..Standing::NONE };
@@ -190,7 +219,56 @@ impl<O: Observer + ?Sized> Unattended<'_, O> {
             && self.bus.stops.no_faults()
             && !self.has_room_for(waiting.blocked);
         let until = if waits { self.first_room(cycle, end).min(self.limit) } else { end };
-        self.wait_until(cycle, until) && self.bus.stops.no_faults()
+        let goes_on = if until > cycle {
+            self.wait_until(cycle, until, attention)
+        } else {
+            self.come_to(cycle, false)
+        };
+        goes_on && self.bus.stops.no_faults()
+    }
+
+    /// What a core has pushed in an epoch up to the last of it, each when the coprocessor has come to its cycle. Gives
+    /// the cycle of the last. `None`: others have to look, and have.
+    fn push_one_by_one(
+        &mut self,
+        id: CoreId,
+        (start, end): (Cycle, Cycle),
+        standing: Standing,
+    ) -> Option<Cycle> {
+        let (mut cycle, mut pushed) = (start, 0);
+        while let Some(&push) = self.bus.cores[id].batch.stores.get(pushed) {
+            if push.cycle > cycle {
+                let until = push.cycle;
+                let (next, noticed) = self.bus.run_tensix_for(cycle, until, standing.attention);
+                let is_called = noticed || next < until;
+                cycle = self.hand_back(id, pushed, (next, end), is_called, standing)?;
+            }
+            self.apply_push(id, &push);
+            pushed += 1;
+        }
+        Some(cycle)
+    }
+
+    /// The coprocessor has come to `next` in an epoch with so many of a core's pushes. `None`: others have to look, and
+    /// have: the rest is more than pushes.
+    fn hand_back(
+        &mut self,
+        id: CoreId,
+        pushed: usize,
+        (next, end): (Cycle, Cycle),
+        is_called: bool,
+        standing: Standing,
+    ) -> Option<Cycle> {
+        self.note_reached(next);
+        let is_called = is_called || !self.all_wait(standing);
+        if !is_called && self.bus.tensix.unit.watched_l1().is_none() {
+            return Some(next);
+        }
+        let batch = &mut self.bus.cores[id].batch;
+        batch.stores.drain(..pushed);
+        batch.device_stores = batch.stores.len() as u32;
+        Commit::new(self.bus, next, end).apply();
+        None
     }
 
     /// A store of [`riscv::Core::only_pushed`]: what it does is known without looking up its address.

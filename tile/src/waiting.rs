@@ -79,13 +79,22 @@ pub(crate) struct Changes {
     pub(crate) steady_since: Cycle,
     /// `this_cycle` of the last cycle of the last epoch.
     pub(crate) retry: bool,
+    /// As of this epoch boundary no request is unanswered because of something that a core or a packet has changed
+    /// since it was tried.
+    pub(crate) settled: Option<Cycle>,
     /// Cores that dozed until a register store of the coprocessor: they take part in the rest of the epoch.
     pub(crate) woken: CoreSet,
 }
 
 impl Changes {
     pub(crate) fn new() -> Self {
-        Self { this_cycle: false, steady_since: Cycle::ZERO, retry: false, woken: CoreSet::EMPTY }
+        Self {
+            this_cycle: false,
+            steady_since: Cycle::ZERO,
+            retry: false,
+            settled: None,
+            woken: CoreSet::EMPTY,
+        }
     }
 }
 

@@ -223,9 +223,36 @@ fn kernel(words: [u32; 4]) -> Vec<u32> {
     program
 }
 
+/// A kernel like that which pushes each instruction itself, as compiled kernels of the vector unit do.
+fn pushing_kernel(words: [u32; 4]) -> Vec<u32> {
+    const SYNC: u32 = 0xFFE8_0000;
+    let mut program = vec![lui(8, COUNT & !0xFFF), lui(9, SYNC)];
+    // The loop: push so many times, wait, count.
+    program.push(addi(5, 0, PLAYS as i32));
+    program.extend(words.iter().cycle().take(RECORDED as usize).map(|&word| ttinsn(word)));
+    program.extend([
+        addi(5, 5, -1),
+        bne(5, 0, -4 * (RECORDED as i32 + 1)),
+        lw(6, 9, 4),
+        addi(10, 10, 1),
+        sw(10, 8, (COUNT & 0xFFF) as i32),
+        j(-4 * (RECORDED as i32 + 6)),
+    ]);
+    program
+}
+
 /// LReg 3 to 6 each become LReg 1 times LReg 2 plus LReg 0.
-pub(crate) const SFPMAD: Program =
-    || kernel([3, 4, 5, 6].map(|vd| 0x84 << 24 | 1 << 16 | 2 << 12 | vd << 4));
+const MULTIPLY_ADD: [u32; 4] = [
+    0x84 << 24 | 1 << 16 | 2 << 12 | 3 << 4,
+    0x84 << 24 | 1 << 16 | 2 << 12 | 4 << 4,
+    0x84 << 24 | 1 << 16 | 2 << 12 | 5 << 4,
+    0x84 << 24 | 1 << 16 | 2 << 12 | 6 << 4,
+];
+
+/// That, played.
+pub(crate) const SFPMAD: Program = || kernel(MULTIPLY_ADD);
+/// That, pushed.
+pub(crate) const SFPMAD_PUSHED: Program = || pushing_kernel(MULTIPLY_ADD);
 
 /// SFPMAD of a register with itself: soon there is nothing but infinities.
 pub(crate) const SFPMAD_GROWING: Program =

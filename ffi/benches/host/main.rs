@@ -109,6 +109,11 @@ const FIGURES: &[Figure] = &[
         run: |b| device::instructions(b, guest::SFPMAD_GROWING),
     },
     Figure {
+        name: "tensix-sfpmad-pushed",
+        unit: Unit::PerSecond,
+        run: |b| device::instructions(b, guest::SFPMAD_PUSHED),
+    },
+    Figure {
         name: "tensix-sfpload-store",
         unit: Unit::PerSecond,
         run: |b| device::instructions(b, guest::SFPLOAD_SFPSTORE),

@@ -27,6 +27,12 @@ const MOP: u32 = Opcode::Mop as u32;
 const MOP_CFG: u32 = Opcode::MopCfg as u32;
 const REPLAY: u32 = Opcode::Replay as u32;
 
+/// Whether an expander takes an instruction in, which then never issues.
+#[inline]
+pub(crate) const fn is_for_expanders(word: u32) -> bool {
+    matches!(OPCODE.get(word), MOP | MOP_CFG | REPLAY)
+}
+
 /// Entries the first FIFO can hold.
 pub(crate) const FIRST_FIFO: usize = 32;
 /// The first FIFO takes a store (a bundle of up to four) while it holds at most this many.
@@ -138,10 +144,32 @@ impl Frontend {
             && self.gate.latch.is_none()
     }
 
+    /// Whether it takes an instruction from the TRISC.
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        !self.first.is_full() && (self.tracked as usize) < FIRST_FIFO
+    }
+
+    /// Whether an instruction of the TRISC that is not for expanders would be at the gate at once, with nothing
+    /// latched there.
+    #[inline]
+    pub(crate) fn lets_through(&self, now: Cycle) -> bool {
+        self.first.is_empty()
+            && self.second.is_empty()
+            && self.third.is_empty()
+            && self.gate.latch.is_none()
+            && self.gate.wait.is_none()
+            && self.has_room()
+            && matches!(self.mop, MopState::Idle)
+            && matches!(self.replay.mode, replay::Mode::Pass)
+            && self.trisc_mux != now
+            && self.brisc_mux != now
+    }
+
     /// Takes an instruction from the TRISC.
     #[inline]
     pub(crate) fn accept(&mut self, entry: Queued, now: Cycle) -> Option<Refusal> {
-        if self.first.is_full() || self.tracked as usize >= FIRST_FIFO {
+        if !self.has_room() {
             return Some(Refusal::Full);
         }
         self.tracked += 1;

@@ -1,7 +1,7 @@
 //! Random programs of cores that push instructions: recordings, playbacks, expansions and waits, with
 //! some arithmetic and stores between.
 
-use isa::asm::{addi, bne, j, li, lui, store};
+use isa::asm::{addi, bne, j, li, lui, lw, store};
 use isa::encode;
 use isa::rv32::ttinsn_code;
 use proptest::prelude::*;
@@ -9,6 +9,9 @@ use proptest::prelude::*;
 /// Registers with addresses: data in L1, the core's own instruction FIFO.
 const DATA: (u32, u32) = (4, 0x2_0000);
 const PUSHES: (u32, u32) = (5, 0xFFE4_0000);
+/// TTSync: at 4 for all of the core's thread, at 8 for its MOPs. Mailboxes: every 4 KiB another core's.
+const SYNC: (u32, u32) = (9, 0xFFE8_0000);
+const MAILBOXES: (u32, u32) = (10, 0xFFEC_0000);
 
 /// Words that issue, wait for others, write L1 or GPRs, or keep a unit busy.
 fn word() -> impl Strategy<Value = u32> {
@@ -83,11 +86,26 @@ fn step() -> impl Strategy<Value = Vec<u32>> {
     ]
 }
 
+/// A step that waits: for what the core's thread has in flight, or for a word of another core; or that gives one.
+fn wait() -> impl Strategy<Value = Vec<u32>> {
+    let mailbox = (0_u32..4).prop_map(|core| lui(12, MAILBOXES.1 + 0x1000 * core));
+    prop_oneof![
+        4 => Just(vec![lw(11, SYNC.0, 4)]),
+        1 => Just(vec![lw(11, SYNC.0, 8)]),
+        1 => mailbox.clone().prop_map(|base| vec![base, lw(11, 12, 0)]),
+        2 => mailbox.prop_map(|base| vec![base, store(2, 7, 12, 0)]),
+    ]
+}
+
 /// A program that fills the replay buffer and then repeats its steps for ever.
 fn program() -> impl Strategy<Value = Vec<u32>> {
+    program_of(step())
+}
+
+fn program_of(step: impl Strategy<Value = Vec<u32>>) -> impl Strategy<Value = Vec<u32>> {
     let buffer = prop::collection::vec(word(), 32);
-    (buffer, prop::collection::vec(step(), 1..12)).prop_map(|(buffer, steps)| {
-        let mut words = vec![lui(DATA.0, DATA.1), lui(PUSHES.0, PUSHES.1)];
+    (buffer, prop::collection::vec(step, 1..12)).prop_map(|(buffer, steps)| {
+        let mut words = vec![lui(DATA.0, DATA.1), lui(PUSHES.0, PUSHES.1), lui(SYNC.0, SYNC.1)];
         let recorded = [encode::replay(1, 0, 0, 0)].into_iter().chain(buffer);
         words.extend(recorded.filter_map(ttinsn_code));
         let body: Vec<u32> = steps.concat();
@@ -104,5 +122,17 @@ pub(crate) fn programs() -> impl Strategy<Value = Vec<Vec<u32>>> {
     let trisc = prop_oneof![1 => program(), 2 => idle.clone()];
     let brisc = prop_oneof![1 => program(), 5 => idle.clone()];
     (brisc, program(), trisc.clone(), trisc, idle)
+        .prop_map(|(b, t0, t1, t2, nc)| vec![b, t0, t1, t2, nc])
+}
+
+/// The same, and streams of words that need no queue, beside cores that wait for answers.
+#[allow(dead_code, reason = "not all that have this module try it")]
+pub(crate) fn programs_that_wait() -> impl Strategy<Value = Vec<Vec<u32>>> {
+    let stream = prop::collection::vec(word(), 1..40)
+        .prop_map(|words| words.into_iter().filter_map(ttinsn_code).collect());
+    let trisc = program_of(prop_oneof![4 => step(), 3 => stream, 2 => wait()]).boxed();
+    let some = prop_oneof![3 => trisc.clone(), 1 => Just(Vec::new())];
+    let idle = prop_oneof![Just(Vec::new()), Just(vec![j(0)])];
+    (idle.clone(), trisc, some.clone(), some, idle)
         .prop_map(|(b, t0, t1, t2, nc)| vec![b, t0, t1, t2, nc])
 }
