@@ -86,14 +86,14 @@ fn step() -> impl Strategy<Value = Vec<u32>> {
     ]
 }
 
-/// A step that waits: for what the core's thread has in flight, or for a word of another core; or that gives one.
+/// A step that waits: for what the core's thread has in flight, or for a word of another TRISC; or that gives one.
 fn wait() -> impl Strategy<Value = Vec<u32>> {
-    let mailbox = (0_u32..4).prop_map(|core| lui(12, MAILBOXES.1 + 0x1000 * core));
+    let mailbox = (1_u32..4).prop_map(|core| lui(12, MAILBOXES.1 + 0x1000 * core));
     prop_oneof![
-        4 => Just(vec![lw(11, SYNC.0, 4)]),
+        3 => Just(vec![lw(11, SYNC.0, 4)]),
         1 => Just(vec![lw(11, SYNC.0, 8)]),
-        1 => mailbox.clone().prop_map(|base| vec![base, lw(11, 12, 0)]),
-        2 => mailbox.prop_map(|base| vec![base, store(2, 7, 12, 0)]),
+        2 => mailbox.clone().prop_map(|base| vec![base, lw(11, 12, 0)]),
+        4 => mailbox.prop_map(|base| vec![base, store(2, 7, 12, 0)]),
     ]
 }
 
