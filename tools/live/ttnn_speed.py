@@ -25,8 +25,9 @@ import sys
 import time
 
 LIMIT_S = 1200  # of one process
-OPERATIONS = ("open add_32 add_512 exp_512 softmax_512 sum_512 transpose_512 matmul_256 matmul_512 matmul_1024 "
-              "softmax_32x65536 mean_rows max_pool conv_height conv_block conv_dram").split()
+OPERATIONS = ("open add_32 add_512 mul_512 div_512 exp_512 exp_f32_512 gelu_512 softmax_512 sum_512 transpose_512 "
+              "matmul_256 matmul_512 matmul_1024 softmax_32x65536 mean_rows max_pool max_pool_tiled conv_height "
+              "conv_block conv_dram").split()
 
 
 def operations(ttnn, torch, device):
@@ -45,12 +46,19 @@ def operations(ttnn, torch, device):
         rows = ttnn.from_torch(torch.rand(32, 64, 128).bfloat16(), device=device)
         return lambda: ttnn.mean(rows, dim=-1)
 
-    def max_pool():
-        image = ttnn.from_torch(torch.randn(1, 1, 112 * 112, 64).bfloat16(), device=device)
-        return lambda: ttnn.max_pool2d(
-            input_tensor=image, batch_size=1, input_h=112, input_w=112, channels=64, kernel_size=[3, 3],
-            stride=[1, 1], padding=[0, 0], dilation=[1, 1],
-            applied_shard_scheme=ttnn.TensorMemoryLayout.HEIGHT_SHARDED)
+    def exp_f32():
+        x = ttnn.from_torch(torch.randn(512, 512), dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device)
+        return lambda: ttnn.exp(x)
+
+    def max_pool(side, channels, padding, **more):
+        """Of 3 by 3 over a square image, for which the device has to have room in L1."""
+        def prepare():
+            image = ttnn.from_torch(torch.randn(1, 1, side * side, channels).bfloat16(), device=device)
+            return lambda: ttnn.max_pool2d(
+                input_tensor=image, batch_size=1, input_h=side, input_w=side, channels=channels, kernel_size=[3, 3],
+                stride=[1, 1], padding=[padding, padding], dilation=[1, 1],
+                applied_shard_scheme=ttnn.TensorMemoryLayout.HEIGHT_SHARDED, **more)
+        return prepare
 
     def convolution(side, inputs, outputs, shards, slices=None):
         """A kernel of 3 by 3 over a square image. With `slices` the image stays in DRAM and is done in so many."""
@@ -77,7 +85,11 @@ def operations(ttnn, torch, device):
     return {
         "add_32": of(ttnn.add, (32, 32), (32, 32)),
         "add_512": of(ttnn.add, square, square),
+        "mul_512": of(ttnn.multiply, square, square),
+        "div_512": of(ttnn.divide, square, square),
         "exp_512": of(ttnn.exp, square),
+        "exp_f32_512": exp_f32,
+        "gelu_512": of(ttnn.gelu, square),
         "softmax_512": of(lambda x: ttnn.softmax(x, -1), square),
         "sum_512": of(lambda x: ttnn.sum(x, -1), square),
         "transpose_512": of(lambda x: ttnn.transpose(x, -2, -1), square),
@@ -86,7 +98,9 @@ def operations(ttnn, torch, device):
         "matmul_1024": of(ttnn.matmul, (1024, 1024), (1024, 1024)),
         "softmax_32x65536": of(lambda x: ttnn.softmax(x, -1), (1, 1, 32, 65536)),
         "mean_rows": mean_rows,
-        "max_pool": max_pool,
+        "max_pool": max_pool(112, 64, 0),
+        # What the vendor's test_max_pool2d_tiled_out does.
+        "max_pool_tiled": max_pool(224, 320, 1, output_layout=ttnn.TILE_LAYOUT, config_tensor_in_dram=True),
         "conv_height": convolution(56, 64, 64, "HEIGHT_SHARDED"),
         "conv_block": convolution(14, 256, 256, "BLOCK_SHARDED"),
         "conv_dram": convolution(192, 32, 32, "HEIGHT_SHARDED", slices=4),
