@@ -269,7 +269,7 @@ impl<O: Observer + ?Sized> Bus<O> {
     /// looked at, and whether others had to act.
     #[inline(never)]
     pub(crate) fn run_tensix(&mut self, cycle: Cycle, until: Cycle) -> (Cycle, bool) {
-        self.run_tensix_for(cycle, until, Attention::default())
+        self.run_tensix_for(cycle, until, Attention::NONE)
     }
 
     /// As [`Bus::run_tensix`], also up to the cycle before one in which somebody has to look.
@@ -438,16 +438,9 @@ impl<O: Observer + ?Sized> Bus<O> {
         if self.waits.answers[id.index()].is_some() {
             return None;
         }
-        match (wait.syncs, wait.reason) {
-            (Some(thread), _) => self.waits_in_ttsync(thread).then(|| Attention::idle(thread)),
-            (
-                None,
-                WaitReason::MailboxEmpty { .. }
-                | WaitReason::MailboxFull { .. }
-                | WaitReason::PcBufEmpty { .. }
-                | WaitReason::PcBufFull { .. },
-            ) => Some(Attention::NONE),
-            _ => None,
+        match wait.syncs {
+            Some(thread) => self.waits_in_ttsync(thread).then(|| Attention::idle(thread)),
+            None => wait.is_for_cores().then_some(Attention::NONE),
         }
     }
 

@@ -338,9 +338,11 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
                 break;
             }
             entry.next += 1;
-            let is_done = !self.is_on(id) || self.bus.apply_store(id, &store, self.end);
+            if self.is_on(id) {
+                self.bus.apply_store(id, &store, self.end);
+            }
             // What is pushed changes nothing that others wait for.
-            changed |= store.addr >= L1_BYTES && !(is_done && entry.next <= entry.others);
+            changed |= store.addr >= L1_BYTES && entry.next > entry.others;
             if entry.next > entry.others {
                 entry.others = self.pushed(id, entry.next);
             }
@@ -520,7 +522,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     /// The first cycle, `soonest` or later, in which a core or a packet does something. `others_changed`: in the
     /// cycle before, something may have changed that the coprocessor did not.
     fn next_deed(&mut self, agenda: &mut Agenda, soonest: Cycle, others_changed: bool) -> Deed {
-        let (mut attention, mut pushes) = (Attention::default(), NEVER);
+        let (mut attention, mut pushes) = (Attention::NONE, NEVER);
         agenda.packets = self.packets();
         if !self.bus.takes(Shortcut::BusySpans) {
             return Deed { cycle: soonest, attention, fed: false };
@@ -565,10 +567,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         }
         let Some(wait) = self.bus.waits.requests[id.index()] else { return Patience::None };
         match wait.reason {
-            WaitReason::MailboxEmpty { .. }
-            | WaitReason::MailboxFull { .. }
-            | WaitReason::PcBufEmpty { .. }
-            | WaitReason::PcBufFull { .. } => Patience::Others,
+            _ if wait.is_for_cores() => Patience::Others,
             WaitReason::CoprocessorBusy { thread } | WaitReason::MopBusy { thread }
                 if self.bus.tensix.unit.stands_still(thread) =>
             {

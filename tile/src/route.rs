@@ -52,12 +52,12 @@ fn narrow(what: &str, addr: u32, width: Width) -> DeviceFault {
 }
 
 impl<O: Observer + ?Sized> Bus<O> {
-    /// A posted store of a core takes effect. `false`: it was a mistake.
+    /// A posted store of a core takes effect.
     #[inline(always)]
-    pub(crate) fn apply_store(&mut self, id: CoreId, store: &Store, end: Cycle) -> bool {
+    pub(crate) fn apply_store(&mut self, id: CoreId, store: &Store, end: Cycle) {
         if store.addr < L1_BYTES {
             self.cores.apply_l1_store(id, store, end);
-            return true;
+            return;
         }
         self.changes.this_cycle = true;
         // Most are pushes.
@@ -74,12 +74,10 @@ impl<O: Observer + ?Sized> Bus<O> {
                 word: None,
             };
             self.report(Box::new(fault.at(at)));
-            return false;
         }
-        true
     }
 
-    /// A store of a core at a pc pushes an instruction; a mistake stops what made it. `false`: it was one.
+    /// A store of a core at a pc pushes an instruction; a mistake stops what made it.
     #[inline]
     fn push_or_report(
         &mut self,
@@ -87,13 +85,10 @@ impl<O: Observer + ?Sized> Bus<O> {
         word: u32,
         (core, pc): (CoreId, u32),
         cycle: Cycle,
-    ) -> bool {
-        let pushed = self.push(to, word, Origin { core, pc }, cycle);
-        let is_done = pushed.is_ok();
-        if let Err(error) = pushed {
+    ) {
+        if let Err(error) = self.push(to, word, Origin { core, pc }, cycle) {
             self.report(error);
         }
-        is_done
     }
 
     /// Writes a block through the NoC's view: L1, or aligned words of registers.

@@ -32,6 +32,19 @@ pub(crate) struct CoreWait {
     pub(crate) syncs: Option<ThreadId>,
 }
 
+impl CoreWait {
+    /// Whether only what other cores do can end it.
+    pub(crate) const fn is_for_cores(&self) -> bool {
+        matches!(
+            self.reason,
+            WaitReason::MailboxEmpty { .. }
+                | WaitReason::MailboxFull { .. }
+                | WaitReason::PcBufEmpty { .. }
+                | WaitReason::PcBufFull { .. }
+        )
+    }
+}
+
 /// A push into a full FIFO that waits, or the first of several that waited one after the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PushWait {

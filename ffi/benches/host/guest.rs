@@ -177,6 +177,8 @@ pub(crate) const NOC_ATOMICS: Program = || {
     })
 };
 
+/// TTSync: a load of the second word waits for the core's thread `[isa-bh: TensixTile/BabyRISCV/ManualTTSync.md]`.
+const SYNC: u32 = 0xFFE8_0000;
 /// Instructions in a kernel's replay buffer, all there are.
 const RECORDED: u32 = 32;
 /// How often a kernel plays them in a round.
@@ -199,7 +201,6 @@ fn kernel(words: [u32; 4]) -> Vec<u32> {
     const SFPLOADI: u32 = 0x71 << 24;
     const SEMINIT: u32 = 0xA3 << 24;
     const REPLAY: u32 = 0x04 << 24;
-    const SYNC: u32 = 0xFFE8_0000;
     let mut program = vec![
         ttinsn(SFPLOADI | 0x3FC0),
         ttinsn(SFPLOADI | 1 << 20 | 0x3FA0),
@@ -225,7 +226,6 @@ fn kernel(words: [u32; 4]) -> Vec<u32> {
 
 /// A kernel like that which pushes each instruction itself, as compiled kernels of the vector unit do.
 fn pushing_kernel(words: [u32; 4]) -> Vec<u32> {
-    const SYNC: u32 = 0xFFE8_0000;
     let mut program = vec![lui(8, COUNT & !0xFFF), lui(9, SYNC)];
     // The loop: push so many times, wait, count.
     program.push(addi(5, 0, PLAYS as i32));
@@ -242,17 +242,14 @@ fn pushing_kernel(words: [u32; 4]) -> Vec<u32> {
 }
 
 /// LReg 3 to 6 each become LReg 1 times LReg 2 plus LReg 0.
-const MULTIPLY_ADD: [u32; 4] = [
-    0x84 << 24 | 1 << 16 | 2 << 12 | 3 << 4,
-    0x84 << 24 | 1 << 16 | 2 << 12 | 4 << 4,
-    0x84 << 24 | 1 << 16 | 2 << 12 | 5 << 4,
-    0x84 << 24 | 1 << 16 | 2 << 12 | 6 << 4,
-];
+fn multiply_add() -> [u32; 4] {
+    [3, 4, 5, 6].map(|vd| 0x84 << 24 | 1 << 16 | 2 << 12 | vd << 4)
+}
 
 /// That, played.
-pub(crate) const SFPMAD: Program = || kernel(MULTIPLY_ADD);
+pub(crate) const SFPMAD: Program = || kernel(multiply_add());
 /// That, pushed.
-pub(crate) const SFPMAD_PUSHED: Program = || pushing_kernel(MULTIPLY_ADD);
+pub(crate) const SFPMAD_PUSHED: Program = || pushing_kernel(multiply_add());
 
 /// SFPMAD of a register with itself: soon there is nothing but infinities.
 pub(crate) const SFPMAD_GROWING: Program =

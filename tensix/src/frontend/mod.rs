@@ -150,20 +150,26 @@ impl Frontend {
         !self.first.is_full() && (self.tracked as usize) < FIRST_FIFO
     }
 
-    /// Whether an instruction of the TRISC that is not for expanders would be at the gate at once, with nothing
-    /// latched there.
+    /// Whether an instruction of the TRISC that is not for expanders finds everything before the last FIFO empty and
+    /// idle, that FIFO too, and the mux free.
     #[inline]
-    pub(crate) fn lets_through(&self, now: Cycle) -> bool {
+    fn is_clear(&self, now: Cycle) -> bool {
         self.first.is_empty()
             && self.second.is_empty()
             && self.third.is_empty()
-            && self.gate.latch.is_none()
-            && self.gate.wait.is_none()
-            && self.has_room()
             && matches!(self.mop, MopState::Idle)
             && matches!(self.replay.mode, replay::Mode::Pass)
             && self.trisc_mux != now
             && self.brisc_mux != now
+    }
+
+    /// Whether such an instruction would be at the gate at once, with nothing latched there.
+    #[inline]
+    pub(crate) fn lets_through(&self, now: Cycle) -> bool {
+        self.is_clear(now)
+            && self.gate.latch.is_none()
+            && self.gate.wait.is_none()
+            && self.has_room()
     }
 
     /// Takes an instruction from the TRISC.
@@ -173,13 +179,7 @@ impl Frontend {
             return Some(Refusal::Full);
         }
         self.tracked += 1;
-        let falls_through = self.first.is_empty()
-            && self.falls_through_replay(&entry)
-            && matches!(self.mop, MopState::Idle)
-            && !matches!(OPCODE.get(entry.word()), MOP | MOP_CFG)
-            && self.trisc_mux != now
-            && self.brisc_mux != now;
-        if falls_through {
+        if self.is_clear(now) && !is_for_expanders(entry.word()) {
             self.trisc_mux = now;
             self.third.push(entry);
         } else {
