@@ -8,7 +8,7 @@
 //! Everything it overwrites is kept, and the words it loaded and stored are noted, so that what
 //! sent it can find out whether the others were in its way and, if so, have all of it taken back.
 
-use sim_core::{L1, Shared};
+use sim_core::{L1, Shared, Width};
 
 /// A set of L1 words, kept as two summaries: by the words' numbers and by their blocks of 1 KiB.
 #[derive(Clone, Copy, Default, Debug)]
@@ -43,6 +43,84 @@ pub(crate) const fn block_bit(addr: u32) -> u64 {
     1 << ((addr >> 10).wrapping_mul(0x9E37_79B1) >> 26)
 }
 
+/// Most cycles of an epoch that can be gone on trial.
+pub const TRIAL_CYCLES: usize = 8;
+
+/// A store to L1 on trial.
+#[derive(Clone, Copy, Debug)]
+pub struct TrialStore {
+    /// Address, aligned to the width.
+    pub addr: u32,
+    /// What is stored, in the low bits.
+    pub value: u32,
+    /// Bytes stored.
+    pub width: Width,
+}
+
+/// What a core stores in an epoch on trial, by cycles, of which each has at most one store. So those of several cores
+/// are put in order by their bits alone.
+#[derive(Debug)]
+pub struct TrialStores {
+    bits: u64,
+    stores: [TrialStore; TRIAL_CYCLES],
+}
+
+impl Default for TrialStores {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl TrialStores {
+    /// No stores.
+    pub const NONE: Self = {
+        let nothing = TrialStore { addr: 0, value: 0, width: Width::Word };
+        Self { bits: 0, stores: [nothing; TRIAL_CYCLES] }
+    };
+
+    /// Bit *8 c* says that there is a store in place *c*; the last cycle of the epoch has place 7.
+    #[inline]
+    #[must_use]
+    pub fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    /// The store in a place whose bit is set.
+    #[inline]
+    #[must_use]
+    pub fn at(&self, place: usize) -> &TrialStore {
+        &self.stores[place % TRIAL_CYCLES]
+    }
+
+    /// Adds the store of the cycle with which that many are `left` of the epoch.
+    #[inline]
+    pub(crate) fn add(&mut self, left: usize, store: TrialStore) {
+        let place = left.wrapping_neg() % TRIAL_CYCLES;
+        self.stores[place] = store;
+        self.bits |= 1 << (8 * place);
+    }
+
+    /// Forgets them.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.bits = 0;
+    }
+
+    /// What a word of L1 holds that held `word` before, for the core that stored.
+    pub(crate) fn forward(&self, word_addr: u32, mut word: u32) -> u32 {
+        let mut left = self.bits;
+        while left != 0 {
+            let TrialStore { addr, value, width } = *self.at(left.trailing_zeros() as usize / 8);
+            left &= left - 1;
+            if addr & !3 == word_addr {
+                let shift = (addr & 3) * 8;
+                word = word & !(width.mask() << shift) | value << shift;
+            }
+        }
+        word
+    }
+}
+
 /// How to take back what a core did on trial.
 #[derive(Default, Debug)]
 pub(crate) struct Undo {
@@ -56,6 +134,8 @@ pub(crate) struct Undo {
     pub(crate) local: Vec<(u32, u32)>,
     pub(crate) loaded: Footprint,
     pub(crate) stored: Footprint,
+    /// What it has stored in this epoch, if it goes by epochs.
+    pub(crate) posted: TrialStores,
 }
 
 /// Of a core between two epochs nothing is taken back: a copy has nothing to take back.

@@ -6,6 +6,7 @@ use sim_core::{
     RequestKind, Retire, Shared, Shortcut, Shortcuts, StateHasher, Store, Width,
 };
 
+use crate::ahead::{TRIAL_CYCLES, TrialStores};
 pub use crate::config::{CoreConfig, LOCAL_BASE};
 use crate::debug::Debug as Debugger;
 use crate::doors::{self, Doors, OwnDoors, PUSH_WINDOWS};
@@ -480,17 +481,35 @@ impl Core {
         Cycle(self.hart.cycle)
     }
 
-    /// Goes ahead to `until`, the end of an epoch, with stores posted as ever. `false`: there is an
-    /// instruction that does more than compute, load and store.
+    /// Goes ahead to `until`, the end of an epoch, with its stores kept in [`Core::trial_stores`]. `false`: there is an
+    /// instruction that does more than compute, load and store, or there are more cycles than those can tell.
     #[must_use]
     pub fn run_epoch_ahead(&mut self, shared: &Shared, until: Cycle) -> bool {
+        if until.0 - self.hart.cycle > TRIAL_CYCLES as u64 {
+            return false;
+        }
         let outside = Outside::new(&mut self.batch);
         self.hart.fast::<fast::PostedAhead>(outside, shared, until.0) == Exit::Done
+    }
+
+    /// What it stored in this epoch on trial.
+    #[inline]
+    #[must_use]
+    pub fn trial_stores(&self) -> &TrialStores {
+        &self.hart.undo.posted
+    }
+
+    /// Forgets what it stored in this epoch on trial.
+    #[inline]
+    pub fn clear_trial_stores(&mut self) {
+        self.hart.undo.posted.clear();
+        self.hart.stored_words = 0;
     }
 
     /// Takes the last trial back. Those of other cores since then must have been taken back before.
     pub fn rewind(&mut self, l1: &L1) {
         self.clear_posted();
+        self.clear_trial_stores();
         let Hart { undo, x, local, pc, cycle, instructions, .. } = &mut self.hart;
         (*pc, *cycle, *instructions) = undo.rewind(l1, local, x);
     }

@@ -14,7 +14,7 @@ use sim_core::agent::RunView;
 use sim_core::l1::L1_BYTES;
 use sim_core::{Batch, Cycle, Jump, JumpKind, L1, Shared, Store, Width};
 
-use crate::ahead::{Undo, block_bit};
+use crate::ahead::{TrialStore, Undo, block_bit};
 use crate::config::LOCAL_BASE;
 use crate::dispatch::dispatch;
 use crate::doors::{Admission, Doors, OwnDoors, PUSH_BASE, Pushed};
@@ -44,7 +44,8 @@ pub(crate) struct Posted;
 pub(crate) struct Alone;
 /// On trial, see [`crate::ahead`]. There must be no posted store.
 pub(crate) struct Ahead;
-/// One epoch among others, on trial. What applies the stores can take them back.
+/// One epoch among others, on trial: with at most [`crate::ahead::TRIAL_CYCLES`] left. What applies the stores can take
+/// them back.
 pub(crate) struct PostedAhead;
 
 /// One of the others, with a log of its jumps.
@@ -249,11 +250,13 @@ impl Hart {
                     }
                 } else if R::POSTED && L1::holds_aligned(addr, $width) {
                     *stored_words |= Shared::watch_bit(addr);
-                    // On trial nobody asks for more.
-                    if !R::UNDONE {
+                    if R::UNDONE {
+                        let store = TrialStore { addr, value, width: $width };
+                        undo.posted.add(end - index, store);
+                    } else {
                         *stored_blocks |= block_bit(addr);
+                        batch.stores.push(store!(addr, value, $width));
                     }
-                    batch.stores.push(store!(addr, value, $width));
                 } else if (R::POSTED || !write::<R>(&view, undo, addr, value, $width))
                     && !write_local::<R>(local, undo, addr, value, $width)
                 {
@@ -378,8 +381,14 @@ fn read<R: Reach>(
             undo.loaded.add(addr);
         }
         if R::POSTED && own.1 & Shared::watch_bit(addr) != 0 {
-            let word = view.read(addr & !3, Width::Word).unwrap_or(0);
-            return Some(forward(own.0, addr & !3, word) >> ((addr & 3) * 8) & width.mask());
+            let word_addr = addr & !3;
+            let word = view.read(word_addr, Width::Word).unwrap_or(0);
+            let word = if R::UNDONE {
+                undo.posted.forward(word_addr, word)
+            } else {
+                forward(own.0, word_addr, word)
+            };
+            return Some(word >> ((addr & 3) * 8) & width.mask());
         }
         return Some(value);
     }

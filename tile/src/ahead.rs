@@ -12,6 +12,7 @@
 //! A tile of a chip may in this way be ahead of the others ([`Tile::venture`]) and has to come back
 //! if a message reaches it meanwhile ([`Tile::come_back`]).
 
+use riscv::ahead::TRIAL_CYCLES;
 use sim_core::{CoreId, CoreSet, Cycle, Observer, Shortcut};
 
 use crate::bus::Bus;
@@ -62,7 +63,8 @@ impl<O: Observer + ?Sized> Ahead<'_, O> {
         self.trials.overwritten.clear();
         self.trials.from = self.bus.now;
         self.trials.cores = running;
-        if chip && self.trials.entangled > 0 {
+        let by_epochs = chip && epoch.cycles() <= TRIAL_CYCLES as u64;
+        if by_epochs && self.trials.entangled > 0 {
             return self.go_by_epochs(until);
         }
         let reached = self.try_to(until);
@@ -72,7 +74,7 @@ impl<O: Observer + ?Sized> Ahead<'_, O> {
             return true;
         }
         self.take_back();
-        if chip && is_entangled {
+        if by_epochs && is_entangled {
             self.trials.entangled = ENTANGLED;
             return self.go_by_epochs(until);
         }
@@ -115,10 +117,8 @@ impl<O: Observer + ?Sized> Ahead<'_, O> {
                 return false;
             }
         }
-        let overwritten = &mut self.trials.overwritten;
-        let done = self.bus.cores.apply_on_trial(self.bus.now, end, overwritten);
         self.bus.now = end;
-        done
+        self.bus.cores.apply_on_trial(&mut self.trials.overwritten)
     }
 
     /// Lets the cores go to `until`, or to where the first of them has to stop.

@@ -1,10 +1,11 @@
 //! Stores that cores have posted to L1, applied in the order in which they happened, or in any other that comes to
 //! the same.
 //!
-//! [`Merge`] is that order. What becomes of a store is for who asks: it takes effect ([`Cores::apply_posted`]), or
-//! does so on trial and is remembered with what it overwrites ([`Cores::apply_on_trial`]).
+//! [`Merge`] is that order. Stores on trial are kept in another form, in which their order shows
+//! ([`Cores::apply_on_trial`]).
 
 use riscv::Core;
+use riscv::ahead::{TrialStore, TrialStores};
 use sim_core::engine::Slots;
 use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Shortcut, Shortcuts, Store, Width};
 
@@ -116,29 +117,34 @@ impl<O: Observer + ?Sized> Cores<O> {
         }
     }
 
-    /// Applies stores of an epoch on trial: what they overwrite is added to `kept`, with its address. `false`: a
-    /// store may be noticed.
-    pub(crate) fn apply_on_trial(
-        &mut self,
-        start: Cycle,
-        end: Cycle,
-        kept: &mut Vec<(u32, u32)>,
-    ) -> bool {
+    /// Applies stores of an epoch on trial, in the order in which they happened: what they overwrite is added to `kept`,
+    /// with its address. `false`: a store may be noticed.
+    pub(crate) fn apply_on_trial(&mut self, kept: &mut Vec<(u32, u32)>) -> bool {
         let view = self.shared.run_view();
-        let apply = |store: &Store| {
+        // As many as three bits can tell: no number needs a check.
+        let mut stores = [&TrialStores::NONE; 8];
+        let mut open = 0;
+        for (id, core) in self.slots.iter() {
+            let own = core.trial_stores();
+            stores[id.index()] = own;
+            open |= own.bits() << id as u64;
+        }
+        while open != 0 {
+            let number = open.trailing_zeros() as usize;
+            open &= open - 1;
+            let TrialStore { addr, value, width } = *stores[number % 8].at(number / 8);
             // Nearly all stores are of words: worth a copy of the code without shifts.
-            let old = match store.width {
-                Width::Word => view.replace_quiet(store.addr, store.value, Width::Word),
-                width => view.replace_quiet(store.addr, store.value, width),
+            let old = match width {
+                Width::Word => view.replace_quiet(addr, value, Width::Word),
+                width => view.replace_quiet(addr, value, width),
             };
             let Some(old) = old else { return false };
-            kept.push((store.addr & !3, old));
-            true
-        };
-        // Cores that take turns at the same words: they are in each other's way, and nothing of it is new.
-        let noticed = Merge::new(self.in_order(start, end)).feed(&self.slots, apply);
-        self.clear_posted();
-        noticed.is_none()
+            kept.push((addr & !3, old));
+        }
+        for id in CoreId::ALL {
+            self.slots[id].clear_trial_stores();
+        }
+        true
     }
 
     /// Applies a store of a core to L1.
