@@ -59,6 +59,17 @@ impl View {
     }
 }
 
+impl Target {
+    /// As one of 64 bits.
+    #[inline]
+    #[must_use]
+    pub const fn bit(self) -> u64 {
+        1 << self as u32
+    }
+}
+
+const _: () = assert!(Target::ALL.len() <= 64, "a set has 64 bits");
+
 /// What [`lookup`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Hit {

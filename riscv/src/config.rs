@@ -1,11 +1,24 @@
-//! What of a core can be chosen, and where its RAM lies.
+//! What of a core can be chosen, where its RAM lies, and what it sees.
 
-use sim_core::{EpochLength, Shortcut, Shortcuts};
+use memory_map::View;
+use sim_core::{CoreId, EpochLength, Shortcut, Shortcuts};
 
 use crate::icache::IcacheModel;
 
 /// Where a core sees its own local data RAM `[isa-bh: TensixTile/BabyRISCV/README.md]`.
 pub const LOCAL_BASE: u32 = 0xFFB0_0000;
+
+/// How a core sees addresses.
+#[must_use]
+pub const fn view(core: CoreId) -> View {
+    match core {
+        CoreId::Brisc => View::B,
+        CoreId::Trisc0 => View::T0,
+        CoreId::Trisc1 => View::T1,
+        CoreId::Trisc2 => View::T2,
+        CoreId::Ncrisc => View::Nc,
+    }
+}
 
 /// What of a core can be chosen.
 #[derive(Clone, Copy, Debug)]

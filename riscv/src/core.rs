@@ -37,6 +37,39 @@ pub enum Status {
     Faulted,
 }
 
+/// How a core stands behind a run phase: a set of what can be said of it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Glance(u8);
+
+impl Glance {
+    /// It has posted a store.
+    pub const STORED: Self = Self(1);
+    /// It waits for the answer to a request.
+    pub const ASKS: Self = Self(2);
+    /// It has posted a store to a device.
+    pub const TO_DEVICE: Self = Self(4);
+    /// It has made a mistake that is not reported yet.
+    pub const ERRED: Self = Self(8);
+    /// It is parked.
+    pub const PARKED: Self = Self(16);
+    /// It is halted, or waits for room behind a push window.
+    pub const STOPPED: Self = Self(32);
+
+    /// What holds in either.
+    #[inline]
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether any of these holds.
+    #[inline]
+    #[must_use]
+    pub const fn has(self, any: Self) -> bool {
+        self.0 & any.0 != 0
+    }
+}
+
 /// One baby RISC-V core.
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -70,7 +103,7 @@ impl Core {
             pending: Pending::Discard,
             push_credit: [0; PUSH_WINDOWS as usize],
             orders_stores: false,
-            prober: Prober::new(config.shortcuts),
+            prober: Prober::new(id, config.shortcuts),
             clock_era: None,
             trace: false,
             always_careful: config.is_careful(),
@@ -410,14 +443,24 @@ impl Core {
         }
     }
 
-    /// Whether it is running and its last run phase did nothing to the outside but, perhaps, store
-    /// to L1: then it neither waits for an answer nor has it made a mistake.
+    /// How it stands.
     #[inline]
     #[must_use]
-    pub fn is_plain(&self) -> bool {
-        let plain = self.is_running() && self.batch.device_stores == 0;
-        debug_assert!(!plain || self.batch.request.is_none() && self.batch.fault.is_none());
-        plain
+    pub fn glance(&self) -> Glance {
+        let only = |holds: bool, what: Glance| if holds { what } else { Glance::default() };
+        let batch = &self.batch;
+        let status = match self.status {
+            Status::Parked(_) => Glance::PARKED,
+            Status::Halted | Status::PushBlocked(_) => Glance::STOPPED,
+            Status::Reset | Status::Running | Status::Waiting | Status::Faulted => {
+                Glance::default()
+            }
+        };
+        status
+            .or(only(!batch.stores.is_empty(), Glance::STORED))
+            .or(only(batch.request.is_some(), Glance::ASKS))
+            .or(only(batch.device_stores != 0, Glance::TO_DEVICE))
+            .or(only(batch.fault.is_some(), Glance::ERRED))
     }
 
     /// Two summaries of the L1 words stored to in this epoch, by their number and by their block of
@@ -561,7 +604,7 @@ impl Core {
     pub fn set_shortcuts(&mut self, shortcuts: Shortcuts) {
         if self.hart.config.shortcuts != shortcuts {
             self.hart.config.shortcuts = shortcuts;
-            self.prober = Prober::new(shortcuts);
+            self.prober = Prober::new(self.hart.id, shortcuts);
             self.update_care();
         }
     }

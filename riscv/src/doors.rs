@@ -1,8 +1,8 @@
 //! Where a core's stores beyond L1 and its own RAM go: which of them are posted, and which it has to wait for.
 
-use memory_map::View;
 use sim_core::{Batch, CoreId, Store, Width};
 
+use crate::config::view;
 use crate::csr::CFG0_DIS_TRISC_CACHE;
 use crate::hart::{Hart, MAX_FUSED};
 use crate::op::Kind;
@@ -177,16 +177,5 @@ pub(crate) const fn push_windows(id: CoreId) -> u32 {
         CoreId::Brisc => PUSH_WINDOWS,
         CoreId::Ncrisc => 0,
         CoreId::Trisc0 | CoreId::Trisc1 | CoreId::Trisc2 => 1,
-    }
-}
-
-/// How a core sees addresses.
-const fn view(core: CoreId) -> View {
-    match core {
-        CoreId::Brisc => View::B,
-        CoreId::Trisc0 => View::T0,
-        CoreId::Trisc1 => View::T1,
-        CoreId::Trisc2 => View::T2,
-        CoreId::Ncrisc => View::Nc,
     }
 }

@@ -45,7 +45,8 @@ mod run;
 mod slice;
 mod stretch;
 
-pub use crate::core::{Core, CoreConfig, Status};
+pub use crate::config::view;
+pub use crate::core::{Core, CoreConfig, Glance, Status};
 pub use crate::debug::{DebugAccess, Watchpoint};
 pub use crate::icache::IcacheModel;
 pub use crate::look::MemoryAccess;

@@ -20,9 +20,11 @@
 
 use std::collections::VecDeque;
 
+use memory_map::{View, lookup};
 use sim_core::observer::Look;
-use sim_core::{Cycle, EpochLength, L1, Shortcut, Shortcuts, Width};
+use sim_core::{CoreId, Cycle, EpochLength, L1, Shared, Shortcut, Shortcuts, Width};
 
+use crate::config::view;
 use crate::op::REGISTER_SLOTS;
 
 /// One load of a parked loop.
@@ -56,7 +58,11 @@ pub struct Spin {
     /// Instructions per round.
     pub period_instructions: u64,
     /// Everything a round loads from L1 and devices but the wall clock, in program order.
-    pub loads: Vec<WatchedLoad>,
+    pub(crate) loads: Vec<WatchedLoad>,
+    /// Of them the words of L1, as [`Shared::watch_bit`] has them.
+    pub(crate) words: u64,
+    /// Of them the targets that are devices, as [`memory_map::Target::bit`] has them.
+    pub(crate) targets: u64,
     /// Of a loop that looks at the wall clock: where the first round begins that may not be like the
     /// others.
     pub(crate) leaves_at: Option<u64>,
@@ -102,13 +108,36 @@ impl Spin {
         Cycle(self.began)
     }
 
+    /// Everything a round loads from L1 and devices but the wall clock, in program order.
+    #[inline]
+    #[must_use]
+    pub fn loads(&self) -> &[WatchedLoad] {
+        &self.loads
+    }
+
+    /// The words of L1 that a round loads from, as [`Shared::watch_bit`] has them.
+    #[inline]
+    #[must_use]
+    pub fn words(&self) -> u64 {
+        self.words
+    }
+
+    /// The devices that a round loads from, as [`memory_map::Target::bit`] has them, but for the wall clock.
+    #[inline]
+    #[must_use]
+    pub fn targets(&self) -> u64 {
+        self.targets
+    }
+
     /// The cycle of the oldest of the values it is parked on.
+    #[inline]
     #[must_use]
     pub fn seen(&self) -> Cycle {
         Cycle(self.seen)
     }
 
     /// Of a loop that waits by the wall clock: until when it certainly goes on as it does.
+    #[inline]
     #[must_use]
     pub fn leaves_at(&self) -> Option<Cycle> {
         self.leaves_at.map(Cycle)
@@ -139,17 +168,19 @@ impl Spin {
     /// Whether every L1 word that a round reads still has the value it had.
     pub(crate) fn holds(&self, l1: &L1) -> bool {
         let mut loads = self.loads.iter();
-        loads.all(|load| load.device || l1.read(load.addr, load.width) == load.value)
+        self.words == 0
+            || loads.all(|load| load.device || l1.read(load.addr, load.width) == load.value)
     }
 
     /// Whether it may be left in its loop while the coprocessor works: it reads nothing but devices, and how often it
     /// would be parked and woken meanwhile is known.
     #[must_use]
     pub fn may_doze(&self) -> bool {
-        self.foreseen && self.leaves_at.is_none() && self.loads.iter().all(|load| load.device)
+        self.foreseen && self.leaves_at.is_none() && self.words == 0
     }
 
     /// Whether it is left in its loop although the coprocessor works.
+    #[inline]
     #[must_use]
     pub fn is_dozing(&self) -> bool {
         self.dozes.is_some()
@@ -178,9 +209,24 @@ impl Spin {
     }
 
     /// Whether a round reads a device register other than the wall clock.
+    #[inline]
     #[must_use]
     pub fn watches_devices(&self) -> bool {
-        self.loads.iter().any(|load| load.device)
+        self.targets != 0
+    }
+
+    /// Sums up what it loads from.
+    fn sum_up(&mut self, view: View) {
+        (self.words, self.targets) = (0, 0);
+        for load in &self.loads {
+            if load.device {
+                // What is nowhere might be anything.
+                let target = lookup(view, load.addr).map(|hit| hit.target);
+                self.targets |= target.map_or(u64::MAX, memory_map::Target::bit);
+            } else {
+                self.words |= Shared::watch_bit(load.addr);
+            }
+        }
     }
 }
 
@@ -265,6 +311,8 @@ impl Watch<'_> {
 /// When to probe, and the probe under way.
 #[derive(Clone, Debug)]
 pub(crate) struct Prober {
+    /// How the core sees addresses.
+    view: View,
     enabled: bool,
     /// Jumps of polling loops are marked where they are decoded.
     marks_polls: bool,
@@ -292,9 +340,10 @@ pub(crate) struct Prober {
 }
 
 impl Prober {
-    pub(crate) fn new(shortcuts: Shortcuts) -> Self {
+    pub(crate) fn new(id: CoreId, shortcuts: Shortcuts) -> Self {
         let enabled = shortcuts.has(Shortcut::Parking);
         Self {
+            view: view(id),
             enabled,
             marks_polls: enabled && shortcuts.has(Shortcut::Polls),
             active: false,
@@ -329,6 +378,7 @@ impl Prober {
         let mut place = self.spare.take().unwrap_or_default();
         let old = std::mem::replace(&mut *place, spin);
         self.give_loads(old.loads);
+        place.sum_up(self.view);
         place
     }
 
@@ -597,6 +647,8 @@ impl Prober {
                         period_cycles,
                         period_instructions: instructions - probe.start_instructions,
                         loads: std::mem::take(&mut probe.loads),
+                        words: 0,
+                        targets: 0,
                         leaves_at: None,
                         foreseen: false,
                         dozes: None,

@@ -4,17 +4,6 @@ use devices::DeviceFault;
 use memory_map::View;
 use sim_core::{AgentId, Category, CoreId, Cycle, Stamp, ThreadId, WaitReason};
 
-/// How a core sees addresses.
-pub(crate) const fn view(core: CoreId) -> View {
-    match core {
-        CoreId::Brisc => View::B,
-        CoreId::Trisc0 => View::T0,
-        CoreId::Trisc1 => View::T1,
-        CoreId::Trisc2 => View::T2,
-        CoreId::Ncrisc => View::Nc,
-    }
-}
-
 /// A mistake at a device, or one with its own place.
 pub(crate) fn fault(
     category: Category,

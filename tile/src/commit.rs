@@ -1,7 +1,7 @@
 //! The commit phase: everything the cores did takes effect, in `(cycle, agent)` order,
 //! interleaved with the coprocessor and the NoC.
 
-use riscv::{Status, WatchedLoad};
+use riscv::{Glance, Status, WatchedLoad};
 use sim_core::l1::L1_BYTES;
 use sim_core::{
     AgentId, CoreId, CoreSet, Cycle, Event, Observer, Request, RequestKind, Shortcut, Store,
@@ -152,10 +152,10 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         self.bus.cores.wake_by_stores(end);
         self.bus.now = end;
         let no_ends =
-            plan::may_skip_ends::<O>() && !census.stopped && self.bus.waits.no_push_waits();
-        if in_cycles || !no_ends {
+            || plan::may_skip_ends::<O>() && !census.stopped && self.bus.waits.no_push_waits();
+        if in_cycles || !no_ends() {
             self.finish_cores(if reruns { CoreSet::ALL } else { census.concerned });
-            self.bus.changes.retry &= self.bus.cores.anybody_waits();
+            self.bus.changes.retry = self.bus.changes.retry && self.bus.cores.anybody_waits();
             if !self.bus.debug_queue.is_empty() {
                 Debugger { bus: self.bus }.run_queue();
             }
@@ -167,44 +167,43 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
 
     #[inline]
     fn census(&self) -> Census {
-        let mut census = Census::default();
+        let (mut all, mut acting, mut concerned) =
+            (Glance::default(), CoreSet::EMPTY, CoreSet::EMPTY);
         for (id, core) in self.bus.cores.iter() {
-            let batch = &core.batch;
-            if !batch.stores.is_empty() {
-                census.posted = true;
-                census.acting.insert(id);
+            let glance = core.glance();
+            all = all.or(glance);
+            if glance.has(Glance::STORED.or(Glance::ASKS)) {
+                acting.insert(id);
             }
-            if !plan::may_skip_ends::<O>() || self.bus.waits.pushes[id.index()].is_some() {
-                census.concerned.insert(id);
-            }
-            if core.is_plain() {
-                continue;
-            }
-            if batch.request.is_some() {
-                census.acting.insert(id);
-            }
-            census.asked |= batch.device_stores != 0
-                || batch.fault.is_some()
-                || batch.request.is_some_and(|request| request.cycle >= self.start);
-            if batch.fault.is_some() {
-                census.concerned.insert(id);
-            }
-            match core.status() {
-                Status::Parked(spin) => {
-                    census.parked = true;
-                    if spin.watches_devices() {
-                        census.watching = true;
-                        census.stale |= spin.seen() < self.bus.changes.steady_since;
-                    }
-                }
-                Status::Halted | Status::PushBlocked(_) => {
-                    census.stopped = true;
-                    census.concerned.insert(id);
-                }
-                _ => {}
+            if glance.has(Glance::ERRED.or(Glance::STOPPED)) {
+                concerned.insert(id);
             }
         }
-        census.concerned = census.concerned.union(census.acting);
+        let mut census = Census {
+            acting,
+            concerned: concerned.union(acting),
+            posted: all.has(Glance::STORED),
+            asked: all.has(Glance::TO_DEVICE.or(Glance::ERRED)),
+            stopped: all.has(Glance::STOPPED),
+            parked: all.has(Glance::PARKED),
+            ..Census::default()
+        };
+        if !plan::may_skip_ends::<O>() {
+            census.concerned = CoreSet::ALL;
+        } else if !self.bus.waits.no_push_waits() {
+            census.concerned = census.concerned.union(self.bus.waits.pushing());
+        }
+        if all.has(Glance::ASKS) && !census.asked {
+            let mut requests = self.bus.cores.iter().filter_map(|(_, core)| core.batch.request);
+            census.asked = requests.any(|request| request.cycle >= self.start);
+        }
+        if census.parked {
+            let spins = self.bus.cores.iter().filter_map(|(_, core)| core.spin());
+            for spin in spins.filter(|spin| spin.watches_devices()) {
+                census.watching = true;
+                census.stale |= spin.seen() < self.bus.changes.steady_since;
+            }
+        }
         census
     }
 
@@ -251,7 +250,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     /// Whether a core parked on devices would read again what it has read.
     fn shows_the_same(&mut self, id: CoreId) -> bool {
         let mut at = 0;
-        while let Some(load) = self.bus.cores[id].spin().and_then(|spin| spin.loads.get(at)) {
+        while let Some(load) = self.bus.cores[id].spin().and_then(|spin| spin.loads().get(at)) {
             let load = *load;
             if load.device && !self.still_shows(id, &load) {
                 return false;
@@ -584,10 +583,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     /// Gives the cores that are concerned their answers, and observers and host what they have done, after all took effect.
     fn finish_cores(&mut self, concerned: CoreSet) {
         let end = self.end;
-        for id in CoreId::ALL {
-            if !concerned.contains(id) {
-                continue;
-            }
+        for id in concerned.iter() {
             if let Some(answer) = self.bus.waits.answers[id.index()].take() {
                 self.bus.cores.complete(id, answer, end);
                 self.bus.collect_debug_result(id);

@@ -161,7 +161,7 @@ impl<O: Observer + ?Sized> Cores<O> {
         Some(ParkedSpan {
             from: spin.parked_at(),
             until: now.max(spin.parked_at()),
-            pc: spin.loads.first().map_or(spin.head, |load| load.pc),
+            pc: spin.loads().first().map_or(spin.head, |load| load.pc),
             reads: spin.first_read(),
             head: spin.head,
             period_cycles: spin.period_cycles,
@@ -257,9 +257,7 @@ impl<O: Observer + ?Sized> Cores<O> {
         }
         for (_, core) in self.slots.iter() {
             if let Some(spin) = core.spin() {
-                for load in spin.loads.iter().filter(|load| !load.device) {
-                    bits |= Shared::watch_bit(load.addr);
-                }
+                bits |= spin.words();
             }
         }
         self.shared.set_watched(bits);

@@ -9,9 +9,9 @@ use devices::{DebugAccess, DebugEffect, DeviceFault, WatchMode, risc_debug};
 use sim_core::l1::L1_BYTES;
 use sim_core::{AgentId, Category, Context, CoreId, Event, Observer, RequestKind, Width};
 
-use riscv::{Status, Watchpoint};
+use riscv::{Status, Watchpoint, view};
 
-use crate::asker::{Asker, fault, view};
+use crate::asker::{Asker, fault};
 use crate::bus::Bus;
 use crate::waiting::Served;
 

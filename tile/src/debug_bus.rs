@@ -14,9 +14,8 @@ use sim_core::engine::Slots;
 use sim_core::{CoreId, RequestKind, ThreadId};
 use tensix::Coprocessor;
 
-use riscv::{Core, Status};
+use riscv::{Core, Status, view};
 
-use crate::asker::view;
 use crate::route::mailbox_peer;
 
 /// Daisychain stop of the cores.

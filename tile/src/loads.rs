@@ -2,12 +2,13 @@
 
 use devices::{DeviceFault, ExternalRead, PcBufRead, ReadClass};
 use memory_map::{Hit, Target, lookup};
+use riscv::view;
 use sim_core::l1::L1_BYTES;
 use sim_core::{
     Category, CoreId, Cycle, Event, Observer, Request, RequestKind, ThreadId, WaitReason, Width,
 };
 
-use crate::asker::{Asker, fault, view};
+use crate::asker::{Asker, fault};
 use crate::bus::Bus;
 use crate::l1_access::check_l1;
 use crate::route::{

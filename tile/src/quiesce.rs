@@ -8,11 +8,11 @@ use std::fmt;
 
 use memory_map::reg::overlay;
 use memory_map::{Target, lookup};
-use riscv::{Core, Spin, Status, WatchedLoad};
+use riscv::{Core, Spin, Status, WatchedLoad, view};
 use sim_core::{AgentId, CoreId, Cycle, ThreadId, WaitReason};
 use tensix::Coprocessor;
 
-use crate::asker::{pushed_thread, view};
+use crate::asker::pushed_thread;
 use crate::host_wait::HostWait;
 use crate::waiting::{CoreWait, PushWait};
 
@@ -178,13 +178,13 @@ pub(crate) fn clocked_poll(core: &Core) -> Option<AgentWait> {
 fn spin_wait(id: CoreId, spin: &Spin) -> AgentWait {
     AgentWait {
         agent: AgentId::Core(id),
-        reason: if spin.loads.is_empty() { WaitReason::Ended } else { WaitReason::Spin },
+        reason: if spin.loads().is_empty() { WaitReason::Ended } else { WaitReason::Spin },
         since: Some(spin.began()),
-        pc: Some(spin.loads.first().map_or(spin.head, |load| load.pc)),
+        pc: Some(spin.loads().first().map_or(spin.head, |load| load.pc)),
         word: None,
         held: None,
-        reads: spin.loads.clone(),
-        enders: spin_enders(id, &spin.loads),
+        reads: spin.loads().to_vec(),
+        enders: spin_enders(id, spin.loads()),
         stuck: false,
     }
 }

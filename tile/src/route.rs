@@ -3,6 +3,7 @@
 use devices::overlay::index;
 use devices::{DeviceFault, TileControlEffect};
 use memory_map::{Hit, Target, View, lookup};
+use riscv::view;
 use sim_core::l1::L1_BYTES;
 use sim_core::{
     AgentId, AmoOp, Category, Context, CoreId, Cycle, Event, Observer, Request, RequestKind, Store,
@@ -10,7 +11,7 @@ use sim_core::{
 };
 use tensix::Origin;
 
-use crate::asker::{Asker, fault, view};
+use crate::asker::{Asker, fault};
 use crate::bus::Bus;
 use crate::debug::Debugger;
 use crate::l1_access::check_l1;

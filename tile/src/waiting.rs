@@ -75,6 +75,17 @@ impl Waits {
         pushes[core.index()] = None;
     }
 
+    /// The cores that wait for room in an instruction FIFO.
+    pub(crate) fn pushing(&self) -> CoreSet {
+        let mut pushing = CoreSet::EMPTY;
+        for id in CoreId::ALL {
+            if self.pushes[id.index()].is_some() {
+                pushing.insert(id);
+            }
+        }
+        pushing
+    }
+
     /// Whether no core waits for room in an instruction FIFO.
     #[inline]
     pub(crate) fn no_push_waits(&self) -> bool {

@@ -6,13 +6,12 @@
 
 use devices::{Niu, ReadClass};
 use memory_map::{Hit, Target, lookup};
-use riscv::{Core, WatchedLoad};
+use riscv::{Core, WatchedLoad, view};
 use sim_core::engine::Slots;
 use sim_core::l1::L1_BYTES;
 use sim_core::{CoreId, Cycle, Observer, Request, RequestKind, Shortcut, Store, ThreadId};
 use tensix::Coprocessor;
 
-use crate::asker::view;
 use crate::bus::Bus;
 use crate::devices::Devices;
 use crate::fabric::Fabric;
@@ -27,48 +26,41 @@ impl DeviceSet {
 
     /// DeviceSet whose registers show nothing but themselves. The debug registers of the control block, say, show
     /// other units.
-    const PLAIN: u64 = bit(Target::Noc0)
-        | bit(Target::Noc1)
-        | bit(Target::Overlay)
-        | bit(Target::GprOwn)
-        | bit(Target::GprAll)
-        | bit(Target::TensixCfg)
-        | bit(Target::Semaphores);
+    const PLAIN: u64 = Target::Noc0.bit()
+        | Target::Noc1.bit()
+        | Target::Overlay.bit()
+        | Target::GprOwn.bit()
+        | Target::GprAll.bit()
+        | Target::TensixCfg.bit()
+        | Target::Semaphores.bit();
 
     /// Registers that show nothing of what the coprocessor does but its register stores.
-    const SELDOM: u64 = bit(Target::Noc0) | bit(Target::Noc1) | bit(Target::Overlay);
+    const SELDOM: u64 = Target::Noc0.bit() | Target::Noc1.bit() | Target::Overlay.bit();
 
     /// What never changes those.
-    const APART: u64 = bit(Target::L1)
-        | bit(Target::Overlay)
-        | bit(Target::MopCfgOwn)
-        | bit(Target::GprAll)
-        | bit(Target::GprOwn)
-        | bit(Target::PushOwn)
-        | bit(Target::PushT0AfterMop)
-        | bit(Target::PushT1AfterMop)
-        | bit(Target::PushT2AfterMop)
-        | bit(Target::PcBufT0)
-        | bit(Target::PcBufT1)
-        | bit(Target::PcBufT2)
-        | bit(Target::PcBufOwn)
-        | bit(Target::TtSync)
-        | bit(Target::Semaphores)
-        | bit(Target::Mailbox)
-        | bit(Target::TensixCfg);
+    const APART: u64 = Target::L1.bit()
+        | Target::Overlay.bit()
+        | Target::MopCfgOwn.bit()
+        | Target::GprAll.bit()
+        | Target::GprOwn.bit()
+        | Target::PushOwn.bit()
+        | Target::PushT0AfterMop.bit()
+        | Target::PushT1AfterMop.bit()
+        | Target::PushT2AfterMop.bit()
+        | Target::PcBufT0.bit()
+        | Target::PcBufT1.bit()
+        | Target::PcBufT2.bit()
+        | Target::PcBufOwn.bit()
+        | Target::TtSync.bit()
+        | Target::Semaphores.bit()
+        | Target::Mailbox.bit()
+        | Target::TensixCfg.bit();
 
     /// Whether one of them may show what changes in `targets`.
     const fn show(self, targets: u64) -> bool {
         self.0 & (targets | !Self::PLAIN) != 0
     }
 }
-
-/// A target as one of 64 bits.
-const fn bit(target: Target) -> u64 {
-    1 << target as u32
-}
-
-const _: () = assert!(Target::ALL.len() <= 64, "a set has 64 bits");
 
 /// Whether a request only looks at a device, which shows the same to the next who asks.
 pub(crate) fn is_pure_load(id: CoreId, request: &Request) -> bool {
@@ -106,12 +98,13 @@ impl<'a> Watchers<'a> {
 
     /// Of which devices cores parked on registers look at some.
     pub(crate) fn watched_devices(&self) -> DeviceSet {
-        DeviceSet(self.watched_registers().fold(0, |all, (_, hit)| all | bit(hit.target)))
+        let spins = self.cores.iter().filter_map(|(_, core)| core.spin());
+        DeviceSet(spins.fold(0, |all, spin| all | spin.targets()))
     }
 
     /// Whether a core may be parked on what an NIU shows.
     pub(crate) fn look_at_nius(&self) -> bool {
-        self.watched_devices().show(bit(Target::Noc0) | bit(Target::Noc1))
+        self.watched_devices().show(Target::Noc0.bit() | Target::Noc1.bit())
     }
 
     /// Whether a store to a device concerns the coprocessor, or cores parked on registers of `watched`.
@@ -119,15 +112,15 @@ impl<'a> Watchers<'a> {
         let Some(hit) = lookup(view(id), store.addr) else { return true };
         match hit.target {
             Target::Noc0 if self.devices.nius[0].takes_setting(hit.offset) => {
-                watched.show(bit(Target::Noc0))
+                watched.show(Target::Noc0.bit())
             }
             Target::Noc1 if self.devices.nius[1].takes_setting(hit.offset) => {
-                watched.show(bit(Target::Noc1))
+                watched.show(Target::Noc1.bit())
             }
             _ if !self.tensix.sleeps_on() => true,
-            Target::Overlay => watched.show(bit(Target::Overlay)),
+            Target::Overlay => watched.show(Target::Overlay.bit()),
             Target::GprOwn | Target::GprAll => {
-                watched.show(bit(Target::GprOwn) | bit(Target::GprAll))
+                watched.show(Target::GprOwn.bit() | Target::GprAll.bit())
             }
             Target::MopCfgOwn => watched.show(0),
             _ => true,
@@ -153,10 +146,7 @@ impl<'a> Watchers<'a> {
     /// Whether a core looks at registers that nothing but cores, packets and register stores change.
     pub(crate) fn looks_at_plain(&self, id: CoreId) -> bool {
         let Some(spin) = self.cores[id].spin() else { return false };
-        spin.loads.iter().all(|load| {
-            let hit = lookup(view(id), load.addr);
-            hit.is_some_and(|hit| bit(hit.target) & DeviceSet::SELDOM != 0)
-        })
+        spin.words() == 0 && spin.targets() & !DeviceSet::SELDOM == 0
     }
 
     /// Whether anything that cores have done since `start` may change registers of [`DeviceSet::SELDOM`] that one is
@@ -169,10 +159,10 @@ impl<'a> Watchers<'a> {
                 let Some(hit) = lookup(view(id), addr) else { return true };
                 match hit.target {
                     Target::Noc0 | Target::Noc1 | Target::Overlay if stores => {
-                        watched.0 & bit(hit.target) != 0
+                        watched.0 & hit.target.bit() != 0
                     }
                     Target::Noc0 | Target::Noc1 => Niu::read_class(hit.offset) != ReadClass::Pure,
-                    target => bit(target) & DeviceSet::APART == 0,
+                    target => target.bit() & DeviceSet::APART == 0,
                 }
             };
             let asks = |request: &Request| match request.kind {
@@ -209,7 +199,7 @@ impl<'a> Watchers<'a> {
     fn watched_registers(&self) -> impl Iterator<Item = (&WatchedLoad, Hit)> {
         let spins = self.cores.iter().filter_map(|(id, core)| Some((id, core.spin()?)));
         spins.flat_map(|(id, spin)| {
-            let loads = spin.loads.iter().filter(|load| load.device);
+            let loads = spin.loads().iter().filter(|load| load.device);
             loads.filter_map(move |load| Some((load, lookup(view(id), load.addr)?)))
         })
     }
@@ -224,7 +214,7 @@ impl<'a> Watchers<'a> {
         if watched.show(0) {
             return true;
         }
-        let looks_at = [Target::Noc0, Target::Noc1].map(|noc| watched.show(bit(noc)));
+        let looks_at = [Target::Noc0, Target::Noc1].map(|noc| watched.show(noc.bit()));
         // What the registers would show then.
         let mut nius: [Option<Niu>; 2] = [None, None];
         for (packet, stage) in self.fabric.reached_before(end) {

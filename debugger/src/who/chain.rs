@@ -9,9 +9,9 @@ use std::io;
 
 use isa::op::{Opcode, Unit};
 use isa::word;
-use memory_map::View;
 use memory_map::layout::{L1_BYTES, LOCAL_RAM_BASE};
 use observe::Names;
+use riscv::view;
 use sim_core::{AgentId, CoreId, Stamp, ThreadId};
 
 use super::details::{Details, Sent, details, own_read, received, sent};
@@ -160,17 +160,6 @@ fn sources(
         AgentId::Noc(noc) => of_noc(machines, (tile, what), noc, written),
         AgentId::Host => Ok(Sources::none("from the host")),
         AgentId::Unit(_) => Ok(Sources::none("")),
-    }
-}
-
-/// What a core sees at an address.
-const fn view(core: CoreId) -> View {
-    match core {
-        CoreId::Brisc => View::B,
-        CoreId::Trisc0 => View::T0,
-        CoreId::Trisc1 => View::T1,
-        CoreId::Trisc2 => View::T2,
-        CoreId::Ncrisc => View::Nc,
     }
 }
 
