@@ -257,28 +257,29 @@ impl<O: Observer + Send + 'static> Field<O> {
     /// further comes back: it has known nothing of this.
     pub(crate) fn deliver(&mut self, number: u16, now: Cycle, reached: Cycle, arrival: Arrival) {
         let may_lie = arrival.message.only_gives() && self.roster.is_still(number);
-        let left = if may_lie { self.leave(number, now, arrival) } else { Some(arrival) };
-        let Some(arrival) = left else { return };
+        // It is large, and moved but once.
+        let mut arrival = Some(arrival);
+        if may_lie {
+            self.leave(number, now, &mut arrival);
+        }
+        let Some(arrival) = arrival else { return };
         self.with(number, now, |tile| {
             tile.come_back(reached);
             tile.receive(arrival);
         });
     }
 
-    /// Leaves a message in a tile in which nothing happens now, if nothing there notices it; else gives it back.
-    fn leave(&mut self, number: u16, now: Cycle, arrival: Arrival) -> Option<Arrival> {
+    /// Leaves a message in a tile in which nothing happens now, if nothing there notices it.
+    fn leave(&mut self, number: u16, now: Cycle, arrival: &mut Option<Arrival>) {
         let slot = &mut *self.common.slots[usize::from(number)].lock();
-        let Some(tile) = slot.tile.as_mut().filter(|tile| tile.now() <= now) else {
-            return Some(arrival);
-        };
-        let noticed = tile.leave(arrival);
-        if noticed.is_none() {
+        let Some(tile) = slot.tile.as_mut().filter(|tile| tile.now() <= now) else { return };
+        tile.leave(arrival);
+        if arrival.is_none() {
             self.roster.set_mail(number, true);
             if tile.mail() > MOST_LEFT {
                 tile.catch_up(now);
             }
         }
-        noticed
     }
 
     /// Messages that lie somewhere and have come before `now` take effect: all tiles are as of now.

@@ -149,10 +149,10 @@ doors! {
     /// A message of another endpoint. It takes effect in its cycle, or now if the tile is past it.
     fn receive(arrival: Arrival) = receive_here;
 
-    /// A message of another endpoint that only gives ([`crate::Message::only_gives`]), for a tile in which nothing happens
-    /// but that messages lie there. Gives it back if it is noticed: then the tile has to be brought up to date before it
-    /// receives it.
-    fn leave(arrival: Arrival) -> Option<Arrival> = leave_here;
+    /// Takes a message of another endpoint that only gives ([`crate::Message::only_gives`]), for a tile in which nothing
+    /// happens but that messages lie there. Does not take it if it is noticed: then the tile has to be brought up to date
+    /// before it receives it.
+    fn leave(arrival: &mut Option<Arrival>) = leave_here;
 
     /// Goes beyond the time of the others of a chip, up to `limit` at most, if that looks safe.
     fn venture(limit: Cycle) = venture_here;

@@ -44,6 +44,10 @@ type Due = (Cycle, u16, u64);
 
 impl Inbox {
     fn insert(&mut self, due: Due, message: Message) {
+        if self.0.back().is_none_or(|(last, _)| *last < due) {
+            self.0.push_back((due, message));
+            return;
+        }
         let at = self.0.partition_point(|(other, _)| *other < due);
         self.0.insert(at, (due, message));
     }
@@ -98,8 +102,13 @@ impl Fabric {
         !self.inbox.0.is_empty()
     }
 
+    /// How many they are.
+    pub(crate) fn mail_count(&self) -> usize {
+        self.inbox.0.len()
+    }
+
     /// Messages of others that have not taken effect.
-    pub(crate) fn mail(&self) -> impl ExactSizeIterator<Item = &Message> {
+    pub(crate) fn mail(&self) -> impl Iterator<Item = &Message> {
         self.inbox.0.iter().map(|(_, message)| message)
     }
 

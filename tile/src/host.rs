@@ -154,18 +154,18 @@ impl<O: Observer + ?Sized> Tile<O> {
     }
 
     /// [`Tile::leave`]
-    pub(crate) fn leave_here(&mut self, arrival: Arrival) -> Option<Arrival> {
-        if self.kept.is_some() || !(Mail { bus: &self.bus }).lies(&arrival.message) {
-            return Some(arrival);
+    pub(crate) fn leave_here(&mut self, arrival: &mut Option<Arrival>) {
+        let mail = Mail { bus: &self.bus };
+        let lies = |arrival: &mut Arrival| self.kept.is_none() && mail.lies(&arrival.message);
+        if let Some(arrival) = arrival.take_if(lies) {
+            self.bus.fabric.receive(arrival, self.bus.now);
         }
-        self.bus.fabric.receive(arrival, self.bus.now);
-        None
     }
 
     /// How many messages have not taken effect.
     #[must_use]
     pub fn mail(&self) -> usize {
-        self.bus.fabric.mail().len()
+        self.bus.fabric.mail_count()
     }
 
     /// Whether there are messages to others.

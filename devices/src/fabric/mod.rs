@@ -30,6 +30,7 @@ mod effect;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use sim_core::{Cycle, StateHasher};
@@ -100,8 +101,12 @@ struct Queue(Vec<(Cycle, Box<InFlight>)>);
 
 impl Queue {
     fn insert(&mut self, due: Cycle, entry: Box<InFlight>) {
-        let key = (due, entry.sequence);
-        let at = self.0.partition_point(|(due, entry)| (*due, entry.sequence) > key);
+        let later = |other: &(Cycle, Box<InFlight>)| match other.0.cmp(&due) {
+            Ordering::Equal => other.1.sequence > entry.sequence,
+            order => order == Ordering::Greater,
+        };
+        // Too few to search by halves.
+        let at = self.0.iter().position(|other| !later(other)).unwrap_or(self.0.len());
         self.0.insert(at, (due, entry));
     }
 

@@ -97,14 +97,14 @@ impl Identity {
         include_source: bool,
         opt_out: (u32, u32),
     ) -> (bool, u16) {
-        let receives = |x, y| receives(start, end, opt_out, Coordinate { x, y });
-        let own = self.raw();
-        let in_rectangle = receives(own.x.min(31), own.y.min(31));
-        let all = (0..HEIGHT)
-            .flat_map(|y| (0..WIDTH).map(move |x| (x, y)))
-            .filter(|&(x, y)| receives(x, y))
-            .count();
-        let all = u16::try_from(all).unwrap_or(u16::MAX);
+        let Coordinate { x, y } = self.raw();
+        let own = Coordinate { x: x.min(31), y: y.min(31) };
+        let in_rectangle = spans((start.x, end.x), own.x)
+            && spans((start.y, end.y), own.y)
+            && opt_out.0 >> own.x & 1 == 0
+            && opt_out.1 >> own.y & 1 == 0;
+        let (columns, rows) = receivers(start, end, opt_out);
+        let all = (columns.count_ones() * rows.count_ones()) as u16;
         (in_rectangle && include_source, all - u16::from(in_rectangle && all != 0))
     }
 
@@ -116,20 +116,32 @@ impl Identity {
         opt_out: (u32, u32),
     ) -> impl Iterator<Item = Coordinate> {
         let (own, noc) = (self.raw(), self.noc);
-        (0..HEIGHT)
-            .flat_map(|y| (0..WIDTH).map(move |x| Coordinate { x, y }))
-            .filter(move |&at| at != own && receives(start, end, opt_out, at))
+        let (columns, rows) = receivers(start, end, opt_out);
+        bits(rows)
+            .flat_map(move |y| bits(columns).map(move |x| Coordinate { x, y }))
+            .filter(move |&at| at != own)
             .map(move |at| mirror(noc, at))
     }
 }
 
-/// Whether a raw coordinate lies in a raw rectangle, around the torus, and takes part.
-fn receives(start: Coordinate, end: Coordinate, opt_out: (u32, u32), at: Coordinate) -> bool {
-    let spans = |first: u8, last: u8, at: u8| {
-        if first <= last { first <= at && at <= last } else { at <= last || first <= at }
+/// Whether a raw column or row lies between two others, around the torus.
+fn spans((first, last): (u8, u8), at: u8) -> bool {
+    if first <= last { first <= at && at <= last } else { at <= last || first <= at }
+}
+
+/// The columns and rows, as bits, of a raw rectangle that take part in broadcasts.
+fn receivers(start: Coordinate, end: Coordinate, opt_out: (u32, u32)) -> (u32, u32) {
+    let within = |count: u8, ends: (u8, u8)| {
+        (0..count).fold(0, |all, at| all | u32::from(spans(ends, at)) << at)
     };
-    spans(start.x, end.x, at.x)
-        && spans(start.y, end.y, at.y)
-        && opt_out.0 >> (at.x & 31) & 1 == 0
-        && opt_out.1 >> (at.y & 31) & 1 == 0
+    (within(WIDTH, (start.x, end.x)) & !opt_out.0, within(HEIGHT, (start.y, end.y)) & !opt_out.1)
+}
+
+/// The numbers of the bits that are set, the least first.
+fn bits(mut set: u32) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let at = set.trailing_zeros();
+        set &= set.wrapping_sub(1);
+        (at < u32::BITS).then_some(at as u8)
+    })
 }
