@@ -113,8 +113,7 @@ impl TrialStores {
             let TrialStore { addr, value, width } = *self.at(left.trailing_zeros() as usize / 8);
             left &= left - 1;
             if addr & !3 == word_addr {
-                let shift = (addr & 3) * 8;
-                word = word & !(width.mask() << shift) | value << shift;
+                word = width.put(word, addr, value);
             }
         }
         word

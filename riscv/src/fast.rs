@@ -412,8 +412,7 @@ fn write_local<R: Reach>(
     if R::UNDONE {
         undo.local.push((index as u32, *word));
     }
-    let shift = (offset & 3) * 8;
-    *word = *word & !(width.mask() << shift) | value << shift;
+    *word = width.put(*word, offset, value);
     true
 }
 

@@ -128,9 +128,7 @@ impl Hart {
     pub(crate) fn write_local(&mut self, offset: u32, value: u32, width: Width) -> bool {
         let Some(word) = self.local.get_mut((offset >> 2) as usize) else { return false };
         self.is_fresh = false;
-        let shift = (offset & 3 & !(width.bytes() - 1)) * 8;
-        let mask = width.mask() << shift;
-        *word = *word & !mask | value << shift & mask;
+        *word = width.put(*word, offset, value);
         true
     }
 
@@ -232,9 +230,7 @@ pub(crate) fn local_holds(local: &[u32], addr: u32, value: u32, width: Width) ->
 pub(crate) fn forward(stores: &[Store], word_addr: u32, mut word: u32) -> u32 {
     for store in stores {
         if store.addr & !3 == word_addr {
-            let shift = (store.addr & 3) * 8;
-            let mask = store.width.mask() << shift;
-            word = word & !mask | store.value << shift & mask;
+            word = store.width.put(word, store.addr, store.value);
         }
     }
     word

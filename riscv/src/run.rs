@@ -407,8 +407,7 @@ impl Core {
         let Some(word) = self.hart.local.get_mut(L1::word_index(offset, width)) else {
             return Access { core: self, slice }.store(addr, value, width);
         };
-        let shift = (offset & 3) * 8;
-        let new = *word & !(width.mask() << shift) | value << shift;
+        let new = width.put(*word, offset, value);
         if new != *word {
             self.prober.side_effect(self.hart.cycle);
         }

@@ -217,14 +217,7 @@ impl RunView<'_> {
             return None;
         }
         let old = word.load(Relaxed);
-        let new = match width {
-            Width::Word => value,
-            Width::Byte | Width::Half => {
-                let shift = (addr & 3) * 8;
-                old & !(width.mask() << shift) | (value & width.mask()) << shift
-            }
-        };
-        word.store(new, Relaxed);
+        word.store(width.put(old, addr, value), Relaxed);
         Some(old)
     }
 }

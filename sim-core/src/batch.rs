@@ -30,6 +30,16 @@ impl Width {
             Self::Word => 0xFFFF_FFFF,
         }
     }
+
+    /// The word that holds `addr` with so many bytes of it from there on replaced, which are the low ones of `value`.
+    /// Addresses are aligned down.
+    #[inline]
+    #[must_use]
+    pub const fn put(self, word: u32, addr: u32, value: u32) -> u32 {
+        let shift = (addr & 3 & !(self.bytes() - 1)) * 8;
+        let mask = self.mask() << shift;
+        word & !mask | value << shift & mask
+    }
 }
 
 /// A posted store, to L1 or to a device. The core does not wait for it.

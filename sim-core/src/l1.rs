@@ -142,9 +142,7 @@ impl L1 {
         match width {
             Width::Word => self.set_word(addr, value),
             Width::Byte | Width::Half => {
-                let shift = (addr & 3 & !(width.bytes() - 1)) * 8;
-                let mask = width.mask() << shift;
-                self.set_word(addr, self.word(addr) & !mask | value << shift & mask);
+                self.set_word(addr, width.put(self.word(addr), addr, value));
             }
         }
     }
