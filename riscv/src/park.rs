@@ -647,12 +647,7 @@ impl Prober {
                         period_cycles,
                         period_instructions: instructions - probe.start_instructions,
                         loads: std::mem::take(&mut probe.loads),
-                        words: 0,
-                        targets: 0,
-                        leaves_at: None,
-                        foreseen: false,
-                        dozes: None,
-                        nest: None,
+                        ..Spin::default()
                     };
                     return Some(self.spin(spin));
                 }

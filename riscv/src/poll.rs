@@ -193,12 +193,10 @@ impl Foresight<'_> {
             period_cycles,
             period_instructions,
             loads: foreseen.loads,
-            words: 0,
-            targets: 0,
             leaves_at: rounds.map(|rounds| hart.cycle + rounds.saturating_mul(period_cycles)),
             foreseen: true,
-            dozes: None,
             nest,
+            ..Spin::default()
         };
         Some(self.core.prober.spin(spin))
     }

@@ -188,11 +188,9 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             parked: all.has(Glance::PARKED),
             ..Census::default()
         };
-        if !plan::may_skip_ends::<O>() {
-            census.concerned = CoreSet::ALL;
-        } else if !self.bus.waits.no_push_waits() {
-            census.concerned = census.concerned.union(self.bus.waits.pushing());
-        }
+        let may_skip_ends = plan::may_skip_ends::<O>();
+        let pushing = if may_skip_ends { self.bus.waits.pushing() } else { CoreSet::ALL };
+        census.concerned = census.concerned.union(pushing);
         if all.has(Glance::ASKS) && !census.asked {
             let mut requests = self.bus.cores.iter().filter_map(|(_, core)| core.batch.request);
             census.asked = requests.any(|request| request.cycle >= self.start);

@@ -57,7 +57,7 @@ pub use host_wait::HostWait;
 pub use inputs::Inputs;
 pub use message::{Arrival, Data, Departure, Input, InputKind, Message, Receivers};
 pub use quiesce::{AgentWait, HeldBack, Quiescence, Verdict};
-pub use riscv::WatchedLoad;
+pub use riscv::{WatchedLoad, view};
 pub use snapshot::TileSnapshot;
 pub use suppose::Supposition;
 pub use tensix::unit_id;

@@ -30,7 +30,6 @@ mod effect;
 #[cfg(test)]
 mod tests;
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use sim_core::{Cycle, StateHasher};
@@ -101,12 +100,11 @@ struct Queue(Vec<(Cycle, Box<InFlight>)>);
 
 impl Queue {
     fn insert(&mut self, due: Cycle, entry: Box<InFlight>) {
-        let later = |other: &(Cycle, Box<InFlight>)| match other.0.cmp(&due) {
-            Ordering::Equal => other.1.sequence > entry.sequence,
-            order => order == Ordering::Greater,
+        let is_later = |(at, other): &(Cycle, Box<InFlight>)| {
+            *at > due || *at == due && other.sequence > entry.sequence
         };
         // Too few to search by halves.
-        let at = self.0.iter().position(|other| !later(other)).unwrap_or(self.0.len());
+        let at = self.0.iter().position(|other| !is_later(other)).unwrap_or(self.0.len());
         self.0.insert(at, (due, entry));
     }
 

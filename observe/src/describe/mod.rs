@@ -12,6 +12,8 @@ use serde::{Serialize, Serializer};
 use sim_core::observer::{SemaphoreOp, Slot};
 use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
 
+pub(crate) use tile::view as view_of;
+
 use crate::labels::put_duration;
 pub(crate) use crate::labels::{agent_name, mutex_name, semaphore_name};
 use crate::names::{CodeName, Names};
@@ -326,16 +328,6 @@ const fn short(core: CoreId) -> &'static str {
         CoreId::Trisc1 => "T1",
         CoreId::Trisc2 => "T2",
         CoreId::Ncrisc => "NC",
-    }
-}
-
-pub(crate) const fn view_of(core: CoreId) -> View {
-    match core {
-        CoreId::Brisc => View::B,
-        CoreId::Trisc0 => View::T0,
-        CoreId::Trisc1 => View::T1,
-        CoreId::Trisc2 => View::T2,
-        CoreId::Ncrisc => View::Nc,
     }
 }
 
