@@ -18,18 +18,13 @@ pub(crate) fn alone(active: ThreadSet, shortcuts: Shortcuts) -> Option<ThreadId>
     if shortcuts.has(Shortcut::LoneThread) { lone(active) } else { None }
 }
 
-/// The only thread with anything to do, if a playback of it may be carried out as one: nothing has a
+/// Whether a playback of the only thread with anything to do may be carried out as one: nothing has a
 /// cost, and nothing goes on behind the gates.
 #[inline]
-pub(crate) fn playing(
-    active: ThreadSet,
-    timing: TimingModel,
-    backend: &Backend,
-) -> Option<ThreadId> {
-    let may = backend.shortcuts.has(Shortcut::Playback)
+pub(crate) fn playing(timing: TimingModel, backend: &Backend) -> bool {
+    backend.shortcuts.has(Shortcut::Playback)
         && timing == TimingModel::Unit
-        && !backend.acts_by_itself();
-    if may { lone(active) } else { None }
+        && !backend.acts_by_itself()
 }
 
 /// Whether a thread may be left out of cycles in which it certainly goes on waiting: nothing has a cost,

@@ -162,8 +162,11 @@ impl Coprocessor {
         env: &mut E,
     ) -> Result<Cycle, (Cycle, Fault)> {
         let moving = self.moving();
-        match plan::playing(moving, self.timing, &self.backend) {
-            Some(thread) if self.threads[thread.index()].replay.is_playing() => {
+        match lone(moving) {
+            Some(thread)
+                if self.threads[thread.index()].replay.is_playing()
+                    && plan::playing(self.timing, &self.backend) =>
+            {
                 self.play_thread(thread, moving, (from, until), env)
             }
             _ => Ok(from),
