@@ -19,9 +19,14 @@ class Anything:
     def __getattr__(self, name): return Anything(name)
     def __call__(self, *_, **__):
         if os.environ.get("REFUSES") == self.name or is_odd("REFUSED", self.name): raise RuntimeError("no such\\\\nmore")
-        if is_odd("CRASHES", self.name): os.abort()
+        if is_odd("CRASHES", self.name) or os.environ.get("ENDS") == self.name:
+            with open(os.environ["TILESCOPE_REPORT"], "a") as report: report.write("tilescope: DEADLOCK on 1 tile\\nwhy\\n")
+            os.abort()
         if is_odd("HANGS", self.name): time.sleep(1000)
         return Anything(self.name.capitalize() if is_odd("WRONG", self.name) else self.name)
+def open_device(**_):
+    if is_odd("CLOSED", "device"): raise RuntimeError("no such chip")
+    return Anything("device")
 def to_torch(result):
     import torch
     return torch.Tensor(result.name)
@@ -91,6 +96,19 @@ def test_what_both_refuse_is_counted_apart(tmp_path):
     status, text = compare(tmp_path, "--count", "60", REFUSES="typecast")
     assert status == 0
     assert re.fullmatch(r"\d+ the same bits, \d+ refused by ttnn on both\n", text)
+
+
+def test_what_ends_on_both_is_told_with_its_reason(tmp_path):
+    status, text = compare(tmp_path, "--count", "30", ENDS="typecast")
+    lost = re.findall(r"^case \d+: typecast .*: on both: the process ended \(-6\): DEADLOCK on 1 tile$", text, re.M)
+    assert status == 0 and lost
+    assert text.splitlines()[-1] == f"{30 - len(lost)} the same bits, {len(lost)} lost on both"
+
+
+def test_library_without_a_device_is_one_line(tmp_path):
+    status, text, errors = run(tmp_path, "--rival", tmp_path / "odd.so", CLOSED="device")
+    assert (status, text) == (2, "") and errors.count("\n") == 1
+    assert "odd.so: no case could begin, the process ended (1); RuntimeError: no such chip" in errors
 
 
 def test_wrong_commands_get_one_line(tmp_path):

@@ -10,10 +10,11 @@
 Seed and number say all about a case: operation, shapes, types, layouts, memory, values (zeroes, infinities, NaNs and
 subnormal numbers among them). Kernels are compiled while it runs. Cases run in one process of each library, in a fresh one
 behind a crash or a case that takes longer than `--timeout`. What ttnn refuses on both libraries (it does not take
-such tensors, or a kernel does not compile) says nothing about either, and is counted apart.
+such tensors, or a kernel does not compile) says nothing about either, and is counted apart; so is what ends or hangs on both,
+with what the first library says about it.
 
-Exit code 0 if no case differs, 1 if one does (also if only one library carries it out), 2 for a wrong command, 77 without
-ttnn or torch.
+Exit code 0 if no case differs, 1 if one does (also if only one library carries it out), 2 for a wrong command or a library
+on which no device opens, 77 without ttnn or torch.
 """
 
 import argparse
@@ -75,7 +76,7 @@ class Case:
 
     def data(self, sizes, kind):
         """A torch tensor of values as a ttnn tensor of that type can have them."""
-        torch, draw = self.torch, self.random
+        torch = self.torch
         if kind in INTEGERS:
             most = self.one(10, 65_535) if kind == "uint16" else self.one(10, 1 << 20, (1 << 31) - 1)
             least = -most if kind == "int32" else 0
@@ -91,7 +92,7 @@ class Case:
         if self.flip(0.1):
             flat = values.flatten()
             for value in AWKWARD:
-                flat[draw.randrange(len(flat))] = value
+                flat[self.random.randrange(len(flat))] = value
             values = flat.reshape(values.shape)
         return values if kind == "float32" else values.bfloat16()
 
@@ -384,6 +385,7 @@ def carry_out(seed, first, count, folder):
     device = ttnn.open_device(device_id=0, l1_small_size=24576)
     for number in range(first, first + count):
         case = Case(ttnn, torch, device, seed, number)
+        report_of(folder).write_text("")
         print(json.dumps({"begins": number, "name": case.name}), flush=True)
         try:
             results = case.compute()
@@ -396,6 +398,18 @@ def carry_out(seed, first, count, folder):
             outcome = {"refused": f"{type(error).__name__}: {str(error).strip().splitlines()[0][:160]}"}
         print(json.dumps({"ends": number, **outcome}), flush=True)
     ttnn.close_device(device)
+
+
+def report_of(folder):
+    """Where our library writes what it finds in the case that runs: mistakes, and why it hangs."""
+    return folder / "report.txt"
+
+
+def reason(folder, ending):
+    """Why a case was lost, as far as somebody has said so."""
+    lines = report_of(folder).read_text(errors="replace").splitlines()
+    found = next((line for line in lines if line.startswith("tilescope: ")), None)
+    return f"{ending}: {found.removeprefix('tilescope: ')}" if found else ending
 
 
 def lines_of(process):
@@ -414,13 +428,17 @@ def outcomes(library, options, first, count, folder):
     """Number -> name and outcome of so many cases on a library."""
     environment = {**os.environ, "TT_METAL_SIMULATOR": str(library)}
     environment.setdefault("TT_METAL_LOGGER_LEVEL", "fatal")
+    environment["TILESCOPE_REPORT"] = str(report_of(folder))
+    errors = folder / "errors.txt"
     found, end = {}, first + count
     while first < end:
         command = [sys.executable, __file__, "--child", str(folder), "--seed", str(options.seed), "--first", str(first),
                    "--count", str(end - first)]
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                   start_new_session=True)
-        said, name, failure = lines_of(process), "opening the device", None
+        report_of(folder).write_text("")
+        with errors.open("wb") as stderr:
+            process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=stderr, text=True,
+                                       start_new_session=True)
+        said, name, failure = lines_of(process), None, None
         try:
             while line := said.get(timeout=options.timeout):
                 what = message(line)
@@ -436,9 +454,18 @@ def outcomes(library, options, first, count, folder):
                 os.killpg(process.pid, signal.SIGKILL)
         status = process.wait()
         if first < end:
-            found[first] = (name, {"lost": failure or f"the process ended ({status})"})
+            ending = failure or f"the process ended ({status})"
+            if name is None:
+                last = errors.read_text(errors="replace").strip().splitlines()[-1:] or ["nothing was said"]
+                fail(f"{library}: no case could begin, {reason(folder, ending)}; {last[0][:200]}")
+            found[first] = (name, {"lost": reason(folder, ending)})
             first += 1
     return found
+
+
+def fail(text):
+    print(f"ttnn_random: {text}", file=sys.stderr)
+    sys.exit(2)
 
 
 def message(line):
@@ -514,6 +541,8 @@ def main():
                 differs = difference(ours, rival, folders, number)
                 if differs:
                     print(f"case {number}: {name}: {differs}", flush=True)
+                elif "lost" in ours:
+                    print(f"case {number}: {name}: on both: {ours['lost']}", flush=True)
                 counts["differ" if differs else {"refused": "refused by ttnn on both", "lost": "lost on both",
                                                  "digest": "the same bits"}[kind_of(ours)]] += 1
     print(", ".join(f"{count} {what}" for what, count in counts.most_common()))
