@@ -158,6 +158,7 @@ impl Core {
 
     /// Replaces an integer register; `x0` stays zero.
     pub fn set_register(&mut self, index: u8, value: u32) {
+        self.prober.disturbed();
         if index & 31 != 0 {
             self.hart.x[usize::from(index & 31)] = value;
         }
@@ -228,6 +229,7 @@ impl Core {
             return;
         }
         self.hart.deliver(self.pending, value, request.width);
+        self.prober.answered();
         self.note_clock(request.addr, request.cycle.0);
         if steady {
             let load = crate::park::WatchedLoad {
@@ -396,6 +398,7 @@ impl Core {
 
     /// Writes local RAM through the slow path; `false` outside. The core must not be parked.
     pub fn write_local(&mut self, offset: u32, value: u32, width: Width) -> bool {
+        self.prober.disturbed();
         let written = self.hart.write_local(offset, value, width);
         if written {
             self.prober.side_effect(self.hart.cycle);
@@ -413,12 +416,14 @@ impl Core {
 
     /// Those words change.
     pub fn invalidate_code(&mut self, addr: u32, bytes: u32) {
+        self.prober.disturbed();
         let remembers = self.hart.config.shortcuts.has(Shortcut::Stretches);
         self.hart.icache.invalidate(addr, bytes, remembers);
     }
 
     /// The instruction-cache-invalidate register was written for this core.
     pub fn invalidate_icache(&mut self) {
+        self.prober.disturbed();
         self.hart.icache.invalidate_all();
     }
 
@@ -616,6 +621,7 @@ impl Core {
     }
 
     /// Notes that the values it is parked on are those of that cycle, too.
+    #[inline]
     pub fn renew_spin(&mut self, now: Cycle) {
         if let Status::Parked(spin) = &mut self.status {
             spin.seen = spin.seen.max(now.0);
@@ -662,7 +668,7 @@ impl Core {
         } else {
             self.prober.restart(now.0, spin.watches_devices());
         }
-        self.prober.keep(spin);
+        self.prober.leave(spin, now.0);
     }
 
     /// Executes rounds of `spin` from its head up to `until` with the loads they had.

@@ -337,6 +337,10 @@ pub(crate) struct Prober {
     /// The loop that was left last: the next one takes its place, so that a core which is parked and woken all the
     /// time needs no new memory for it.
     spare: Option<Box<Spin>>,
+    /// When it was left, if the core has done nothing since but go on from there.
+    left_at: Option<u64>,
+    /// Answers that the core got since then.
+    answers: u32,
 }
 
 impl Prober {
@@ -370,12 +374,15 @@ impl Prober {
                 began: 0,
             }),
             spare: None,
+            left_at: None,
+            answers: 0,
         }
     }
 
     /// A loop to park in, with the loads of one that the prober has collected or been given.
     pub(crate) fn spin(&mut self, spin: Spin) -> Box<Spin> {
         let mut place = self.spare.take().unwrap_or_default();
+        self.left_at = None;
         let old = std::mem::replace(&mut *place, spin);
         self.give_loads(old.loads);
         place.sum_up(self.view);
@@ -385,6 +392,52 @@ impl Prober {
     /// A loop that has been left.
     pub(crate) fn keep(&mut self, spin: Box<Spin>) {
         self.spare = Some(spin);
+        self.left_at = None;
+    }
+
+    /// A loop that the core goes on from at `now`.
+    pub(crate) fn leave(&mut self, spin: Box<Spin>, now: u64) {
+        self.spare = Some(spin);
+        (self.left_at, self.answers) = (Some(now), 0);
+    }
+
+    /// Something besides the core has changed what it executes, or its registers or RAM.
+    #[inline]
+    pub(crate) fn disturbed(&mut self) {
+        self.left_at = None;
+    }
+
+    /// The core got an answer.
+    #[inline]
+    pub(crate) fn answered(&mut self) {
+        self.answers = self.answers.saturating_add(1);
+    }
+
+    /// The loop with that head that the core left last, if it has done nothing since but go once to the end of a round
+    /// of it. It reads devices only, and each of them has shown what it showed, once: so all it did was what it does in
+    /// that loop, and at `cycle` it stands at the head as it stood there before.
+    pub(crate) fn again(&mut self, head: u32, cycle: u64) -> Option<Box<Spin>> {
+        let left_at = self.left_at?;
+        let spin = self.spare.as_deref()?;
+        if spin.head != head || !spin.may_doze() || !spin.watches_devices() || spin.nest.is_some() {
+            return None;
+        }
+        let (mut oldest, mut answers) = (cycle, 0);
+        for load in &spin.loads {
+            let (shown, value) = self.last_shown(load.pc, load.addr, load.width)?;
+            if value != load.value {
+                return None;
+            }
+            oldest = oldest.min(shown);
+            answers += u32::from(shown >= left_at);
+        }
+        if answers != self.answers {
+            return None;
+        }
+        self.left_at = None;
+        let mut spin = self.spare.take()?;
+        (spin.parked_at, spin.began, spin.seen, spin.dozes) = (cycle, oldest, oldest, None);
+        Some(spin)
     }
 
     /// Whether a probe is under way.
@@ -486,6 +539,7 @@ impl Prober {
     /// in every epoch it would be parked and woken for nothing.
     pub(crate) fn restart(&mut self, cycle: u64, devices: bool) {
         self.active = false;
+        self.left_at = None;
         self.interval = FIRST_INTERVAL;
         self.pause = SIDE_EFFECT_PAUSE;
         self.next_cycle = cycle + FIRST_INTERVAL;

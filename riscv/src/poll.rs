@@ -131,6 +131,9 @@ impl Foresight<'_> {
     /// registers of devices show what they showed when they were last read from the same place; or
     /// with registers that differ only by what the wall clock showed.
     pub(crate) fn round(&mut self) -> Option<Box<Spin>> {
+        if let Some(spin) = self.core.prober.again(self.core.hart.pc, self.core.hart.cycle) {
+            return Some(spin);
+        }
         let mut before = [0; REGISTERS];
         before.copy_from_slice(&self.core.hart.x[..REGISTERS]);
         let was_clock = self.core.prober.clock_loop == Some(self.core.hart.pc);
