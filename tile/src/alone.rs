@@ -8,12 +8,12 @@ use std::sync::Arc;
 use memory_map::reg::tile_control;
 use riscv::{Core, OwnRegisters};
 use sim_core::engine::Slots;
-use sim_core::{CoreId, Cycle, Observer, RequestKind, Shortcut, Store};
+use sim_core::{CoreId, CoreSet, Cycle, Observer, RequestKind, Shortcut, Store};
 
 use crate::bus::Bus;
 use crate::commit::Commit;
 use crate::waiting::Served;
-use crate::watchers::{DeviceSet, Watchers};
+use crate::watchers::{DeviceSet, Watchers, is_pure_load};
 
 /// Where the tile's own control registers begin.
 const TILE_CONTROL: u32 = tile_control::WALL_CLOCK_L - tile_control::WALL_CLOCK_L_OFFSET;
@@ -75,22 +75,26 @@ impl<O: Observer + ?Sized> Alone<'_, O> {
             return;
         }
         let watched = Watchers::of(self.bus).watched_devices();
+        let renews = watched != DeviceSet::NONE && self.watch_of_others() == Some(true);
         let shared = Arc::clone(&self.bus.cores.shared);
         Slots::lend(
             &mut *self.bus,
             |bus| &mut bus.cores.slots,
             id,
             |core, bus| {
-                core.run_in_place(&shared, limit, &mut OwnDevices { bus, id, watched });
+                core.run_in_place(&shared, limit, &mut OwnDevices { bus, id, watched, renews });
             },
         );
     }
 
-    /// Whether no other core is concerned by what this one does to devices: none waits for one, or looks at one.
-    fn is_unheard(&self) -> bool {
-        let watches = |core: &Core| core.spin().is_some_and(riscv::Spin::watches_devices);
-        self.is_unasked()
-            && self.bus.cores.iter().all(|(other, core)| other == self.id || !watches(core))
+    /// Whether another core is parked on what devices show, and if so whether all of them are on what they have shown
+    /// since the last change of one.
+    fn watch_of_others(&self) -> Option<bool> {
+        let others = self.bus.cores.iter().filter(|&(other, _)| other != self.id);
+        let spins =
+            others.filter_map(|(_, core)| core.spin()).filter(|spin| spin.watches_devices());
+        let fresh = spins.map(|spin| spin.seen() >= self.bus.changes.steady_since);
+        fresh.reduce(|all, one| all && one)
     }
 
     /// Whether no other core waits for a device.
@@ -111,9 +115,14 @@ impl<O: Observer + ?Sized> Alone<'_, O> {
             && request.kind == RequestKind::Load
             && batch.stores.is_empty()
             && batch.fault.is_none()
-            && self.is_unheard();
+            && self.is_unasked();
         let end = self.bus.config.epoch.end_of_epoch(request.cycle);
-        if !is_alone || end >= limit || request.cycle < self.bus.now {
+        if !is_alone || end > limit || request.cycle < self.bus.now {
+            return false;
+        }
+        // A look changes nothing for others who look. What they have to be told otherwise is for the commit.
+        let others = self.watch_of_others();
+        if others == Some(false) || others.is_some() && !is_pure_load(id, &request) {
             return false;
         }
         // What blocks or is a mistake changes nothing and is for the commit.
@@ -121,6 +130,9 @@ impl<O: Observer + ?Sized> Alone<'_, O> {
         let Ok(Served::Done(answer)) = served else { return false };
         if !answer.steady {
             self.bus.changes.steady_since = end;
+        }
+        if others.is_some() {
+            self.bus.cores.allow_parking();
         }
         self.bus.cores.complete(id, answer, end);
         self.bus.now = end;
@@ -134,11 +146,13 @@ struct OwnDevices<'a, O: Observer + ?Sized> {
     id: CoreId,
     /// Of which devices others look at registers.
     watched: DeviceSet,
+    /// They are parked on what those have shown since the last change of one.
+    renews: bool,
 }
 
 impl<O: Observer + ?Sized> OwnRegisters for OwnDevices<'_, O> {
     fn load(&mut self, addr: u32, cycle: Cycle, end: Cycle) -> Option<u32> {
-        let Self { bus, id: _, watched } = self;
+        let Self { bus, id: _, watched, renews: _ } = self;
         if !bus.takes(Shortcut::ClockInPlace) || *watched != DeviceSet::NONE {
             return None;
         }
@@ -148,7 +162,7 @@ impl<O: Observer + ?Sized> OwnRegisters for OwnDevices<'_, O> {
     }
 
     fn store(&mut self, store: &Store) -> bool {
-        let Self { bus, id, watched } = self;
+        let Self { bus, id, watched, renews } = self;
         let is_silent = bus.takes(Shortcut::StoresInPlace)
             && !Watchers::of(bus).store_shows(*id, store, *watched)
             && Watchers::of(bus).is_certain(*id, store);
@@ -160,6 +174,10 @@ impl<O: Observer + ?Sized> OwnRegisters for OwnDevices<'_, O> {
         // No core waits for one.
         bus.changes.this_cycle = false;
         bus.changes.steady_since = bus.changes.steady_since.max(end);
+        if *renews {
+            // What they look at has not changed.
+            bus.cores.renew_but(CoreSet::only(*id), end);
+        }
         true
     }
 }

@@ -87,7 +87,6 @@ enum Patience {
 }
 
 /// What the cores have done in an epoch, and how they stand behind it.
-#[derive(Default)]
 struct Census {
     /// The cores that stored something or ask for something.
     acting: CoreSet,
@@ -119,27 +118,27 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         let is_due = self.bus.fabric.is_due_before(end);
         // An atomic of the coprocessor may wait for one of these stores.
         let is_awaited = census.posted && self.bus.tensix.unit.watched_l1().is_some();
-        // Whether anything may change in this epoch that a parked core looks at.
-        let shows = census.watching
-            && (is_busy
-                || is_awaited
-                || is_due && Watchers::of(self.bus).packets_show(end)
-                || Watchers::of(self.bus).cores_show(self.start));
-        let reruns = shows || census.stale && !self.renew_device_watchers();
-        if reruns {
-            self.run_device_watchers(is_busy && !is_awaited);
-        }
+        let reran = if census.watching {
+            self.run_device_watchers(&census, (is_busy, is_due, is_awaited))
+        } else {
+            CoreSet::EMPTY
+        };
+        let is_apart = self.bus.tensix.unit.watched_l1().is_none();
         let in_cycles = census.asked
             || is_busy
             || is_due
             || is_awaited
-            || reruns
+            || !reran.is_empty()
             || !self.bus.takes(Shortcut::QuietCommits);
         if in_cycles {
-            self.commit_cycles(if reruns { CoreSet::ALL } else { census.acting });
+            self.commit_cycles(census.acting.union(reran));
             if self.bus.tensix.unit.is_asleep() {
                 self.bus.cores.wake_dozers(end, end);
                 self.bus.cores.allow_parking();
+                if census.watching && is_apart && !is_busy {
+                    // Who was left parked on registers would read at the end what it has read.
+                    self.bus.cores.renew_but(reran, end);
+                }
             }
         } else if census.posted {
             // The words of cores that parked in this very epoch must be known; without such
@@ -154,7 +153,7 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         let no_ends =
             || plan::may_skip_ends::<O>() && !census.stopped && self.bus.waits.no_push_waits();
         if in_cycles || !no_ends() {
-            self.finish_cores(if reruns { CoreSet::ALL } else { census.concerned });
+            self.finish_cores(census.concerned.union(reran));
             self.bus.changes.retry = self.bus.changes.retry && self.bus.cores.anybody_waits();
             if !self.bus.debug_queue.is_empty() {
                 Debugger { bus: self.bus }.run_queue();
@@ -169,8 +168,15 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     fn census(&self) -> Census {
         let (mut all, mut acting, mut concerned) =
             (Glance::default(), CoreSet::EMPTY, CoreSet::EMPTY);
+        let (mut watching, mut stale) = (false, false);
         for (id, core) in self.bus.cores.iter() {
             let glance = core.glance();
+            if let Some(spin) = core.spin()
+                && spin.watches_devices()
+            {
+                watching = true;
+                stale |= spin.seen() < self.bus.changes.steady_since;
+            }
             all = all.or(glance);
             if glance.has(Glance::STORED.or(Glance::ASKS)) {
                 acting.insert(id);
@@ -186,7 +192,8 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             asked: all.has(Glance::TO_DEVICE.or(Glance::ERRED)),
             stopped: all.has(Glance::STOPPED),
             parked: all.has(Glance::PARKED),
-            ..Census::default()
+            watching,
+            stale,
         };
         let may_skip_ends = plan::may_skip_ends::<O>();
         let pushing = if may_skip_ends { self.bus.waits.pushing() } else { CoreSet::ALL };
@@ -195,20 +202,55 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
             let mut requests = self.bus.cores.iter().filter_map(|(_, core)| core.batch.request);
             census.asked = requests.any(|request| request.cycle >= self.start);
         }
-        if census.parked {
-            let spins = self.bus.cores.iter().filter_map(|(_, core)| core.spin());
-            for spin in spins.filter(|spin| spin.watches_devices()) {
-                census.watching = true;
-                census.stale |= spin.seen() < self.bus.changes.steady_since;
-            }
-        }
         census
     }
 
-    /// Cores parked on device registers run this epoch like all others: something that may
-    /// change those registers happens in it, or happened between their read and their parking. If that is only what
-    /// the coprocessor does (`may_doze`), cores doze of whose registers it changes none.
-    fn run_device_watchers(&mut self, may_doze: bool) {
+    /// Cores parked on device registers run this epoch like all others if something may
+    /// change those registers in it, or changed them between their read and their parking. If that is only what
+    /// the coprocessor does, cores doze of whose registers it changes none. Gives who ran, or may have.
+    fn run_device_watchers(
+        &mut self,
+        census: &Census,
+        (is_busy, is_due, is_awaited): (bool, bool, bool),
+    ) -> CoreSet {
+        if is_busy || is_awaited || !self.bus.takes(Shortcut::DeviceWatchers) {
+            self.run_all_device_watchers(is_busy && !is_awaited);
+            return CoreSet::ALL;
+        }
+        let mut shown = CoreSet::EMPTY;
+        if is_due {
+            shown = Watchers::of(self.bus).shown_by_packets(self.end);
+        }
+        if census.asked {
+            shown = shown.union(Watchers::of(self.bus).shown_by_cores(self.start));
+        }
+        let mut reran = CoreSet::EMPTY;
+        if shown.is_empty() && !census.stale {
+            return reran;
+        }
+        for id in CoreId::ALL {
+            let Some(spin) = self.bus.cores[id].spin().filter(|spin| spin.watches_devices()) else {
+                continue;
+            };
+            if !shown.contains(id) {
+                if spin.seen() >= self.bus.changes.steady_since {
+                    continue;
+                }
+                // No device changes in this epoch that it looks at: if it would read again what it has read, it is parked
+                // on values of this epoch from now on.
+                if self.shows_the_same(id) {
+                    self.bus.cores[id].renew_spin(self.start);
+                    continue;
+                }
+            }
+            self.rerun(id);
+            reran.insert(id);
+        }
+        reran
+    }
+
+    /// All cores parked on device registers run this epoch like all others, or doze if they may.
+    fn run_all_device_watchers(&mut self, may_doze: bool) {
         let may_doze = may_doze
             && plan::may_doze::<O>()
             && self.bus.takes(Shortcut::Dozing)
@@ -254,24 +296,6 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
                 return false;
             }
             at += 1;
-        }
-        true
-    }
-
-    /// In an epoch in which no device changes: whether all cores parked on devices would read again
-    /// what they have read. If so, they are parked on values of this epoch from now on.
-    fn renew_device_watchers(&mut self) -> bool {
-        if !self.bus.takes(Shortcut::DeviceWatchers) {
-            return false;
-        }
-        for id in CoreId::ALL {
-            if !self.bus.cores[id].spin().is_some_and(riscv::Spin::watches_devices) {
-                continue;
-            }
-            if !self.shows_the_same(id) {
-                return false;
-            }
-            self.bus.cores[id].renew_spin(self.start);
         }
         true
     }
@@ -402,9 +426,22 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
         let Self { start, end, .. } = *self;
         self.bus.refresh_watches();
         self.bus.changes.woken = CoreSet::EMPTY;
-        let (mut agenda, mut cycle, mut settled) = (self.agenda(cores), start, false);
+        let mut agenda = self.agenda(cores);
+        let mut cycle = self.first_deed(&agenda);
+        let mut settled = cycle > start;
+        self.bus.changes.this_cycle = false;
         while cycle < end {
             let others_changed = self.begin_cycle(cycle, &mut agenda);
+            if let Some(until) = self.plain_deed(&mut agenda, cycle) {
+                settled = !others_changed;
+                if others_changed {
+                    self.bus.changes.steady_since = cycle + 1;
+                }
+                // Nothing happens in the cycles between.
+                self.bus.changes.this_cycle &= until == cycle + 1;
+                cycle = until;
+                continue;
+            }
             let mut changed = others_changed | self.calls_coprocessor();
             let Deed { cycle: until, attention, fed } =
                 self.next_deed(&mut agenda, cycle + 1, others_changed);
@@ -514,6 +551,42 @@ impl<'a, O: Observer + ?Sized> Commit<'a, O> {
     #[inline]
     fn packets(&self) -> Cycle {
         self.bus.fabric.next_due().unwrap_or(NEVER)
+    }
+
+    /// Whether cycles in which neither a core nor a packet does anything are nothing to the coprocessor.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        let unit = &self.bus.tensix.unit;
+        unit.is_asleep() && unit.watched_l1().is_none() && self.bus.takes(Shortcut::BusySpans)
+    }
+
+    /// When after `cycle` a core or a packet does something next, if the coprocessor sleeps, nobody pushes or waits for
+    /// an answer, and so nothing else can happen before then.
+    #[inline(always)]
+    fn plain_deed(&mut self, agenda: &mut Agenda, cycle: Cycle) -> Option<Cycle> {
+        if !self.is_plain() {
+            return None;
+        }
+        agenda.packets = self.packets();
+        let mut deed = agenda.packets.min(self.end);
+        for &mut Entry { next, stores, others, asks, .. } in agenda.entries() {
+            if next < others || asks <= cycle {
+                return None;
+            }
+            deed = deed.min(stores).min(asks);
+        }
+        Some(deed.max(cycle + 1))
+    }
+
+    /// The cycle of the epoch before which nothing happens; its end if nothing does at all.
+    #[inline(always)]
+    fn first_deed(&self, agenda: &Agenda) -> Cycle {
+        if !self.is_plain() {
+            return self.start;
+        }
+        let entries = &agenda.entries[..agenda.acting.min(CoreId::COUNT)];
+        let cores = entries.iter().fold(NEVER, |first, own| first.min(own.stores).min(own.asks));
+        cores.min(agenda.packets).max(self.start).min(self.end)
     }
 
     /// The first cycle, `soonest` or later, in which a core or a packet does something. `others_changed`: in the

@@ -191,6 +191,13 @@ impl<O: Observer + ?Sized> Cores<O> {
         self.slots[id].spin().is_some_and(riscv::Spin::is_dozing)
     }
 
+    /// What parked cores but some look at shows at `now` what it has shown.
+    pub(crate) fn renew_but(&mut self, some: CoreSet, now: Cycle) {
+        for id in CoreId::ALL.into_iter().filter(|&id| !some.contains(id)) {
+            self.slots[id].renew_spin(now);
+        }
+    }
+
     /// Takes a core that is parked on registers out of its loop at the beginning of an epoch, which it may have run
     /// already.
     pub(crate) fn wake_for_epoch(&mut self, id: CoreId, start: Cycle, end: Cycle) {

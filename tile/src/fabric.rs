@@ -83,6 +83,12 @@ impl Fabric {
         }
     }
 
+    /// Cycles from a command to what it does in a tile, the own one included, at the least: until it is accepted, until
+    /// it is sent, and on its way.
+    pub(crate) fn least_cycles(&self) -> u64 {
+        2 + self.in_flight.timing().travel(0)
+    }
+
     /// When something happens next by itself.
     pub(crate) fn next_due(&self) -> Option<Cycle> {
         let inbox = self.inbox.next_due();

@@ -5,11 +5,13 @@
 //! up once more where the last change may have come between two of them.
 
 use devices::{Niu, ReadClass};
-use memory_map::{Hit, Target, lookup};
-use riscv::{Core, WatchedLoad, view};
+use memory_map::{Target, lookup};
+use riscv::{Core, Spin, view};
 use sim_core::engine::Slots;
 use sim_core::l1::L1_BYTES;
-use sim_core::{CoreId, Cycle, Observer, Request, RequestKind, Shortcut, Store, ThreadId};
+use sim_core::{
+    CoreId, CoreSet, Cycle, EpochLength, Observer, Request, RequestKind, Shortcut, Store, ThreadId,
+};
 use tensix::Coprocessor;
 
 use crate::bus::Bus;
@@ -85,6 +87,7 @@ pub(crate) struct Watchers<'a> {
     devices: &'a Devices,
     tensix: &'a Coprocessor,
     fabric: &'a Fabric,
+    epoch: EpochLength,
     /// Whether [`Shortcut::DeviceWatchers`] is taken; else everything shows.
     is_on: bool,
 }
@@ -93,7 +96,8 @@ impl<'a> Watchers<'a> {
     pub(crate) fn of<O: Observer + ?Sized>(bus: &'a Bus<O>) -> Self {
         let Bus { cores, devices, tensix, fabric, .. } = bus;
         let is_on = bus.takes(Shortcut::DeviceWatchers);
-        Self { cores: &cores.slots, devices, tensix: &tensix.unit, fabric, is_on }
+        let epoch = bus.config.epoch;
+        Self { cores: &cores.slots, devices, tensix: &tensix.unit, fabric, epoch, is_on }
     }
 
     /// Of which devices cores parked on registers look at some.
@@ -127,20 +131,45 @@ impl<'a> Watchers<'a> {
         }
     }
 
-    /// Whether anything that cores have done since `start` concerns those parked on registers.
-    pub(crate) fn cores_show(&self, start: Cycle) -> bool {
+    /// The cores parked on registers that anything concerns which cores have done since `start`.
+    pub(crate) fn shown_by_cores(&self, start: Cycle) -> CoreSet {
+        let spins = self.cores.iter().filter_map(|(id, core)| Some((id, core.spin()?)));
+        let mut shown = CoreSet::EMPTY;
+        for (id, spin) in spins.filter(|(_, spin)| spin.watches_devices()) {
+            if self.cores_show(start, DeviceSet(spin.targets())) {
+                shown.insert(id);
+            }
+        }
+        shown
+    }
+
+    /// Whether anything that cores have done since `start` concerns one parked on registers of `watched`.
+    fn cores_show(&self, start: Cycle, watched: DeviceSet) -> bool {
         if !self.is_on {
             return true;
         }
-        let watched = self.watched_devices();
         self.cores.iter().any(|(id, core)| {
             let batch = &core.batch;
             let request = batch.request.filter(|request| request.cycle >= start);
             let mut stores = batch.stores.iter().filter(|store| store.addr >= L1_BYTES);
             batch.fault.is_some()
                 || request.is_some_and(|request| !is_pure_load(id, &request))
-                || stores.any(|store| self.store_shows(id, store, watched))
+                || stores.any(|store| self.store_concerns(id, store, watched))
         })
+    }
+
+    /// Whether a store to a device concerns cores parked on registers of `watched`. What an NIU is given, a
+    /// command too, changes nothing in that epoch but what itself shows, or what is changed by a read of it: a packet
+    /// takes longer to get anywhere.
+    fn store_concerns(&self, id: CoreId, store: &Store, watched: DeviceSet) -> bool {
+        let other = match lookup(view(id), store.addr).map(|hit| hit.target) {
+            Some(Target::Noc0) if self.epoch.cycles() <= self.fabric.least_cycles() => 1,
+            Some(Target::Noc1) if self.epoch.cycles() <= self.fabric.least_cycles() => 0,
+            _ => return self.store_shows(id, store, watched),
+        };
+        let nius = [Target::Noc0.bit(), Target::Noc1.bit()];
+        watched.show(nius[1 - other])
+            || self.devices.nius[other].reads_change_it() && watched.show(nius[other])
     }
 
     /// Whether a core looks at registers that nothing but cores, packets and register stores change.
@@ -195,25 +224,18 @@ impl<'a> Watchers<'a> {
         }
     }
 
-    /// What cores are parked on, but for L1.
-    fn watched_registers(&self) -> impl Iterator<Item = (&WatchedLoad, Hit)> {
-        let spins = self.cores.iter().filter_map(|(id, core)| Some((id, core.spin()?)));
-        spins.flat_map(|(id, spin)| {
-            let loads = spin.loads().iter().filter(|load| load.device);
-            loads.filter_map(move |load| Some((load, lookup(view(id), load.addr)?)))
-        })
+    /// Whether packets do anything to registers before `end` that a core may notice.
+    pub(crate) fn packets_show(&self, end: Cycle) -> bool {
+        !self.shown_by_packets(end).is_empty()
     }
 
-    /// Whether a core may notice before `end` what packets do to registers: they change what a core is
-    /// parked on, or access others than their own counters.
-    pub(crate) fn packets_show(&self, end: Cycle) -> bool {
+    /// The cores that may notice before `end` what packets do to registers, if they are parked on some: all if packets
+    /// access others than their own counters.
+    pub(crate) fn shown_by_packets(&self, end: Cycle) -> CoreSet {
         if !self.is_on {
-            return true;
+            return CoreSet::ALL;
         }
         let watched = self.watched_devices();
-        if watched.show(0) {
-            return true;
-        }
         let looks_at = [Target::Noc0, Target::Noc1].map(|noc| watched.show(noc.bit()));
         // What the registers would show then.
         let mut nius: [Option<Niu>; 2] = [None, None];
@@ -222,7 +244,7 @@ impl<'a> Watchers<'a> {
             if packet.goes_beyond(L1_BYTES.into())
                 || is_carried_out && packet.asks_beyond(L1_BYTES.into())
             {
-                return true;
+                return CoreSet::ALL;
             }
             let noc = usize::from(packet.noc & 1);
             if looks_at[noc] {
@@ -233,20 +255,39 @@ impl<'a> Watchers<'a> {
                 }
             }
         }
-        // Stages only add to a register or only take from it: what differs on the way differs at the end.
-        // What is no register of an NIU changes by writes only.
-        nius.iter().any(Option::is_some)
-            && self.watched_registers().any(|(load, hit)| {
-                let niu = match hit.target {
-                    Target::Noc0 => &mut nius[0],
-                    Target::Noc1 => &mut nius[1],
-                    _ => return false,
-                };
-                let Some(niu) = niu else { return false };
-                let shift = (load.addr & 3) * 8;
-                let shown = |word: u32| word >> shift & load.width.mask();
-                Niu::read_class(hit.offset & !3) != ReadClass::Pure
-                    || niu.read(hit.offset & !3).map(shown) != Ok(load.value)
-            })
+        let mut shown = CoreSet::EMPTY;
+        for (id, core) in self.cores.iter() {
+            if let Some(spin) = core.spin()
+                && spin.watches_devices()
+                && (DeviceSet(spin.targets()).show(0) || loads_show(id, spin, &mut nius))
+            {
+                shown.insert(id);
+            }
+        }
+        shown
     }
+}
+
+/// Whether NIUs, of those given, show something else than a core is parked on.
+///
+/// Stages only add to a register or only take from it: what differs on the way differs at the end.
+/// What is no register of an NIU changes by writes only.
+fn loads_show(id: CoreId, spin: &Spin, nius: &mut [Option<Niu>; 2]) -> bool {
+    if nius.iter().all(Option::is_none) {
+        return false;
+    }
+    let mut loads = spin.loads().iter().filter(|load| load.device);
+    loads.any(|load| {
+        let Some(hit) = lookup(view(id), load.addr) else { return false };
+        let niu = match hit.target {
+            Target::Noc0 => &mut nius[0],
+            Target::Noc1 => &mut nius[1],
+            _ => return false,
+        };
+        let Some(niu) = niu else { return false };
+        let shift = (load.addr & 3) * 8;
+        let shown = |word: u32| word >> shift & load.width.mask();
+        Niu::read_class(hit.offset & !3) != ReadClass::Pure
+            || niu.read(hit.offset & !3).map(shown) != Ok(load.value)
+    })
 }

@@ -166,6 +166,13 @@ impl Niu {
         if offset == RTZ_NUM { ReadClass::SideEffect } else { ReadClass::Pure }
     }
 
+    /// Whether a read of one register may change what others show: that of `NIU_TRANS_COUNT_RTZ_NUM` may, if a
+    /// transaction counter is enabled to be told there when it has reached zero.
+    #[must_use]
+    pub fn reads_change_it(&self) -> bool {
+        self.config[config::RTZ_CFG] & 0xFFFF != 0
+    }
+
     /// Reads a register.
     ///
     /// # Errors
