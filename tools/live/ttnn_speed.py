@@ -27,7 +27,7 @@ import time
 LIMIT_S = 1200  # of one process
 OPERATIONS = ("open add_32 add_512 mul_512 div_512 exp_512 exp_f32_512 gelu_512 softmax_512 sum_512 transpose_512 "
               "matmul_256 matmul_512 matmul_1024 softmax_32x65536 mean_rows max_pool max_pool_tiled conv_height "
-              "conv_block conv_dram").split()
+              "conv_block conv_dram clone_512 concat_512 repeat_512 untilize_512 permute_rows embedding").split()
 
 
 def operations(ttnn, torch, device):
@@ -49,6 +49,15 @@ def operations(ttnn, torch, device):
     def exp_f32():
         x = ttnn.from_torch(torch.randn(512, 512), dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device)
         return lambda: ttnn.exp(x)
+
+    def permute_rows():
+        rows = ttnn.from_torch(torch.randn(64, 64, 128).bfloat16(), device=device)
+        return lambda: ttnn.permute(rows, (1, 0, 2))
+
+    def embedding():
+        numbers = ttnn.from_torch(torch.randint(0, 512, (1, 128), dtype=torch.int32), dtype=ttnn.uint32, device=device)
+        table = ttnn.from_torch(torch.randn(512, 256).bfloat16(), device=device)
+        return lambda: ttnn.embedding(numbers, table)
 
     def max_pool(side, channels, padding, **more):
         """Of 3 by 3 over a square image, for which the device has to have room in L1."""
@@ -104,6 +113,13 @@ def operations(ttnn, torch, device):
         "conv_height": convolution(56, 64, 64, "HEIGHT_SHARDED"),
         "conv_block": convolution(14, 256, 256, "BLOCK_SHARDED"),
         "conv_dram": convolution(192, 32, 32, "HEIGHT_SHARDED", slices=4),
+        # What only moves data.
+        "clone_512": of(ttnn.clone, square),
+        "concat_512": of(lambda x, y: ttnn.concat([x, y], -1), square, square),
+        "repeat_512": of(lambda x: ttnn.repeat(x, (2, 1)), square),
+        "untilize_512": of(lambda x: ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT), square),
+        "permute_rows": permute_rows,
+        "embedding": embedding,
     }
 
 
