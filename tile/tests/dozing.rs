@@ -4,13 +4,14 @@
 
 mod bare;
 
+use bare::tile;
 use isa::asm::{addi, beq, bne, j, lui, lw, store};
 use isa::encode;
 use isa::rv32::ttinsn_code;
 use memory_map::reg::{noc_niu, overlay};
 use proptest::prelude::*;
-use sim_core::{CoreId, Cycle, EpochLength, NullObserver, Shortcut, Shortcuts};
-use tile::{Stop, Tile, TileConfig};
+use sim_core::{CoreId, Cycle, Shortcut, Shortcuts};
+use tile::Stop;
 
 /// Registers with addresses: data in L1, a stream of the overlay, NIU 0.
 const DATA: (u32, u32) = (4, 0x2_0000);
@@ -123,14 +124,6 @@ fn programs() -> impl Strategy<Value = Vec<Vec<u32>>> {
         .prop_map(|(b, t0, t1, t2, nc)| vec![b, t0, t1, t2, nc])
 }
 
-fn tile(programs: &[Vec<u32>], shortcuts: Shortcuts, epoch: u32) -> Tile<NullObserver> {
-    let epoch = EpochLength::new(epoch).expect("the lengths are valid");
-    let config = TileConfig { shortcuts, epoch, ..TileConfig::default() };
-    let mut tile = Tile::new(config, NullObserver).expect("no threads to start");
-    bare::start(&mut tile, programs);
-    tile
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -141,12 +134,7 @@ proptest! {
         limits in prop::collection::vec(1_u64..3000, 1..5),
     ) {
         let ends = limits.iter().scan(0, |sum, cycles| { *sum += cycles; Some(*sum) });
-        let outcome = |shortcuts| {
-            let mut seen = bare::outcome(tile(&programs, shortcuts, epoch), ends.clone());
-            // A core that is not parked does not end.
-            seen.retain(|line| !line.starts_with("quiescent"));
-            seen
-        };
+        let outcome = |shortcuts| bare::states(tile(&programs, shortcuts, epoch), ends.clone());
         let awake = outcome(Shortcuts::ALL.set(Shortcut::Dozing, false));
         prop_assert_eq!(&outcome(Shortcuts::ALL), &awake);
         prop_assert_eq!(&outcome(Shortcuts::NONE), &awake);

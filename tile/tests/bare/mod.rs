@@ -1,8 +1,8 @@
 //! Cores that execute given words straight out of reset, without firmware.
 
 use memory_map::reg::tile_control::SOFT_RESET_0;
-use sim_core::{CoreId, Cycle, Observer};
-use tile::{Stop, Tile};
+use sim_core::{CoreId, Cycle, EpochLength, NullObserver, Observer, Shortcuts};
+use tile::{Stop, Tile, TileConfig};
 
 /// The bits of SOFT_RESET_0 that hold the cores `[isa-bh: TensixTile/SoftReset.md]`.
 pub(crate) const RESET_BITS: [u32; CoreId::COUNT] = [1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 18];
@@ -21,6 +21,27 @@ pub(crate) fn start<O: Observer>(tile: &mut Tile<O>, programs: &[impl AsRef<[u32
         }
     }
     tile.host_write_word(SOFT_RESET_0, held).expect("the register is mapped");
+}
+
+/// A tile that nobody observes, whose cores execute these programs.
+#[allow(dead_code, reason = "every test crate uses a part of it")]
+pub(crate) fn tile(programs: &[Vec<u32>], shortcuts: Shortcuts, epoch: u32) -> Tile<NullObserver> {
+    let epoch = EpochLength::new(epoch).expect("the lengths are valid");
+    let config = TileConfig { shortcuts, epoch, ..TileConfig::default() };
+    let mut tile = Tile::new(config, NullObserver).expect("no threads to start");
+    start(&mut tile, programs);
+    tile
+}
+
+/// As [`outcome`], without when nothing could move any more: a core that is not parked does not end.
+#[allow(dead_code, reason = "every test crate uses a part of it")]
+pub(crate) fn states<O: Observer>(
+    tile: Tile<O>,
+    limits: impl IntoIterator<Item = u64>,
+) -> Vec<String> {
+    let mut seen = outcome(tile, limits);
+    seen.retain(|line| !line.starts_with("quiescent"));
+    seen
 }
 
 /// Mistakes before these cycles, and cycle, state and instructions at each of them: all that can be told of a run. One
