@@ -83,10 +83,9 @@ impl Fabric {
         }
     }
 
-    /// Cycles from a command to what it does in a tile, the own one included, at the least: until it is accepted, until
-    /// it is sent, and on its way.
+    /// [`NocTiming::least`]
     pub(crate) fn least_cycles(&self) -> u64 {
-        2 + self.in_flight.timing().travel(0)
+        self.in_flight.timing().least()
     }
 
     /// When something happens next by itself.

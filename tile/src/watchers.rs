@@ -145,9 +145,6 @@ impl<'a> Watchers<'a> {
 
     /// Whether anything that cores have done since `start` concerns one parked on registers of `watched`.
     fn cores_show(&self, start: Cycle, watched: DeviceSet) -> bool {
-        if !self.is_on {
-            return true;
-        }
         self.cores.iter().any(|(id, core)| {
             let batch = &core.batch;
             let request = batch.request.filter(|request| request.cycle >= start);

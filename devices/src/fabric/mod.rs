@@ -72,6 +72,13 @@ impl NocTiming {
         (way + u64::from(hops) * u64::from(self.hop)).max(1)
     }
 
+    /// Cycles from a command to what its packet does in a tile, the own one included, at the least: until it is
+    /// accepted, until it is sent, and on its way.
+    #[must_use]
+    pub fn least(&self) -> u64 {
+        1 + self.occupancy(1) + self.travel(0)
+    }
+
     /// Cycles a packet of `flits` occupies its link; at least one.
     fn occupancy(&self, flits: u32) -> u64 {
         (u64::from(flits) * u64::from(self.flit)).max(1)
