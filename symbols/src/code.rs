@@ -59,9 +59,24 @@ pub struct Location {
     pub frame: Frame,
     /// The frames it was inlined into, from the inside out; empty when nothing was inlined.
     pub inlined_into: Vec<Frame>,
+    /// Which of all frames is the author's.
+    own: usize,
 }
 
 impl Location {
+    /// A place in an image, whose kernel's source file may be known, with the frames there.
+    #[must_use]
+    pub fn new(
+        image: Arc<str>,
+        source: Option<Arc<str>>,
+        frame: Frame,
+        inlined_into: Vec<Frame>,
+    ) -> Self {
+        let mut location = Self { image, source, frame, inlined_into, own: 0 };
+        location.own = location.find_own();
+        location
+    }
+
     /// All frames, from the inside out.
     #[must_use]
     pub fn frames(&self) -> impl DoubleEndedIterator<Item = &Frame> {
@@ -74,16 +89,20 @@ impl Location {
     /// outermost frame: the function that was called.
     #[must_use]
     pub fn own_frame(&self) -> &Frame {
-        let file = |frame: &&Frame| frame.file.clone().unwrap_or_default();
-        let in_source = |frame: &&Frame| {
-            self.source.as_ref().is_some_and(|source| is_file(&file(frame), source))
-        };
-        let with = |wanted| move |frame: &&Frame| role(&file(frame)) == wanted;
-        let own = self.frames().find(in_source);
-        let own = own.or_else(|| self.frames().find(with(Role::Source)));
-        let own = own.or_else(|| self.frames().find(with(Role::Header)));
-        let own = own.or_else(|| self.frames().find(with(Role::Wrapper)));
-        own.or_else(|| self.frames().next_back()).unwrap_or(&self.frame)
+        self.frames().nth(self.own).unwrap_or(&self.frame)
+    }
+
+    /// Looks at the paths of all files, which takes long where a report asks for each executed instruction.
+    fn find_own(&self) -> usize {
+        let file = |frame: &Frame| frame.file.clone().unwrap_or_default();
+        let is_source =
+            |file: &String| self.source.as_ref().is_some_and(|source| is_file(file, source));
+        let files: Vec<_> = self.frames().map(file).collect();
+        let roles: Vec<_> = files.iter().map(|file| role(file)).collect();
+        let with = |wanted| roles.iter().position(|role| *role == wanted);
+        let own = files.iter().position(is_source).or_else(|| with(Role::Source));
+        let own = own.or_else(|| with(Role::Header)).or_else(|| with(Role::Wrapper));
+        own.unwrap_or(self.inlined_into.len())
     }
 }
 

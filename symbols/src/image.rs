@@ -248,7 +248,7 @@ fn parse(name: &str, bytes: Arc<[u8]>) -> Result<Image, ImageProblem> {
     let mut segments = Vec::new();
     for program in program_headers(&bytes, &header, ctx)? {
         if program.p_type == PT_LOAD && program.p_memsz > 0 {
-            segments.push(segment_range(&bytes, &program)?);
+            segments.push(segment_range(bytes.len(), &program)?);
         }
     }
     if segments.is_empty() {
@@ -332,11 +332,11 @@ impl Range {
     }
 }
 
-fn segment_range(bytes: &[u8], program: &ProgramHeader) -> Result<Range, ImageProblem> {
+/// `length`: bytes in the file.
+fn segment_range(length: usize, program: &ProgramHeader) -> Result<Range, ImageProblem> {
     let end = |start: u64, size: u64| start.saturating_add(size);
     let what = || ImageProblem::Truncated(format!("the segment at {:#x}", program.p_vaddr));
-    if program.p_filesz > program.p_memsz
-        || end(program.p_offset, program.p_filesz) > bytes.len() as u64
+    if program.p_filesz > program.p_memsz || end(program.p_offset, program.p_filesz) > length as u64
     {
         return Err(what());
     }
@@ -471,18 +471,17 @@ pub(crate) fn code_at(bytes: &[u8]) -> Option<std::ops::Range<usize>> {
 /// Load address of a piece of code and its bytes in the file.
 pub(crate) type CodeRange = (u32, std::ops::Range<usize>);
 
-/// The lowest load address of an ELF file and where its code lies, without reading more of it.
-pub(crate) fn code_ranges(bytes: &[u8]) -> Option<(u32, Vec<CodeRange>)> {
+/// The lowest load address of an ELF file of `length` bytes and where its code lies, without reading more of it;
+/// `bytes` are the first of the file.
+pub(crate) fn code_ranges(bytes: &[u8], length: usize) -> Option<(u32, Vec<CodeRange>)> {
     let header = check_header(bytes).ok()?;
     let ctx = Ctx::new(Container::Little, Endian::Little);
     let programs = program_headers(bytes, &header, ctx).ok()?;
     let loads = programs.iter().filter(|p| p.p_type == PT_LOAD && p.p_filesz > 0);
-    let ranges: Vec<_> = loads.filter_map(|program| segment_range(bytes, program).ok()).collect();
+    let ranges: Vec<_> = loads.filter_map(|program| segment_range(length, program).ok()).collect();
     let linked = ranges.iter().map(|range| range.load).min()?;
     let code = ranges.iter().filter(|range| range.flags & PF_X != 0);
-    let code = code.map(|range| {
-        let end = range.file_offset.saturating_add(range.file_size as usize).min(bytes.len());
-        (range.load, range.file_offset.min(end)..end)
-    });
+    let code = code
+        .map(|range| (range.load, range.file_offset..range.file_offset + range.file_size as usize));
     Some((linked, code.collect()))
 }

@@ -143,7 +143,7 @@ impl Module {
         }
         let frame = frames.remove(0);
         let (image, source) = (Arc::clone(&self.name), self.source.clone());
-        Some(Location { image, source, frame, inlined_into: frames })
+        Some(Location::new(image, source, frame, frames))
     }
 
     fn context(&self) -> Option<&Mutex<Context>> {

@@ -91,12 +91,7 @@ fn place(source: Option<&str>, files: &[&str]) -> Location {
     };
     let mut frames: Vec<_> = files.iter().map(frame).collect();
     let innermost = frames.remove(0);
-    Location {
-        image: "x.elf".into(),
-        source: source.map(Into::into),
-        frame: innermost,
-        inlined_into: frames,
-    }
+    Location::new("x.elf".into(), source.map(Into::into), innermost, frames)
 }
 
 #[test]

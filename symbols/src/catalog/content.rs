@@ -6,11 +6,13 @@ use std::sync::Arc;
 use sim_core::CoreId;
 
 use super::store::Store;
-use crate::image::{Image, code_ranges};
+use crate::image::{CodeRange, Image, code_ranges};
 use crate::launch::{Memory, fill};
 
 /// Code shorter than this may stand anywhere by chance.
 const LEAST_BYTES: usize = 16;
+/// The code of most files lies in so many of their first bytes; the names in them take ten times as many.
+const FIRST_BYTES: usize = 64 << 10;
 
 /// How an ELF file's code compares with memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -28,7 +30,7 @@ pub(super) struct Candidate {
     /// The core its name says, if it says one.
     core: Option<CoreId>,
     /// Lowest address of a segment with bytes.
-    linked: u32,
+    pub(super) linked: u32,
     /// Code by linked address.
     pub(super) code: Vec<(u32, Arc<[u8]>)>,
 }
@@ -54,12 +56,24 @@ pub(super) fn elsewhere(path: &Path) -> bool {
 }
 
 impl Candidate {
+    /// Code that was not read from a file.
+    #[cfg(test)]
+    pub(super) fn of(linked: u32, code: Vec<(u32, Arc<[u8]>)>) -> Self {
+        Self { path: PathBuf::from("mine.elf"), core: None, linked, code }
+    }
+
     pub(super) fn read(store: &Store, path: &Path) -> Option<Self> {
         if elsewhere(path) {
             return None;
         }
-        let bytes = store.read(path)?;
-        let (linked, ranges) = code_ranges(&bytes)?;
+        let mut bytes = store.first(path, FIRST_BYTES)?;
+        let mut found = code_ranges(&bytes, store.length(path)?)?;
+        let beyond = |range: &CodeRange| range.1.end > bytes.len();
+        if found.1.iter().any(beyond) {
+            bytes = store.first(path, usize::MAX)?;
+            found = code_ranges(&bytes, bytes.len())?;
+        }
+        let (linked, ranges) = found;
         let code: Vec<_> = ranges
             .into_iter()
             .map(|(addr, range)| (addr, Arc::from(&bytes[range])))
@@ -133,7 +147,8 @@ impl Seen<'_> {
         moved(code, &there).then_some(Likeness::Moved)
     }
 
-    fn words(&self, addr: u32, length: usize) -> Vec<u32> {
+    /// The words in so many bytes; zeros if not all of those lie in L1.
+    pub(super) fn words(&self, addr: u32, length: usize) -> Vec<u32> {
         let mut there = vec![0; length];
         fill(self.0, addr, &mut there);
         words(&there).collect()
@@ -144,14 +159,37 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = u32> {
     bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word))
 }
 
+const LUI: u32 = 0x37;
+const AUIPC: u32 = 0x17;
+
+const fn opcode(word: u32) -> u32 {
+    word & 0x7F
+}
+
+/// The bits of a word that stay when what is added to a register changes, if that can change.
+const fn beside_low_part(word: u32) -> Option<u32> {
+    // Loads, addi and jalr have the immediate in bits 31 to 20, stores in 31 to 25 and 11 to 7.
+    match opcode(word) {
+        0x03 | 0x13 | 0x67 => Some(0x000F_FFFF),
+        0x23 => Some(0x01FF_F07F),
+        _ => None,
+    }
+}
+
+/// What is left of a word if all is left out that making code position independent may change.
+pub(super) const fn unmoved(word: u32) -> u32 {
+    match (opcode(word), beside_low_part(word)) {
+        (LUI | AUIPC, _) => word & 0xF80 | LUI,
+        (_, Some(bits)) => word & bits,
+        _ => word,
+    }
+}
+
 /// Whether code became what is there by being made position independent: the host turns `lui` of
 /// an address into `auipc`, or the reverse, and changes the low parts that are added to the same
 /// register `[spec: live-sessions]`, seen in every pair of `.elf` and `.elf.xip.elf` of ttnn 0.81.1.
 fn moved(code: &[u8], there: &[u32]) -> bool {
-    const LUI: u32 = 0x37;
-    const AUIPC: u32 = 0x17;
-    let (opcode, rd, rs1) =
-        (|word: u32| word & 0x7F, |word: u32| word >> 7 & 31, |word: u32| word >> 15 & 31);
+    let (rd, rs1) = (|word: u32| word >> 7 & 31, |word: u32| word >> 15 & 31);
     let changed = || words(code).zip(there.iter().copied()).filter(|(old, new)| old != new);
     let upper = |old, new| {
         let turned = matches!((opcode(old), opcode(new)), (LUI, AUIPC) | (AUIPC, LUI));
@@ -161,12 +199,7 @@ fn moved(code: &[u8], there: &[u32]) -> bool {
         .filter(|&(old, new)| upper(old, new))
         .fold(0_u32, |set, (old, _)| set | 1 << rd(old));
     changed().all(|(old, new)| {
-        // Loads, addi and jalr have the immediate in bits 31 to 20, stores in 31 to 25 and 11 to 7.
-        let lower = match opcode(old) {
-            0x03 | 0x13 | 0x67 => (old ^ new) & 0x000F_FFFF == 0,
-            0x23 => (old ^ new) & 0x01FF_F07F == 0,
-            _ => false,
-        };
+        let lower = beside_low_part(old).is_some_and(|bits| (old ^ new) & bits == 0);
         upper(old, new) || lower && registers >> rs1(old) & 1 == 1
     })
 }

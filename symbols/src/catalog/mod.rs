@@ -9,6 +9,7 @@
 //! Sources: `[spec: live-sessions]`, files written by ttnn 0.81.1 and its LLK tests.
 
 mod content;
+mod index;
 mod items;
 mod loaded;
 mod places;
@@ -32,6 +33,7 @@ use crate::image::Image;
 use crate::launch::Memory;
 use crate::module::Module;
 use content::{Candidate, Seen, compare};
+use index::Index;
 use places::Group;
 use records::{Operations, Records};
 use store::{MAX_FILES, Stamp};
@@ -57,6 +59,8 @@ pub struct Catalog {
     places: Places,
     store: Arc<Store>,
     state: Mutex<State>,
+    /// Held by who gathers the candidates of a group, which takes seconds: others wait for what that finds.
+    gathering: Mutex<()>,
     sources: Arc<SourceText>,
 }
 
@@ -66,10 +70,11 @@ struct State {
     operations: Operations,
     stamps: Vec<Stamp>,
     read: bool,
-    modules: BTreeMap<PathBuf, Option<Arc<Module>>>,
+    /// Files that were read, with what they were like before that.
+    modules: BTreeMap<PathBuf, (Stamp, Option<Arc<Module>>)>,
     /// What files held when they were looked at.
     pool: BTreeMap<PathBuf, (Stamp, Option<Arc<Candidate>>)>,
-    candidates: BTreeMap<Group, Arc<[Arc<Candidate>]>>,
+    candidates: BTreeMap<Group, Arc<Index>>,
     notes: BTreeSet<String>,
 }
 
@@ -98,7 +103,7 @@ impl Catalog {
     fn with(places: Places, store: Store) -> Self {
         let store = Arc::new(store);
         let sources = Arc::new(SourceText::of(Arc::clone(&store)));
-        Self { places, store, state: Mutex::default(), sources }
+        Self { places, store, state: Mutex::default(), gathering: Mutex::default(), sources }
     }
 
     /// The text of source files.
@@ -113,7 +118,7 @@ impl Catalog {
         let mut state = self.state.lock();
         state.read = false;
         state.candidates.clear();
-        state.modules.retain(|_, module| module.is_some());
+        state.modules.retain(|_, (_, module)| module.is_some());
     }
 
     /// What the host's records say of a kernel by its watcher kernel id, for one core.
@@ -221,6 +226,11 @@ impl Catalog {
 
     /// The module of a file that is not what it was when it was read.
     fn changed(&self, path: &Path, module: &Module) -> Option<Arc<Module>> {
+        if let stamp @ Some(_) = self.store.stamp(path)
+            && self.state.lock().modules.get(path).is_some_and(|(read, _)| *read == stamp)
+        {
+            return None;
+        }
         let bytes = self.store.read(path)?;
         if module.image().file.as_ref() == Some(&bytes) {
             return None;
@@ -236,9 +246,10 @@ impl Catalog {
         path: &Path,
         describe: impl FnOnce(&Arc<Image>) -> (String, Option<String>),
     ) -> Option<Arc<Module>> {
-        if let Some(known) = self.state.lock().modules.get(path) {
+        if let Some((_, known)) = self.state.lock().modules.get(path) {
             return known.clone();
         }
+        let stamp = self.store.stamp(path);
         let name = normal(&path.to_string_lossy());
         let image = self.store.read(path).and_then(|bytes| Image::parse_elf(&name, bytes).ok());
         let module = image.map(|image| {
@@ -252,7 +263,7 @@ impl Catalog {
             state.notes.insert(format!("{name}: no usable ELF file"));
         }
         // Another thread may have been quicker; all share one.
-        state.modules.entry(path.to_owned()).or_insert(module).clone()
+        state.modules.entry(path.to_owned()).or_insert((stamp, module)).1.clone()
     }
 
     /// Title and source of a file that was found by its code: from the records if they name it,
@@ -273,14 +284,20 @@ impl Catalog {
         (title.unwrap_or_else(|| text.rsplit('/').next().unwrap_or(&text).to_owned()), source)
     }
 
-    fn candidates(&self, group: Group) -> Arc<[Arc<Candidate>]> {
-        if let Some(known) = self.state.lock().candidates.get(&group) {
-            return Arc::clone(known);
+    fn candidates(&self, group: Group) -> Arc<Index> {
+        let known = || self.state.lock().candidates.get(&group).cloned();
+        if let Some(known) = known() {
+            return known;
+        }
+        let _alone = self.gathering.lock();
+        if let Some(known) = known() {
+            return known;
         }
         let paths = self.files(group);
-        let candidates: Arc<[_]> = paths.iter().filter_map(|path| self.candidate(path)).collect();
+        let found = paths.iter().filter_map(|path| self.candidate(path));
+        let index = Arc::new(Index::of(found.collect()));
         let mut state = self.state.lock();
-        Arc::clone(state.candidates.entry(group).or_insert(candidates))
+        Arc::clone(state.candidates.entry(group).or_insert(index))
     }
 
     /// The ELF files of a group.
@@ -321,7 +338,7 @@ impl Catalog {
         let mut state = self.state.lock();
         state.pool.insert(path.to_owned(), (stamp, candidate.clone()));
         // A module of what the file was before would no longer be found by its code.
-        let outdated = |module: &Option<Arc<Module>>| {
+        let outdated = |(_, module): &(Stamp, Option<Arc<Module>>)| {
             let file = module.as_ref().and_then(|module| module.image().file.clone());
             file.is_some() && file != self.store.read(path)
         };
@@ -379,14 +396,10 @@ pub(crate) fn stands(module: &Module, memory: &dyn Memory) -> bool {
 
 /// The candidates that are most like what stands in memory; several only if nothing tells them
 /// apart.
-fn best<'a>(
-    candidates: &'a [Arc<Candidate>],
-    wanted: Wanted,
-    memory: &Seen<'_>,
-) -> Vec<&'a Candidate> {
-    let like = candidates.iter().filter_map(|candidate| {
+fn best<'a>(candidates: &'a Index, wanted: Wanted, memory: &Seen<'_>) -> Vec<&'a Candidate> {
+    let like = candidates.likely(wanted, memory).filter_map(|candidate| {
         let likeness = candidate.compare(wanted.core, memory, wanted.at)?;
-        Some(((likeness, candidate.rank()), &**candidate))
+        Some(((likeness, candidate.rank()), candidate))
     });
     let like: Vec<_> = like.collect();
     let top = like.iter().map(|(rank, _)| *rank).max();

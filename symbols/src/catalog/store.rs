@@ -46,12 +46,21 @@ impl Store {
             }
             Self::Disk => {
                 // Opening a pipe would wait for somebody at its other end.
-                let is_file = std::fs::metadata(path).is_ok_and(|file| file.is_file());
-                let file = is_file.then(|| File::open(path).ok())??;
-                file.take(length as u64).read_to_end(&mut first).ok()?;
+                let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+                let length = (length as u64).min(meta.len());
+                first.reserve_exact(length as usize);
+                File::open(path).ok()?.take(length).read_to_end(&mut first).ok()?;
             }
         }
         Some(first)
+    }
+
+    /// How many bytes a regular file has.
+    pub(super) fn length(&self, path: &Path) -> Option<usize> {
+        match self {
+            Self::Disk => usize::try_from(std::fs::metadata(path).ok()?.len()).ok(),
+            Self::Kept(_) => Some(self.read(path)?.len()),
+        }
     }
 
     pub(super) fn stamp(&self, path: &Path) -> Stamp {
@@ -62,9 +71,23 @@ impl Store {
 
     /// Entries of a directory, by name; nothing where there is none.
     pub(super) fn entries(&self, directory: &Path) -> Vec<PathBuf> {
+        self.told_entries(directory).into_iter().map(|(path, _)| path).collect()
+    }
+
+    /// Those entries, and whether each is a directory or a link to one.
+    fn told_entries(&self, directory: &Path) -> Vec<(PathBuf, bool)> {
         let Self::Disk = self else { return Vec::new() };
         let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
-        let mut found: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        let told = |entry: std::fs::DirEntry| {
+            let (path, kind) = (entry.path(), entry.file_type());
+            // What a link leads to only its target tells.
+            let is_directory = match kind {
+                Ok(kind) if !kind.is_symlink() => kind.is_dir(),
+                _ => path.is_dir(),
+            };
+            (path, is_directory)
+        };
+        let mut found: Vec<_> = entries.flatten().map(told).collect();
         found.sort();
         found
     }
@@ -82,12 +105,12 @@ impl Store {
     }
 
     fn walk(&self, directory: &Path, depth: u32, found: &mut Vec<PathBuf>) {
-        for path in self.entries(directory) {
+        for (path, is_directory) in self.told_entries(directory) {
             if found.len() >= MAX_FILES {
                 return;
             }
             // A link to a directory may lead back here; the depth ends that.
-            if path.is_dir() {
+            if is_directory {
                 if depth > 0 {
                     self.walk(&path, depth - 1, found);
                 }
