@@ -97,8 +97,9 @@ struct Life {
     polls: u64,
     open: Option<(String, u32, u64)>,
     places: BTreeMap<(String, u32), Place>,
-    /// What has been put into words: by reason, pc and place.
-    told: BTreeMap<(String, u32, String), Place>,
+    /// What has been put into words, by reason and place, with the first instruction there: each launch may have
+    /// its kernel elsewhere.
+    told: BTreeMap<(String, String), (u32, Place)>,
 }
 
 impl Life {
@@ -159,7 +160,8 @@ impl<N: Names> Stalls<N> {
             for ((reason, pc), place) in std::mem::take(&mut life.places) {
                 let code = core_of(agent).and_then(|core| names.site(core, pc));
                 let text = code.map_or_else(|| format!("pc {pc:#x}"), |code| code.to_string());
-                life.told.entry((reason, pc, text)).or_default().add(place);
+                let (_, sum) = life.told.entry((reason, text)).or_insert((pc, Place::default()));
+                sum.add(place);
             }
         }
     }
@@ -210,7 +212,7 @@ fn add_work(names: &dyn Names, core: CoreId, work: &BTreeMap<u32, u64>, life: &m
     }
 }
 
-fn share((reason, pc, text): (String, u32, String), place: Place) -> Share {
+fn share((reason, text): (String, String), (pc, place): (u32, Place)) -> Share {
     let culprit = place.culprits.into_iter().max_by_key(|(_, count)| *count);
     Share {
         reason,

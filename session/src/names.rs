@@ -134,6 +134,8 @@ impl Names for CodeNames {
 #[derive(Clone, Debug)]
 pub struct LiveNames {
     now: Arc<Mutex<(Option<CodeNames>, u32)>>,
+    /// Those of the next launch, as long as it is told what has been done before its go signal.
+    coming: Arc<Mutex<Option<CodeNames>>>,
     /// Coordinates of all tiles by their numbers, as the vendor's runtime counts workers.
     workers: Arc<[(u8, u8)]>,
 }
@@ -142,11 +144,18 @@ impl LiveNames {
     /// No names yet, on a chip whose tiles have those coordinates.
     #[must_use]
     pub fn new(workers: Arc<[(u8, u8)]>) -> Self {
-        Self { now: Arc::default(), workers }
+        Self { now: Arc::default(), coming: Arc::default(), workers }
+    }
+
+    /// Other code is about to run. Kernels of a launch that is there in time are started before its go signal and
+    /// wait for it: until [`LiveNames::set`] these names tell the sites in what was no kernel's code before.
+    pub fn announce(&self, names: &Arc<TileNames>) {
+        *self.coming.lock() = Some(CodeNames(Arc::clone(names)));
     }
 
     /// Other code runs from now on.
     pub fn set(&self, names: &Arc<TileNames>) {
+        *self.coming.lock() = None;
         let mut now = self.now.lock();
         now.0 = Some(CodeNames(Arc::clone(names)));
         now.1 += 1;
@@ -163,7 +172,12 @@ impl Names for LiveNames {
     }
 
     fn site(&self, core: CoreId, pc: u32) -> Option<CodeName> {
-        self.ask(|names| names.site(core, pc))
+        let coming = self.coming.lock();
+        let coming = coming.as_ref().filter(|names| names.is_kernel(core, pc));
+        match coming.filter(|_| !self.is_kernel(core, pc)) {
+            Some(coming) => coming.site(core, pc),
+            None => self.ask(|names| names.site(core, pc)),
+        }
     }
 
     fn excerpt(&self, core: CoreId, pc: u32) -> Option<Excerpt> {

@@ -41,6 +41,7 @@ impl Observer for TileStalls {
 
 impl Sink for TileStalls {
     fn launched(&mut self, _: Cycle, names: &Arc<TileNames>, _: bool) {
+        self.names.announce(names);
         self.stalls.settle();
         self.names.set(names);
     }

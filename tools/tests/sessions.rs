@@ -401,6 +401,36 @@ fn report_of_a_tape_is_the_sum_of_its_tiles() {
     assert!(said.contains("3 tiles together") && said.contains("tile 1,0 (NoC 2-2)"), "{said}");
 }
 
+/// Kernels that are started before their go signal, on two tiles: what they do until then is theirs.
+#[test]
+fn report_names_what_waits_for_its_go_signal() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let kernels =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware-tests/programs/kernels/preload");
+    let text = fs::read_to_string(kernels.join("case.toml")).expect("the plan");
+    let text = text.replace("mode = \"host\"", "mode = \"host\"\ntiles = [[0, 0], [1, 0]]");
+    let text = text.replace("elf = \"", &format!("elf = \"{}/", kernels.display()));
+    let plan = dir.path().join("early.toml");
+    fs::write(&plan, text).expect("written");
+    let plan = plan.display().to_string();
+    let value = json(&["report", &plan, "--embedded", "--json", "--top", "1000"], 0);
+    for agent in value["agents"].as_array().expect("agents") {
+        let shares = agent["shares"].as_array().expect("shares");
+        let place = |share: &Value| share["place"].as_str().expect("text").to_owned();
+        // At address 0 stands a jump to the firmware.
+        let nameless = |place: &String| place.starts_with("pc ") && place != "pc 0x0";
+        let nameless: Vec<_> = shares.iter().map(place).filter(nameless).collect();
+        assert_eq!(nameless, <[String; 0]>::default(), "{}", agent["agent"]);
+        if ["BRISC", "NCRISC", "TRISC0"].contains(&agent["agent"].as_str().expect("a name")) {
+            let waits = shares.iter().filter(|share| share["reason"] == "waits for a run message");
+            assert!(
+                waits.map(place).any(|place| place == "kernel_main preload.c:10"),
+                "{shares:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn report_of_a_plan_has_a_window_too() {
     let plan = Path::new(env!("CARGO_MANIFEST_DIR"))
