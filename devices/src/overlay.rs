@@ -155,6 +155,7 @@ impl Default for Overlay {
     }
 }
 
+#[cold]
 fn no_stream(stream: u8) -> DeviceFault {
     let text = format!("overlay stream {stream} does not exist; there are {STREAMS}");
     DeviceFault::new(Category::UndefinedBehavior, "overlay-unmapped", text)
@@ -165,23 +166,34 @@ fn engine(stream: u8, register: u16, what: &str) -> DeviceFault {
     DeviceFault::new(Category::Unsupported, "overlay-stream-engine", text)
 }
 
-/// Refuses writes that would need the stream engine, and those that cannot work.
-fn check_idle(stream: u8, register: u16, value: u32) -> Result<(), DeviceFault> {
+/// Whether a write needs no stream engine and can work.
+#[inline]
+const fn is_idle(register: u16, value: u32) -> bool {
+    match register {
+        r::SOURCE_ENDPOINT_NEW_MSG_INFO | r::NUM_MSGS_RECEIVED_INC | r::PHASE_ADVANCE => false,
+        r::MISC_CFG => value & PHASE_AUTO_CONFIG == 0,
+        0..42 | r::REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE => true,
+        _ => false,
+    }
+}
+
+/// Why another write is refused.
+#[cold]
+fn refusal(stream: u8, register: u16) -> DeviceFault {
     let what = match register {
         r::SOURCE_ENDPOINT_NEW_MSG_INFO | r::NUM_MSGS_RECEIVED_INC => "pushes a message",
         r::PHASE_ADVANCE => "starts the stream",
-        r::MISC_CFG if value & PHASE_AUTO_CONFIG != 0 => "loads configuration from L1",
-        0..42 | r::REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE => return Ok(()),
+        r::MISC_CFG => "loads configuration from L1",
         r::RESET | 206 | 207 | 224..=226 | 254..=256 | 264..=269 | 272 | 276 | 291..=294 => {
             "controls the stream engine"
         }
         _ => {
             let text = format!("stream {stream} register {register} is read-only or unused");
             let category = Category::NonContractual;
-            return Err(DeviceFault::new(category, "overlay-read-only", text));
+            return DeviceFault::new(category, "overlay-read-only", text);
         }
     };
-    Err(engine(stream, register, what))
+    engine(stream, register, what)
 }
 
 impl Overlay {
@@ -270,8 +282,8 @@ impl Overlay {
     /// Whether [`Overlay::write`] would take that.
     #[must_use]
     pub fn takes(&self, stream: u8, register: u16, value: u32) -> bool {
-        self.stream(stream).is_ok()
-            && check_idle(stream, register, value).is_ok()
+        usize::from(stream) < STREAMS
+            && is_idle(register, value)
             && register != r::REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE
     }
 
@@ -287,10 +299,14 @@ impl Overlay {
         value: u32,
         mut changed: impl FnMut(RegisterChange),
     ) -> Result<(), DeviceFault> {
-        self.stream(stream)?;
-        let changed = &mut changed;
         let number = usize::from(stream);
-        check_idle(stream, register, value)?;
+        if number >= STREAMS {
+            return Err(no_stream(stream));
+        }
+        if !is_idle(register, value) {
+            return Err(refusal(stream, register));
+        }
+        let changed = &mut changed;
         match register {
             r::PHASE_AUTO_CFG_HEADER => {
                 let phase = self.streams[number].0[usize::from(r::CURR_PHASE)];

@@ -131,10 +131,8 @@ impl Icache {
 
     /// Whether one of the words that hold `bytes` bytes from `addr` on has been decoded.
     pub(crate) fn holds(&self, addr: u32, bytes: u32) -> bool {
-        pieces(addr, bytes).any(|(at, words)| {
-            let ops = self.page(at).map_or(&[][..], |page| page.ops(slot(at), words));
-            ops.iter().any(|op| op.kind != Kind::Undecoded)
-        })
+        pieces(addr, bytes)
+            .any(|(at, words)| self.page(at).is_some_and(|page| page.any_decoded(slot(at), words)))
     }
 
     /// Those words have changed. `remembers`: as with [`Icache::set`].

@@ -23,6 +23,8 @@ const REMEMBERED: usize = 1024;
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
     ops: [Op; PAGE_OPS],
+    /// Which words are decoded, a bit each: a launch writes pages of code, and each core is asked about them.
+    decoded: [u64; PAGE_OPS / 64],
     /// Sum of what its ops weigh: the same however it came about.
     weight: u64,
 }
@@ -50,12 +52,36 @@ impl Page {
         &ops[..most.min(ops.len())]
     }
 
+    /// Whether one of so many words from `place` on, which must be less than [`PAGE_OPS`], is decoded.
+    pub(crate) fn any_decoded(&self, place: usize, count: usize) -> bool {
+        let place = place % PAGE_OPS;
+        let end = PAGE_OPS.min(place + count);
+        let mut at = place;
+        while at < end {
+            // What is left of this group, and of it what is asked for.
+            let rest = self.decoded[at / 64] >> (at % 64);
+            let asked = (end - at).min(64 - at % 64);
+            if rest << (64 - asked) != 0 {
+                return true;
+            }
+            at += asked;
+        }
+        false
+    }
+
     /// `weight`: of the page behind the change.
     fn apply(&mut self, change: &Change, weight: u64) {
         let Change { place, .. } = *change;
         self.weight = weight;
-        let old = self.ops[place..].iter_mut();
-        old.zip(change.ops()).for_each(|(old, new)| *old = new);
+        for (at, (old, new)) in (place..).zip(self.ops[place..].iter_mut().zip(change.ops())) {
+            *old = new;
+            let bit = 1 << (at % 64);
+            if new.kind == Kind::Undecoded {
+                self.decoded[at / 64] &= !bit;
+            } else {
+                self.decoded[at / 64] |= bit;
+            }
+        }
     }
 }
 
@@ -125,7 +151,7 @@ thread_local! {
 #[cold]
 #[inline(never)]
 fn fresh() -> Arc<Page> {
-    Arc::new(Page { ops: [Op::UNDECODED; PAGE_OPS], weight: 0 })
+    Arc::new(Page { ops: [Op::UNDECODED; PAGE_OPS], decoded: [0; PAGE_OPS / 64], weight: 0 })
 }
 
 /// A page of which nothing is known.
@@ -145,7 +171,7 @@ pub(crate) fn decode(page: &mut Arc<Page>, place: usize, ops: &[Op], remembers: 
 pub(crate) fn forget(page: &mut Arc<Page>, place: usize, count: usize, remembers: bool) {
     if count >= PAGE_OPS {
         *page = empty();
-    } else if page.ops(place, count).iter().any(|op| op.kind != Kind::Undecoded) {
+    } else if page.any_decoded(place, count) {
         let first = [Op::UNDECODED; MOST_OPS];
         apply(page, Change { place, count, first }, remembers);
     }
@@ -231,7 +257,7 @@ mod tests {
         /// Whatever other pages went through.
         #[test]
         fn pages_hold_what_was_put_into_them(changes in prop::collection::vec(
-            (0_usize..4, any::<bool>(), 0_usize..24, 1_usize..16, 0_u32..3), 1..60,
+            (0_usize..4, any::<bool>(), 48_usize..72, 1_usize..16, 0_u32..3), 1..60,
         )) {
             let mut pages: Vec<_> = (0..4).map(|_| empty()).collect();
             let mut plain = vec![[Op::UNDECODED; PAGE_OPS]; 4];
@@ -247,6 +273,11 @@ mod tests {
                 plain[number][place..place + count].fill(what);
                 for (page, plain) in pages.iter().zip(&plain) {
                     prop_assert_eq!(page.ops(0, PAGE_OPS), &plain[..]);
+                    let is_decoded = |op: &Op| op.kind != Kind::Undecoded;
+                    for (from, most) in [(0, PAGE_OPS), (place, count), (60, 8), (64, 64), (5, 1000)] {
+                        let any = page.ops(from, most).iter().any(is_decoded);
+                        prop_assert_eq!(page.any_decoded(from, most), any);
+                    }
                 }
             }
         }

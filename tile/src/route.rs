@@ -61,13 +61,14 @@ impl<O: Observer + ?Sized> Bus<O> {
             return;
         }
         self.changes.this_cycle = true;
+        let hit = lookup(view(id), store.addr);
         // Most are pushes.
         if store.width == Width::Word
-            && let Some(to) = pushes_into(view(id), id, store.addr)
+            && let Some(to) = hit.and_then(|hit| push_target(hit.target, Some(id)))
         {
             return self.push_or_report(to, store.value, (id, store.pc), store.cycle);
         }
-        if let Err(fault) = self.device_store(id, store, end) {
+        if let Err(fault) = self.device_store(id, store, hit, end) {
             let at = Context {
                 cycle: store.cycle,
                 agent: AgentId::Core(id),
@@ -122,7 +123,13 @@ impl<O: Observer + ?Sized> Bus<O> {
 
     /// A posted store of a core to anything but L1.
     #[inline(never)]
-    fn device_store(&mut self, id: CoreId, store: &Store, end: Cycle) -> Result<(), DeviceFault> {
+    fn device_store(
+        &mut self,
+        id: CoreId,
+        store: &Store,
+        hit: Option<Hit>,
+        end: Cycle,
+    ) -> Result<(), DeviceFault> {
         let asker = Asker {
             view: view(id),
             agent: AgentId::Core(id),
@@ -131,7 +138,7 @@ impl<O: Observer + ?Sized> Bus<O> {
             cycle: store.cycle,
             end,
         };
-        self.store_as(asker, store.addr, store.value, store.width)
+        self.store_to(asker, hit, store.addr, store.value, store.width)
     }
 
     /// A store to a device by any asker.
@@ -142,7 +149,20 @@ impl<O: Observer + ?Sized> Bus<O> {
         value: u32,
         width: Width,
     ) -> Result<(), DeviceFault> {
-        let hit = lookup(asker.view, addr).ok_or_else(|| unmapped(asker.view, "store to", addr))?;
+        self.store_to(asker, lookup(asker.view, addr), addr, value, width)
+    }
+
+    /// The same, `hit` being what is mapped there.
+    #[inline]
+    fn store_to(
+        &mut self,
+        asker: Asker,
+        hit: Option<Hit>,
+        addr: u32,
+        value: u32,
+        width: Width,
+    ) -> Result<(), DeviceFault> {
+        let hit = hit.ok_or_else(|| unmapped(asker.view, "store to", addr))?;
         if let Some(to) = push_target(hit.target, asker.core) {
             if width != Width::Word {
                 return Err(narrow("store to", addr, width));
