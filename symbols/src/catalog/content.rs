@@ -23,6 +23,14 @@ pub(super) enum Likeness {
     Same,
 }
 
+/// What a search for code in L1 asks.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) core: CoreId,
+    /// Where the first loaded byte lies; `None`: where it was linked.
+    pub(super) at: Option<u32>,
+}
+
 /// The code of an ELF file that may be what stands in L1.
 #[derive(Debug)]
 pub(super) struct Candidate {
@@ -87,20 +95,15 @@ impl Candidate {
         })
     }
 
-    /// How memory compares, with the first loaded byte at `at` (`None`: where it was linked).
-    pub(super) fn compare(
-        &self,
-        core: CoreId,
-        memory: &Seen<'_>,
-        at: Option<u32>,
-    ) -> Option<Likeness> {
-        if self.core.is_some_and(|own| own != core) {
+    /// How memory compares.
+    pub(super) fn compare(&self, wanted: Wanted, memory: &Seen<'_>) -> Option<Likeness> {
+        if self.core.is_some_and(|own| own != wanted.core) {
             return None;
         }
-        let bias = at.map_or(0, |at| at.wrapping_sub(self.linked));
+        let bias = wanted.at.map_or(0, |at| at.wrapping_sub(self.linked));
         let each =
             self.code.iter().map(|(addr, code)| memory.likeness(addr.wrapping_add(bias), code));
-        accepted(each, at)
+        accepted(each, wanted.at)
     }
 
     /// What decides between files that compare alike: one whose name is the core's, the file that

@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use sim_core::l1::L1_BYTES;
 
-use super::Wanted;
-use super::content::{Candidate, Seen, unmoved};
+use super::content::{Candidate, Seen, Wanted, unmoved};
 
 /// Files of a group.
 #[derive(Debug, Default)]
@@ -148,11 +147,11 @@ mod tests {
             let (seen, wanted) = (Seen(&read), Wanted { core: CoreId::Brisc, at });
             let index = Index::of(candidates.clone());
             let likely: Vec<_> =
-                index.likely(wanted, &seen).filter(|one| one.compare(CoreId::Brisc, &seen, at).is_some()).collect();
+                index.likely(wanted, &seen).filter(|one| one.compare(wanted, &seen).is_some()).collect();
             let all: Vec<_> = candidates
                 .iter()
                 .map(|one| &**one)
-                .filter(|one| one.compare(CoreId::Brisc, &seen, at).is_some())
+                .filter(|one| one.compare(wanted, &seen).is_some())
                 .collect();
             prop_assert_eq!(all.len(), likely.len());
             prop_assert!(all.iter().zip(&likely).all(|(one, other)| std::ptr::eq(*one, *other)));

@@ -32,7 +32,7 @@ use crate::files::{Role, SourceText, normal, role};
 use crate::image::Image;
 use crate::launch::Memory;
 use crate::module::Module;
-use content::{Candidate, Seen, compare};
+use content::{Candidate, Seen, Wanted, compare};
 use index::Index;
 use places::Group;
 use records::{Operations, Records};
@@ -76,14 +76,6 @@ struct State {
     pool: BTreeMap<PathBuf, (Stamp, Option<Arc<Candidate>>)>,
     candidates: BTreeMap<Group, Arc<Index>>,
     notes: BTreeSet<String>,
-}
-
-/// What a search for code in L1 asks.
-#[derive(Clone, Copy)]
-struct Wanted {
-    core: CoreId,
-    /// Where the first loaded byte lies; `None`: where it was linked.
-    at: Option<u32>,
 }
 
 impl Catalog {
@@ -398,7 +390,7 @@ pub(crate) fn stands(module: &Module, memory: &dyn Memory) -> bool {
 /// apart.
 fn best<'a>(candidates: &'a Index, wanted: Wanted, memory: &Seen<'_>) -> Vec<&'a Candidate> {
     let like = candidates.likely(wanted, memory).filter_map(|candidate| {
-        let likeness = candidate.compare(wanted.core, memory, wanted.at)?;
+        let likeness = candidate.compare(wanted, memory)?;
         Some(((likeness, candidate.rank()), candidate))
     });
     let like: Vec<_> = like.collect();
