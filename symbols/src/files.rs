@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use sim_core::sync::Mutex;
 
-use crate::catalog::Store;
+use crate::catalog::store::Store;
 
 /// Whose file it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

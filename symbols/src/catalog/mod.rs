@@ -14,7 +14,7 @@ mod items;
 mod loaded;
 mod places;
 mod records;
-mod store;
+pub(crate) mod store;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,6 @@ use sim_core::sync::Mutex;
 pub use items::{Item, ItemKind};
 pub use places::Places;
 pub use records::Operation;
-pub(crate) use store::Store;
 
 use crate::files::{Role, SourceText, normal, role};
 use crate::image::Image;
@@ -36,7 +35,7 @@ use content::{Candidate, Seen, Wanted, compare};
 use index::Index;
 use places::Group;
 use records::{Operations, Records};
-use store::{MAX_FILES, Stamp};
+use store::{MAX_FILES, Stamp, Store};
 
 /// A kernel as the host's records name it; whether it is what runs is another question.
 #[derive(Clone, PartialEq, Eq, Debug)]
