@@ -73,10 +73,19 @@ fn code_that_was_sent_tells_its_file_and_no_other() {
     let firmware = code("embedded/brisc.elf");
     let pages: Vec<&[u8]> = firmware[100..].chunks(512).collect();
     assert_eq!(loaded(root, &pages), ["/firmware/brisc/brisc.elf"]);
-    // A word that is another one is another program.
-    let mut other = writer.clone();
-    other[40] ^= 1;
-    assert_eq!(loaded(root, &[&other]), [""; 0]);
+    // A word that is another one is another program, however much of it is the same.
+    let length = firmware.len();
+    assert!(length > 1800, "{length}");
+    for at in [40, 300, 520, 1030, length - 4] {
+        let mut other = firmware.clone();
+        other[at] ^= 1;
+        let behind = [&[0x5A; 52][..], &other, &[0; 64]].concat();
+        for sent in [&other, &behind] {
+            assert_eq!(loaded(root, &[sent]), [""; 0], "{at}");
+        }
+    }
+    // Of a function that others have too not enough is the same.
+    assert_eq!(loaded(root, &[&firmware[256..456], &firmware[1000..1200]]), [""; 0]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! A cache holds the kernels of months, and nothing in it says which of them ran. What a host has sent
 //! does, by whatever way the code went to the tiles: straight to L1, or through the chip's DRAM in pages.
-//! So each file is looked for by some words of its code, and what follows them must be its code too.
+//! So each file is looked for by some words of its code, and what follows them must be its code too, to its end.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -21,8 +21,11 @@ const FIRST_BYTES: usize = 16 << 10;
 const KEY_BYTES: usize = 16;
 /// Where in the code they are taken: code that is sent in pages begins anywhere in one.
 const KEYS_AT: [usize; 4] = [0, 256, 1024, 2048];
-/// Code that is the same for so long is the same. All kernels begin alike.
-const SAME_BYTES: usize = 64;
+/// Code of fewer bytes may stand anywhere.
+const LEAST_BYTES: usize = 64;
+/// Of longer code so much at least must be there, if not all of it: all kernels begin alike, and many have functions in
+/// common.
+const SAME_BYTES: usize = 256;
 /// Code lies at addresses that are multiples of this, in L1 and in what is sent there.
 const STEP: usize = 4;
 
@@ -51,6 +54,15 @@ fn hash(word: &[u8]) -> usize {
     (word.wrapping_mul(0x9E37_79B1) >> 16) as usize
 }
 
+/// Whether code, of which the byte `from` is the byte `at` of what was sent, stands there as far as both go.
+fn stands(code: &[u8], from: usize, sent: &[u8], at: usize) -> bool {
+    let before = from.min(at);
+    let (code, sent) = (&code[from - before..], &sent[at - before..]);
+    let both = code.len().min(sent.len());
+    let is_all = before == from && both == code.len();
+    (is_all || both >= SAME_BYTES) && code[..both] == sent[..both]
+}
+
 /// Code of a file: where each piece of it lies, and its bytes.
 type Pieces = Vec<(u32, Arc<[u8]>)>;
 
@@ -60,7 +72,7 @@ impl Sieve {
         let mut first = vec![false; 1 << 16];
         for (index, suspect) in suspects.iter().enumerate() {
             for at in KEYS_AT {
-                let code = suspect.code.get(at..).filter(|code| code.len() >= SAME_BYTES);
+                let code = suspect.code.get(at..).filter(|code| code.len() >= LEAST_BYTES);
                 let Some(key) = code.and_then(<[u8]>::first_chunk::<KEY_BYTES>) else {
                     continue;
                 };
@@ -84,9 +96,7 @@ impl Sieve {
             let key = here.first_chunk::<KEY_BYTES>().and_then(|key| self.keys.get(key));
             for &(index, from) in key.into_iter().flatten() {
                 let suspect = &mut self.suspects[index];
-                let code = &suspect.code[from..];
-                let same = code.iter().zip(here).take_while(|(one, other)| one == other).count();
-                suspect.is_found |= same >= SAME_BYTES;
+                suspect.is_found |= stands(&suspect.code, from, sent, at);
             }
         }
     }
@@ -136,7 +146,7 @@ impl Catalog {
             let first = self.store.first(path, FIRST_BYTES)?;
             let code = code_at(&first)?;
             let code = first.get(code.start..code.end.min(first.len()))?.to_vec();
-            (code.len() >= SAME_BYTES).then(|| Suspect {
+            (code.len() >= LEAST_BYTES).then(|| Suspect {
                 path: path.clone(),
                 code,
                 is_found: false,
