@@ -2,7 +2,7 @@
 //!
 //! A cache holds the kernels of months, and nothing in it says which of them ran. What a host has sent
 //! does, by whatever way the code went to the tiles: straight to L1, or through the chip's DRAM in pages.
-//! So each file is looked for by some words of its code, and what follows them must be its code too, to its end.
+//! So each file is looked for by some words of its code, and what lies before and behind them must be its code too.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::content::{Candidate, elsewhere};
 use super::places::Group;
-use super::{Catalog, records};
+use super::{Catalog, places, records};
 use crate::files::normal;
 use crate::image::code_at;
 use crate::module::Module;
@@ -133,15 +133,12 @@ impl Catalog {
         Ok(paths.iter().filter_map(module).collect())
     }
 
-    /// Every file that a host may have loaded. Where what was loaded lies beside what was linked it is
-    /// that.
+    /// Every file that a host may have loaded.
     fn suspects(&self) -> Vec<Suspect> {
         let mut paths: BTreeSet<PathBuf> = self.recorded().into_iter().map(PathBuf::from).collect();
         for group in [Group::Extra, Group::Firmware, Group::Llk, Group::Kernels] {
             paths.extend(self.files(group));
         }
-        let is_linked = |path: &PathBuf| paths.contains(&records::loaded(path));
-        let paths = paths.iter().filter(|path| !elsewhere(path) && !is_linked(path));
         let suspect = |path: &PathBuf| {
             let first = self.store.first(path, FIRST_BYTES)?;
             let code = code_at(&first)?;
@@ -152,6 +149,7 @@ impl Catalog {
                 is_found: false,
             })
         };
+        let paths = places::loadable(&paths).filter(|path| !elsewhere(path));
         paths.filter_map(suspect).collect()
     }
 

@@ -285,7 +285,7 @@ impl Catalog {
             return known;
         }
         let paths = self.files(group);
-        let found = paths.iter().filter_map(|path| self.candidate(path));
+        let found = places::loadable(&paths).filter_map(|path| self.candidate(path));
         let index = Arc::new(Index::of(found.collect()));
         let mut state = self.state.lock();
         Arc::clone(state.candidates.entry(group).or_insert(index))

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sim_core::CoreId;
 
-use super::records::Records;
+use super::records::{self, Records};
 use super::store::Store;
 use crate::files::normal;
 
@@ -166,6 +166,11 @@ fn precompiled(places: &Places, store: &Store) -> Vec<PathBuf> {
         roots.extend(pythons.map(|python| python.join("site-packages/ttnn")));
     }
     roots.into_iter().map(|root| root.join("tt_metal/pre-compiled")).collect()
+}
+
+/// Those of some files that may have been loaded: where what was loaded lies beside what was linked it is that.
+pub(super) fn loadable(paths: &BTreeSet<PathBuf>) -> impl Iterator<Item = &PathBuf> {
+    paths.iter().filter(|path| !paths.contains(&records::loaded(path)))
 }
 
 /// What people call the program in an ELF file, as far as its path tells: `kernels/NAME/HASH/...`

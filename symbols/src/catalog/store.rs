@@ -12,7 +12,7 @@ use crate::image::read;
 /// Deepest directory looked into below one that was named.
 const MAX_DEPTH: u32 = 8;
 /// Most files taken from one directory tree.
-pub(super) const MAX_FILES: usize = 8192;
+pub(super) const MAX_FILES: usize = 32_768;
 
 /// A source of files.
 #[derive(Debug, Default)]
