@@ -166,34 +166,39 @@ fn engine(stream: u8, register: u16, what: &str) -> DeviceFault {
     DeviceFault::new(Category::Unsupported, "overlay-stream-engine", text)
 }
 
-/// Whether a write needs no stream engine and can work.
-#[inline]
-const fn is_idle(register: u16, value: u32) -> bool {
-    match register {
-        r::SOURCE_ENDPOINT_NEW_MSG_INFO | r::NUM_MSGS_RECEIVED_INC | r::PHASE_ADVANCE => false,
-        r::MISC_CFG => value & PHASE_AUTO_CONFIG == 0,
-        0..42 | r::REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE => true,
-        _ => false,
-    }
+/// What is against a write.
+#[derive(Clone, Copy)]
+enum Objection {
+    /// It would need the stream engine, since it does this.
+    Engine(&'static str),
+    /// It cannot work.
+    ReadOnly,
 }
 
-/// Why another write is refused.
-#[cold]
-fn refusal(stream: u8, register: u16) -> DeviceFault {
-    let what = match register {
+#[inline]
+const fn objection(register: u16, value: u32) -> Option<Objection> {
+    Some(Objection::Engine(match register {
         r::SOURCE_ENDPOINT_NEW_MSG_INFO | r::NUM_MSGS_RECEIVED_INC => "pushes a message",
         r::PHASE_ADVANCE => "starts the stream",
-        r::MISC_CFG => "loads configuration from L1",
+        r::MISC_CFG if value & PHASE_AUTO_CONFIG != 0 => "loads configuration from L1",
+        0..42 | r::REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE => return None,
         r::RESET | 206 | 207 | 224..=226 | 254..=256 | 264..=269 | 272 | 276 | 291..=294 => {
             "controls the stream engine"
         }
-        _ => {
+        _ => return Some(Objection::ReadOnly),
+    }))
+}
+
+/// A write is refused.
+#[cold]
+fn refusal(stream: u8, register: u16, objection: Objection) -> DeviceFault {
+    match objection {
+        Objection::Engine(what) => engine(stream, register, what),
+        Objection::ReadOnly => {
             let text = format!("stream {stream} register {register} is read-only or unused");
-            let category = Category::NonContractual;
-            return DeviceFault::new(category, "overlay-read-only", text);
+            DeviceFault::new(Category::NonContractual, "overlay-read-only", text)
         }
-    };
-    engine(stream, register, what)
+    }
 }
 
 impl Overlay {
@@ -283,7 +288,7 @@ impl Overlay {
     #[must_use]
     pub fn takes(&self, stream: u8, register: u16, value: u32) -> bool {
         usize::from(stream) < STREAMS
-            && is_idle(register, value)
+            && objection(register, value).is_none()
             && register != r::REMOTE_DEST_BUF_SPACE_AVAILABLE_UPDATE
     }
 
@@ -303,8 +308,8 @@ impl Overlay {
         if number >= STREAMS {
             return Err(no_stream(stream));
         }
-        if !is_idle(register, value) {
-            return Err(refusal(stream, register));
+        if let Some(objection) = objection(register, value) {
+            return Err(refusal(stream, register, objection));
         }
         let changed = &mut changed;
         match register {
