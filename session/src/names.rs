@@ -130,12 +130,20 @@ impl Names for CodeNames {
     }
 }
 
+/// The names in force.
+#[derive(Debug, Default)]
+struct InForce {
+    names: Option<CodeNames>,
+    /// Those of the next launch, as long as it is told what has been done before its go signal.
+    coming: Option<CodeNames>,
+    /// How many there have been.
+    generation: u32,
+}
+
 /// Names of one tile that change with each launch. Copies are the same names.
 #[derive(Clone, Debug)]
 pub struct LiveNames {
-    now: Arc<Mutex<(Option<CodeNames>, u32)>>,
-    /// Those of the next launch, as long as it is told what has been done before its go signal.
-    coming: Arc<Mutex<Option<CodeNames>>>,
+    now: Arc<Mutex<InForce>>,
     /// Coordinates of all tiles by their numbers, as the vendor's runtime counts workers.
     workers: Arc<[(u8, u8)]>,
 }
@@ -144,25 +152,24 @@ impl LiveNames {
     /// No names yet, on a chip whose tiles have those coordinates.
     #[must_use]
     pub fn new(workers: Arc<[(u8, u8)]>) -> Self {
-        Self { now: Arc::default(), coming: Arc::default(), workers }
+        Self { now: Arc::default(), workers }
     }
 
     /// Other code is about to run. Kernels of a launch that is there in time are started before its go signal and
     /// wait for it: until [`LiveNames::set`] these names tell the sites in what was no kernel's code before.
     pub fn announce(&self, names: &Arc<TileNames>) {
-        *self.coming.lock() = Some(CodeNames(Arc::clone(names)));
+        self.now.lock().coming = Some(CodeNames(Arc::clone(names)));
     }
 
     /// Other code runs from now on.
     pub fn set(&self, names: &Arc<TileNames>) {
-        *self.coming.lock() = None;
         let mut now = self.now.lock();
-        now.0 = Some(CodeNames(Arc::clone(names)));
-        now.1 += 1;
+        let generation = now.generation + 1;
+        *now = InForce { names: Some(CodeNames(Arc::clone(names))), coming: None, generation };
     }
 
     fn ask<R>(&self, ask: impl FnOnce(&CodeNames) -> Option<R>) -> Option<R> {
-        ask(self.now.lock().0.as_ref()?)
+        ask(self.now.lock().names.as_ref()?)
     }
 }
 
@@ -172,12 +179,11 @@ impl Names for LiveNames {
     }
 
     fn site(&self, core: CoreId, pc: u32) -> Option<CodeName> {
-        let coming = self.coming.lock();
-        let coming = coming.as_ref().filter(|names| names.is_kernel(core, pc));
-        match coming.filter(|_| !self.is_kernel(core, pc)) {
-            Some(coming) => coming.site(core, pc),
-            None => self.ask(|names| names.site(core, pc)),
-        }
+        let now = self.now.lock();
+        let kernel = |names: &&CodeNames| names.is_kernel(core, pc);
+        let named = now.names.as_ref();
+        let coming = now.coming.as_ref().filter(kernel);
+        named.filter(kernel).or(coming).or(named)?.site(core, pc)
     }
 
     fn excerpt(&self, core: CoreId, pc: u32) -> Option<Excerpt> {
@@ -217,7 +223,7 @@ impl Names for LiveNames {
     }
 
     fn l1(&self, addr: u32) -> Option<Place> {
-        match &self.now.lock().0 {
+        match &self.now.lock().names {
             Some(names) => names.l1(addr),
             // The firmware has not said yet that it is none.
             None => memory_map::mailbox::place(addr),
@@ -230,7 +236,7 @@ impl Names for LiveNames {
     }
 
     fn generation(&self) -> u32 {
-        self.now.lock().1
+        self.now.lock().generation
     }
 }
 
