@@ -94,10 +94,10 @@ impl Location {
 
     /// Looks at the paths of all files, which takes long where a report asks for each executed instruction.
     fn find_own(&self) -> usize {
-        let file = |frame: &Frame| frame.file.clone().unwrap_or_default();
+        let files: Vec<_> =
+            self.frames().map(|frame| frame.file.as_deref().unwrap_or_default()).collect();
         let is_source =
-            |file: &String| self.source.as_ref().is_some_and(|source| is_file(file, source));
-        let files: Vec<_> = self.frames().map(file).collect();
+            |file: &&str| self.source.as_ref().is_some_and(|source| is_file(file, source));
         let roles: Vec<_> = files.iter().map(|file| role(file)).collect();
         let with = |wanted| roles.iter().position(|role| *role == wanted);
         let own = files.iter().position(is_source).or_else(|| with(Role::Source));

@@ -74,11 +74,11 @@ impl Candidate {
         if elsewhere(path) {
             return None;
         }
-        let mut bytes = store.first(path, FIRST_BYTES)?;
-        let mut found = code_ranges(&bytes, store.length(path)?)?;
+        let (mut bytes, length) = store.first(path, FIRST_BYTES)?;
+        let mut found = code_ranges(&bytes, length)?;
         let beyond = |range: &CodeRange| range.1.end > bytes.len();
         if found.1.iter().any(beyond) {
-            bytes = store.first(path, usize::MAX)?;
+            (bytes, _) = store.first(path, usize::MAX)?;
             found = code_ranges(&bytes, bytes.len())?;
         }
         let (linked, ranges) = found;
@@ -162,6 +162,7 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = u32> {
     bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word))
 }
 
+// [riscv-unprivileged: RV32I base instruction set]
 const LUI: u32 = 0x37;
 const AUIPC: u32 = 0x17;
 

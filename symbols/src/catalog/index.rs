@@ -1,8 +1,8 @@
 //! Which of many files may be what stands in L1, without a comparison with each.
 //!
-//! A cache holds the kernels of months, thousands of files, and a tile of 140 asks ten times. So files are kept by
-//! what making code position independent leaves of theirs: memory is gone through once, and
-//! only those that leave the same are compared.
+//! A cache holds the kernels of months, thousands of files, and each core of 140 tiles asks for its firmware and its
+//! kernel. So files are kept by what making code position independent leaves of it: memory is gone through once,
+//! and only files of which the same is left are compared.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

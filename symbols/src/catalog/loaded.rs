@@ -140,7 +140,7 @@ impl Catalog {
             paths.extend(self.files(group));
         }
         let suspect = |path: &PathBuf| {
-            let first = self.store.first(path, FIRST_BYTES)?;
+            let (first, _) = self.store.first(path, FIRST_BYTES)?;
             let code = code_at(&first)?;
             let code = first.get(code.start..code.end.min(first.len()))?.to_vec();
             (code.len() >= LEAST_BYTES).then(|| Suspect {

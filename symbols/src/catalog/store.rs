@@ -36,30 +36,22 @@ impl Store {
         }
     }
 
-    /// The first bytes of a regular file, at most `length`.
-    pub(super) fn first(&self, path: &Path, length: usize) -> Option<Vec<u8>> {
-        let mut first = Vec::new();
+    /// The first bytes of a regular file, at most `most`, and how many it has.
+    pub(super) fn first(&self, path: &Path, most: usize) -> Option<(Vec<u8>, usize)> {
         match self {
             Self::Kept(_) => {
                 let all = self.read(path)?;
-                first.extend_from_slice(&all[..all.len().min(length)]);
+                Some((all[..all.len().min(most)].to_vec(), all.len()))
             }
             Self::Disk => {
                 // Opening a pipe would wait for somebody at its other end.
                 let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-                let length = (length as u64).min(meta.len());
-                first.reserve_exact(length as usize);
-                File::open(path).ok()?.take(length).read_to_end(&mut first).ok()?;
+                let length = usize::try_from(meta.len()).ok()?;
+                let most = most.min(length);
+                let mut first = Vec::with_capacity(most);
+                File::open(path).ok()?.take(most as u64).read_to_end(&mut first).ok()?;
+                Some((first, length))
             }
-        }
-        Some(first)
-    }
-
-    /// How many bytes a regular file has.
-    pub(super) fn length(&self, path: &Path) -> Option<usize> {
-        match self {
-            Self::Disk => usize::try_from(std::fs::metadata(path).ok()?.len()).ok(),
-            Self::Kept(_) => Some(self.read(path)?.len()),
         }
     }
 
