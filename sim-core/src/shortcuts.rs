@@ -128,8 +128,8 @@ shortcuts! {
         "The common vector loads, stores and multiplications take registers as the word names them"
         without "they go the way of all vector instructions";
     StraightPushes "straight-pushes" "tensix"
-        "An instruction that is pushed while the coprocessor advances issues at once, where it finds empty queues and nothing else moves"
-        without "it goes through the queues of its thread";
+        "Instructions that are pushed while no other thread moves pass the queues of theirs without questions, and issue at once where these are empty"
+        without "each cycle of the queues is one of the coprocessor like any other";
     LoneTile "lone-tile" "chip"
         "The only tile in which anything happens goes on until it sends something"
         without "it goes round by round";

@@ -5,7 +5,7 @@ use sim_core::{ThreadId, WaitReason};
 use crate::backend::Backend;
 use crate::decode::{Resource, decode};
 use crate::frontend::Frontend;
-use crate::frontend::set::{ThreadSet, bit};
+use crate::frontend::set::{ThreadSet, bit, members};
 use crate::unit::busy;
 use crate::units::sync::SyncUnit;
 
@@ -15,15 +15,17 @@ pub(crate) fn arbitrate(
     backend: &Backend,
     ready: ThreadSet,
 ) -> ThreadSet {
-    let wanted = ThreadId::ALL.map(|thread| {
+    let mut wanted = [None; 3];
+    for thread in members(ready) {
         let front = threads[thread.index()].third.front();
-        front.filter(|_| ready & bit(thread) != 0).and_then(|front| wanted(front.word(), backend))
-    });
+        wanted[thread.index()] = front.and_then(|front| wanted_by(front.word(), backend));
+    }
     let mut winners = ready;
-    for (loser, want) in ThreadId::ALL.into_iter().zip(wanted) {
-        let Some((resource, last)) = want else { continue };
-        let beaten = ThreadId::ALL.into_iter().zip(wanted).any(|(rival, other)| {
-            other.is_some_and(|other| other.0 == resource) && rank(rival, last) < rank(loser, last)
+    for loser in members(ready) {
+        let Some((resource, last)) = wanted[loser.index()] else { continue };
+        let beaten = members(ready & !bit(loser)).any(|rival| {
+            wanted[rival.index()].is_some_and(|other| other.0 == resource)
+                && rank(rival, last) < rank(loser, last)
         });
         if beaten {
             winners &= !bit(loser);
@@ -35,7 +37,7 @@ pub(crate) fn arbitrate(
 
 /// A number for what a ready front competes for, and who was served last.
 #[inline]
-fn wanted(word: u32, backend: &Backend) -> Option<(u32, u8)> {
+fn wanted_by(word: u32, backend: &Backend) -> Option<(u32, u8)> {
     let decoded = decode(word)?;
     match decoded.resource {
         Resource::Free => None,

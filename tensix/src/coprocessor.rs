@@ -18,7 +18,7 @@ use crate::backend::Backend;
 use crate::cycle::{Look, evaluate, expand, issue, issue_decoded, look, wait};
 use crate::decode::decode;
 use crate::env::Env;
-use crate::frontend::set::{ThreadSet, bit};
+use crate::frontend::set::{ThreadSet, bit, members};
 use crate::frontend::{FIRST_FIFO_ACCEPTS, Frontend, REPLAY_FIFO};
 use crate::hash::{hash_backend, hash_frontend};
 use crate::plan;
@@ -233,24 +233,30 @@ impl Coprocessor {
         now: Cycle,
         env: &mut E,
     ) -> Result<bool, Fault> {
-        let (mut met, mut queued, mut moved) = (0, 0, 0);
         let seen = Sight::of(&self.backend);
-        for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
-            if moving & bit(thread) == 0 {
-                continue;
-            }
+        let (mut met, mut queued, mut ready, mut moved) = (0, 0, 0, 0);
+        for thread in members(moving) {
+            let frontend = &mut self.threads[thread.index()];
             let mut news = false;
             if evaluate(frontend, &self.backend, (thread, now), &mut news, env) {
                 met |= bit(thread);
             }
-            moved |= ThreadSet::from(news) << thread as u8;
-            queued |= ThreadSet::from(!frontend.third.is_empty()) << thread as u8;
-        }
-        moved |= met | self.step_gates(queued, now, env)?;
-        for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
-            if moving & bit(thread) == 0 {
-                continue;
+            if !frontend.third.is_empty() {
+                queued |= bit(thread);
+                match look(frontend, &mut self.backend, thread, now)? {
+                    Look::Ready => ready |= bit(thread),
+                    Look::Waits => {}
+                    Look::Gone => {
+                        queued &= !bit(thread);
+                        news = true;
+                    }
+                }
             }
+            moved |= ThreadSet::from(news) << thread as u8;
+        }
+        moved |= met | self.step_gates(queued, ready, now, env)?;
+        for thread in members(moving) {
+            let frontend = &mut self.threads[thread.index()];
             if met & bit(thread) != 0 {
                 frontend.gate.latch = None;
             }
@@ -267,36 +273,26 @@ impl Coprocessor {
         Ok(moved != 0)
     }
 
-    /// What issues in a cycle, and what is found to wait; the threads for which that is news.
+    /// What issues in a cycle of those with something `queued`, of which the gates would let some pass, and what is
+    /// found to wait; the threads for which that is news.
+    #[inline(always)]
     fn step_gates<E: Env>(
         &mut self,
-        mut queued: ThreadSet,
+        queued: ThreadSet,
+        mut ready: ThreadSet,
         now: Cycle,
         env: &mut E,
     ) -> Result<ThreadSet, Fault> {
-        let (mut ready, mut moved) = (0, 0);
-        for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
-            if queued & bit(thread) != 0 {
-                match look(frontend, &mut self.backend, thread, now)? {
-                    Look::Ready => ready |= bit(thread),
-                    Look::Waits => {}
-                    Look::Gone => {
-                        queued &= !bit(thread);
-                        moved |= bit(thread);
-                    }
-                }
-            }
-        }
+        // A loser may win the next time.
+        let mut moved = ready;
         if !ThreadSet::is_power_of_two(ready) && ready != 0 {
-            // A loser may win the next time.
-            moved |= ready;
             ready = arbitrate(&mut self.threads, &self.backend, ready);
         }
-        for (thread, frontend) in ThreadId::ALL.into_iter().zip(&mut self.threads) {
+        for thread in members(queued) {
+            let frontend = &mut self.threads[thread.index()];
             if ready & bit(thread) != 0 {
                 issue(frontend, &mut self.backend, self.timing, thread, now, env)?;
-                moved |= bit(thread);
-            } else if queued & bit(thread) != 0 && wait(frontend, thread, now, env) {
+            } else if wait(frontend, thread, now, env) {
                 moved |= bit(thread);
             }
         }

@@ -1,17 +1,11 @@
 //! Instructions that TRISCs push while the coprocessor advances, each in its cycle.
 
-use sim_core::observer::{Event, Stamp};
-use sim_core::{AgentId, Cycle, GuestError, Store, ThreadId};
+use sim_core::{Cycle, GuestError, Store, ThreadId};
 
 use crate::coprocessor::Coprocessor;
-use crate::cycle::execute;
 use crate::env::Env;
-use crate::frontend::set::bit;
-use crate::plan;
 use crate::playback::Attention;
-use crate::queue::{Origin, Queued};
-use crate::still::Still;
-use crate::units::{Fault, Issued};
+use crate::queue::Origin;
 
 /// A cycle that does not come.
 const NEVER: Cycle = Cycle(u64::MAX);
@@ -22,7 +16,7 @@ pub struct Feed<'a> {
     /// By thread, and of each thread by cycles.
     stores: [&'a [Store]; 3],
     /// The cycle of the first of them.
-    next: Cycle,
+    pub(crate) next: Cycle,
 }
 
 impl<'a> Feed<'a> {
@@ -49,17 +43,33 @@ impl<'a> Feed<'a> {
         self.stores[thread.index()].len()
     }
 
-    /// The only one that comes in a cycle, its thread, and what is left without it.
+    /// The thread into which the first of them is pushed, the lowest if there are several.
     #[inline]
-    fn single(&self, cycle: Cycle) -> Option<(ThreadId, &'a Store, Self)> {
-        let due = |store: &&Store| store.cycle == cycle;
-        let first = |thread: ThreadId| self.stores[thread.index()].first().filter(due);
-        let (thread, store) =
-            ThreadId::ALL.into_iter().find_map(|thread| Some((thread, first(thread)?)))?;
-        let mut stores = self.stores;
-        stores[thread.index()] = &stores[thread.index()][1..];
-        let rest = Self::new(stores);
-        (rest.next > cycle).then_some((thread, store, rest))
+    pub(crate) fn thread(&self) -> Option<ThreadId> {
+        let is_first = |thread: &ThreadId| {
+            self.stores[thread.index()].first().is_some_and(|store| store.cycle == self.next)
+        };
+        ThreadId::ALL.into_iter().find(is_first)
+    }
+
+    /// The next of one thread, unless it comes after `cycle`.
+    #[inline]
+    pub(crate) fn due(&self, thread: ThreadId, cycle: Cycle) -> Option<&'a Store> {
+        self.stores[thread.index()].first().filter(|store| store.cycle <= cycle)
+    }
+
+    /// Whether another thread than this has one that comes no later than `cycle`.
+    #[inline]
+    pub(crate) fn others_due(&self, thread: ThreadId, cycle: Cycle) -> bool {
+        ThreadId::ALL.into_iter().any(|other| other != thread && self.due(other, cycle).is_some())
+    }
+
+    /// The next of one thread, which there is, is taken.
+    #[inline]
+    pub(crate) fn take(&mut self, thread: ThreadId) {
+        let stores = &mut self.stores[thread.index()];
+        *stores = &stores[1..];
+        self.next = self.first();
     }
 
     #[inline]
@@ -95,9 +105,9 @@ impl<E: Env> Fed<'_, '_, E> {
                 }
                 now = self.feed.next;
             }
-            // What moves already has to be stepped.
-            if self.feed.next <= now && self.unit.moving() == 0 && self.issue_straight(now)? {
-                now += 1;
+            let flowed = self.flow((now, until), attention)?;
+            if flowed != now {
+                now = flowed;
             } else {
                 if self.feed.next <= now && !self.take_in(now)? {
                     break;
@@ -113,47 +123,6 @@ impl<E: Env> Fed<'_, '_, E> {
         // Whoever is called has to look at the next cycle, whether anything goes on in it or not.
         self.unit.asleep &= now >= until;
         Ok(now)
-    }
-
-    /// Has an instruction issue in the cycle `now` in which it is pushed, if it finds its thread's queues empty, no
-    /// other thread moves, and nothing else happens in that cycle. `false`: it is not so, and nothing has happened.
-    #[inline]
-    fn issue_straight(&mut self, now: Cycle) -> Result<bool, (Cycle, GuestError)> {
-        let Self { unit, feed, env } = self;
-        let Some((thread, store, rest)) = feed.single(now) else { return Ok(false) };
-        let (frontend, backend) = (&mut unit.threads[thread.index()], &mut unit.backend);
-        let Some(decoded) = plan::straight(store.value, unit.timing, backend) else {
-            return Ok(false);
-        };
-        if unit.stopped & bit(thread) != 0
-            || !frontend.lets_through(now)
-            || !backend.accepts(decoded, store.value, thread, now)
-        {
-            return Ok(false);
-        }
-        **feed = rest;
-        let (word, origin) = (store.value, Origin { core: thread.core(), pc: store.pc });
-        let at = Stamp { cycle: now, agent: AgentId::Core(origin.core), pc: origin.pc };
-        env.emit(at, || Event::Push { thread, word, after_mop: false });
-        frontend.trisc_mux = now;
-        unit.asleep = false;
-        unit.active |= bit(thread);
-        unit.still.stir(thread);
-        let entry = Queued::pushed(word, origin);
-        let issued = Issued::new(&entry, thread, now);
-        let failed = |fault: Fault| (now + 1, *fault);
-        execute(backend, &mut frontend.gate, decoded, (&issued, entry.slot()), *env)
-            .map_err(failed)?;
-        if Still::minds(decoded.unit) {
-            unit.still.refresh(backend);
-        }
-        if frontend.gate.latch.is_none() {
-            unit.active &= !bit(thread);
-        }
-        if backend.vector.is_active() {
-            backend.finish_vector_cycle(now).map_err(failed)?;
-        }
-        Ok(true)
     }
 
     /// Takes in what is pushed up to cycle `now`. `false`: there was no room for something, which is left with what

@@ -49,6 +49,7 @@ mod doors;
 mod env;
 mod error;
 mod feed;
+mod flow;
 mod frontend;
 mod gate;
 mod hash;

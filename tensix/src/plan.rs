@@ -6,9 +6,7 @@
 use sim_core::{Shortcut, Shortcuts, ThreadId};
 
 use crate::backend::Backend;
-use crate::decode::{Decoded, decode};
 use crate::env::Env;
-use crate::frontend::is_for_expanders;
 use crate::frontend::set::{ThreadSet, lone};
 use crate::timing::TimingModel;
 
@@ -36,19 +34,13 @@ pub(crate) fn may_stand_still(timing: TimingModel, backend: &Backend) -> bool {
         && backend.waits_by_sight()
 }
 
-/// What a pushed instruction is, if it may issue without the queues: no expander takes it in, nothing has a cost, and
-/// nothing goes on behind the gates.
+/// Whether cycles in which the only thread with anything to do passes instructions on may go without asking what else
+/// there is: nothing has a cost, and nothing goes on behind the gates.
 #[inline]
-pub(crate) fn straight(
-    word: u32,
-    timing: TimingModel,
-    backend: &Backend,
-) -> Option<&'static Decoded> {
-    let may = backend.shortcuts.has(Shortcut::StraightPushes)
+pub(crate) fn flowing(timing: TimingModel, backend: &Backend) -> bool {
+    backend.shortcuts.has(Shortcut::StraightPushes)
         && timing == TimingModel::Unit
         && !backend.acts_by_itself()
-        && !is_for_expanders(word);
-    if may { decode(word) } else { None }
 }
 
 /// Whether instructions of a playback that are alike may execute in one go.

@@ -47,6 +47,12 @@ impl Attention {
     pub(crate) const fn is_any(self) -> bool {
         self.stirring || self.idle != 0
     }
+
+    /// Whether it names [`Attention::idle`] of this thread.
+    #[inline]
+    pub(crate) const fn is_for_idle(self, thread: ThreadId) -> bool {
+        self.idle & bit(thread) != 0
+    }
 }
 
 impl std::ops::BitOrAssign for Attention {

@@ -10,7 +10,7 @@ use sim_core::{ThreadId, WaitReason};
 use crate::backend::Backend;
 use crate::decode::{Decoded, decode};
 use crate::frontend::Frontend;
-use crate::frontend::set::{ThreadSet, bit};
+use crate::frontend::set::{ThreadSet, bit, members};
 use crate::gate::Condition;
 use crate::units::sync::SemaphoreFile;
 
@@ -82,8 +82,8 @@ impl Still {
     #[inline]
     pub(crate) fn note(&mut self, waiting: ThreadSet, threads: &[Frontend; 3], seen: Sight) {
         self.threads = 0;
-        for (thread, frontend) in ThreadId::ALL.into_iter().zip(threads) {
-            if waiting & bit(thread) != 0 && waits_for_sight(frontend) {
+        for thread in members(waiting) {
+            if waits_for_sight(&threads[thread.index()]) {
                 self.threads |= bit(thread);
             }
         }

@@ -166,10 +166,7 @@ impl Frontend {
     /// Whether such an instruction would be at the gate at once, with nothing latched there.
     #[inline]
     pub(crate) fn lets_through(&self, now: Cycle) -> bool {
-        self.is_clear(now)
-            && self.gate.latch.is_none()
-            && self.gate.wait.is_none()
-            && self.has_room()
+        self.is_clear(now) && self.passes_on() && self.has_room()
     }
 
     /// Takes an instruction from the TRISC.
@@ -277,6 +274,50 @@ impl Frontend {
         self.second.drop_front();
         self.third.push(entry);
         Ok(true)
+    }
+
+    /// Whether its expanders have nothing to do but to pass instructions on, and nothing is latched at the gate or waits
+    /// there.
+    #[inline]
+    pub(crate) fn passes_on(&self) -> bool {
+        matches!(self.mop, MopState::Idle)
+            && matches!(self.replay.mode, replay::Mode::Pass)
+            && self.gate.latch.is_none()
+            && self.gate.wait.is_none()
+    }
+
+    /// Whether there is something for the gate and nothing for the expanders to take in next.
+    #[inline]
+    pub(crate) fn has_plain(&self) -> bool {
+        !self.third.is_empty()
+            && !self.first.front().is_some_and(|entry| is_for_expanders(entry.word()))
+            && !self.second.front().is_some_and(|entry| is_for_expanders(entry.word()))
+    }
+
+    /// [`Frontend::step_expanders`] of one that [passes on](Frontend::passes_on) only and has room in its last FIFO.
+    /// `false`: one of the expanders has something else to do, and nothing has happened.
+    #[inline(always)]
+    pub(crate) fn pass_on(&mut self, now: Cycle) -> bool {
+        let (first, second) = (self.first.front().copied(), self.second.front().copied());
+        let replays = |entry: Queued| OPCODE.get(entry.word()) == REPLAY;
+        let is_taken = |entry: Queued| matches!(OPCODE.get(entry.word()), MOP | MOP_CFG);
+        if second.is_some_and(replays) || first.is_some_and(is_taken) || self.brisc_mux == now {
+            return false;
+        }
+        if let Some(entry) = second {
+            self.second.drop_front();
+            self.third.push(entry);
+        }
+        if let Some(entry) = first {
+            self.first.drop_front();
+            self.trisc_mux = now;
+            if second.is_none() && self.third.is_empty() && !replays(entry) {
+                self.third.push(entry);
+            } else {
+                self.second.push(entry);
+            }
+        }
+        true
     }
 
     /// Whether its expanders do nothing but play the replay buffer until it has come to its end:

@@ -18,3 +18,14 @@ pub(crate) const fn lone(threads: ThreadSet) -> Option<ThreadId> {
         _ => None,
     }
 }
+
+/// The threads of a set, T0 first.
+#[inline]
+pub(crate) fn members(threads: ThreadSet) -> impl Iterator<Item = ThreadId> {
+    let mut left = threads;
+    std::iter::from_fn(move || {
+        let first = ThreadId::from_index(left.trailing_zeros() as usize)?;
+        left &= left - 1;
+        Some(first)
+    })
+}
