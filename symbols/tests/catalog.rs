@@ -204,6 +204,30 @@ fn kernel_without_a_record_is_found_by_its_code() {
 }
 
 #[test]
+fn of_many_files_the_first_of_those_alike_is_taken() {
+    let scratch = tempfile::tempdir().expect("may be made");
+    let other = program("kernels/mutex/trisc0.elf");
+    for number in 0..200 {
+        write(&scratch.path().join(format!("{number:03}/brisc.elf")), &other);
+    }
+    for number in [57, 160] {
+        let elf = program("kernels/five-core/brisc.elf");
+        write(&scratch.path().join(format!("{number:03}/brisc.elf")), elf);
+    }
+    let mut places = places(scratch.path());
+    places.extra = vec![scratch.path().to_owned()];
+    let catalog = Catalog::gather(&places);
+    assert_eq!(name(&catalog, &L1::five_core(), CoreId::Brisc).as_deref(), Some("five-core"));
+    let [note] =
+        &catalog.notes().into_iter().filter(|note| note.contains("taken")).collect::<Vec<_>>()[..]
+    else {
+        panic!("one note of two files")
+    };
+    let (taken, other) = note.split_once("taken").expect("it says so");
+    assert!(taken.contains("/057/brisc.elf") && other.contains("/160/brisc.elf"), "{note}");
+}
+
+#[test]
 fn record_written_later_is_read() {
     let scratch = session();
     let path = scratch.path().join("generated/watcher/kernel_elf_paths.txt");

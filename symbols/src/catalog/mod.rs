@@ -52,6 +52,11 @@ pub struct KernelFile {
     pub operation: Option<String>,
 }
 
+/// How many files of a cache are read at once,
+const READERS: usize = 8;
+/// and of how many it is worth while.
+const FEW_FILES: usize = 64;
+
 /// Files with names in them, looked for where a host leaves them.
 #[derive(Debug)]
 pub struct Catalog {
@@ -285,10 +290,26 @@ impl Catalog {
             return known;
         }
         let paths = self.files(group);
-        let found = places::loadable(&paths).filter_map(|path| self.candidate(path));
-        let index = Arc::new(Index::of(found.collect()));
+        let paths: Vec<_> = places::loadable(&paths).collect();
+        let index = Arc::new(Index::of(self.candidates_of(&paths)));
         let mut state = self.state.lock();
         Arc::clone(state.candidates.entry(group).or_insert(index))
+    }
+
+    /// The code of files, in their order. Several are read at once: a disk that has not been asked for them for long
+    /// takes milliseconds for each, of thousands.
+    fn candidates_of(&self, paths: &[&PathBuf]) -> Vec<Arc<Candidate>> {
+        let read = |paths: &[&PathBuf]| -> Vec<_> {
+            paths.iter().filter_map(|path| self.candidate(path)).collect()
+        };
+        if paths.len() < FEW_FILES {
+            return read(paths);
+        }
+        std::thread::scope(|scope| {
+            let part = |paths| scope.spawn(move || read(paths));
+            let parts: Vec<_> = paths.chunks(paths.len().div_ceil(READERS)).map(part).collect();
+            parts.into_iter().flat_map(|part| part.join().unwrap_or_default()).collect()
+        })
     }
 
     /// The ELF files of a group.
