@@ -5,7 +5,7 @@
 //! here, because SFPLOADMACRO overrides the fields separately
 //! `[isa-bh: TensixCoprocessor/SFPLOADMACRO.md]`.
 
-use isa::op::{Bits, Lregs, Opcode, SubUnit};
+use isa::op::{Bits, Lregs, OpRow, Opcode, ROWS, SubUnit};
 use isa::operands::{Bitwise, Mad, Sfploadmacro};
 
 /// Register that only instructions scheduled by SFPLOADMACRO can name.
@@ -21,6 +21,61 @@ pub(super) fn takes(sub_unit: SubUnit, opcode: Opcode) -> bool {
         Opcode::Sfpnop => sub_unit != SubUnit::Store,
         _ => opcode.row().sub_unit == sub_unit,
     }
+}
+
+/// The bits of a register's number.
+const REGISTER: u8 = 0b1111;
+
+/// The lowest bit of each field that names a register, also of those that are read for want of one.
+#[derive(Clone, Copy)]
+struct Places {
+    vd: u8,
+    vb: u8,
+    vc: u8,
+}
+
+/// By opcode byte. [`OpRow`] has what an instruction has no field for as nothing, which to look up took longer than
+/// many an instruction itself.
+static PLACES: [Places; 256] = places();
+
+const fn places() -> [Places; 256] {
+    let mut places = [Places { vd: 0, vb: 0, vc: 0 }; 256];
+    let mut i = 0;
+    while i < ROWS.len() {
+        places[ROWS[i].opcode as usize] = places_of(&ROWS[i]);
+        i += 1;
+    }
+    places
+}
+
+const fn places_of(row: &OpRow) -> Places {
+    let Lregs { vd, vb, vc, .. } = row.lregs;
+    let vd = place(or(vd, Mad::LREG_DEST));
+    let of_mad = matches!(row.sub_unit, SubUnit::Mad);
+    Places {
+        vd,
+        vb: match vb {
+            Some(field) => place(field),
+            None => vd,
+        },
+        vc: match vc {
+            None if of_mad => vd,
+            vc => place(or(vc, Mad::LREG_SRC_C)),
+        },
+    }
+}
+
+const fn or(field: Option<Bits>, other: Bits) -> Bits {
+    match field {
+        Some(field) => field,
+        None => other,
+    }
+}
+
+const fn place(field: Bits) -> u8 {
+    let place = field.mask().trailing_zeros() as u8;
+    assert!(field.mask() == (REGISTER as u32) << place, "a field of four bits");
+    place
 }
 
 /// Registers of one instruction. Register numbers are 0 to 15; `vd` may also be [`BONUS_LREG`].
@@ -42,32 +97,23 @@ impl Operands {
     /// is what lies where SFPMAD has the field.
     #[inline]
     pub(super) fn parse(opcode: Opcode, word: u32) -> Self {
-        let row = opcode.row();
-        let Lregs { vd, vb, vc, .. } = row.lregs;
-        let read = |field: Bits| field.get(word) as u8;
-        let vd = match opcode {
-            Opcode::Sfploadmacro => {
-                let operands = Sfploadmacro::of(word);
-                operands.lreg_low as u8 | u8::from(operands.lreg_high) << 2
+        let Places { vd, vb, vc } = PLACES[opcode as usize];
+        let read = |place: u8| (word >> place) as u8 & REGISTER;
+        let va = read(const { place(Mad::LREG_SRC_A) });
+        let mut operands =
+            Self { word, vd: read(vd), va, vb: read(vb), vc: read(vc), scheduled: false };
+        match opcode {
+            Opcode::Sfpand | Opcode::Sfpor if !Bitwise::of(word).use_vb => {
+                operands.vb = operands.vd
             }
-            _ => read(vd.unwrap_or(Mad::LREG_DEST)),
-        };
-        let vb = match opcode {
-            Opcode::Sfpand | Opcode::Sfpor if !Bitwise::of(word).use_vb => None,
-            _ => vb,
-        };
-        let vc = match vc {
-            None if row.sub_unit == SubUnit::Mad => None,
-            vc => Some(vc.unwrap_or(Mad::LREG_SRC_C)),
-        };
-        Self {
-            word,
-            vd,
-            va: read(Mad::LREG_SRC_A),
-            vb: vb.map_or(vd, read),
-            vc: vc.map_or(vd, read),
-            scheduled: false,
+            Opcode::Sfploadmacro => {
+                let Sfploadmacro { lreg_low, lreg_high, .. } = Sfploadmacro::of(word);
+                operands.vd = lreg_low as u8 | u8::from(lreg_high) << 2;
+                operands.vb = operands.vd;
+            }
+            _ => {}
         }
+        operands
     }
 
     /// Fields of a template for Simple, Mad or Round: `loaded` is SFPLOADMACRO's register. It
@@ -88,6 +134,8 @@ impl Operands {
 
 #[cfg(test)]
 mod tests {
+    use isa::op::Unit;
+
     use super::*;
 
     #[test]
@@ -99,6 +147,38 @@ mod tests {
         assert_eq!(addi.vc, 3);
         let and = |mod1| Operands::parse(Opcode::Sfpand, isa::encode::sfpand(mod1, 3, 5, 7));
         assert_eq!((and(0).vb, and(1).vb), (3, 7));
+    }
+
+    #[test]
+    fn registers_are_those_of_the_row() {
+        let of_unit = |row: &&OpRow| row.unit == Unit::Vector && row.opcode != Opcode::Sfploadmacro;
+        for row in ROWS.iter().filter(of_unit) {
+            for i in 0..64_u32 {
+                let word = (i.wrapping_mul(0x9E37_79B9) ^ i << 11) & 0x00FF_FFFF;
+                let parsed = Operands::parse(row.opcode, word);
+                let beside = matches!(row.opcode, Opcode::Sfpand | Opcode::Sfpor)
+                    && !Bitwise::of(word).use_vb;
+                let own = |field: Option<Bits>| field.map(|field| field.get(word) as u8);
+                let vb = own(row.lregs.vb).filter(|_| !beside).unwrap_or(parsed.vd);
+                assert_eq!(parsed.vb, vb, "VB of {:?} {word:#x}", row.opcode);
+                let named = [
+                    (row.lregs.vd, parsed.vd),
+                    (row.lregs.va, parsed.va),
+                    (row.lregs.vc, parsed.vc),
+                ];
+                for (field, register) in named {
+                    assert_eq!(
+                        own(field).unwrap_or(register),
+                        register,
+                        "{:?} {word:#x}",
+                        row.opcode
+                    );
+                }
+                if row.sub_unit == SubUnit::Mad && row.lregs.vc.is_none() {
+                    assert_eq!(parsed.vc, parsed.vd, "VC of {:?} {word:#x}", row.opcode);
+                }
+            }
+        }
     }
 
     #[test]
