@@ -75,8 +75,48 @@ impl Drop for Worker {
     }
 }
 
+/// What `of` gives for so many parts of `items`, one after another. Each part has a thread of its own, or this one where
+/// the host cannot start another.
+pub fn in_parts<T: Sync, R: Send>(
+    items: &[T],
+    parts: usize,
+    of: impl Fn(&[T]) -> Vec<R> + Sync,
+) -> Vec<R> {
+    let length = items.len().div_ceil(parts.max(1)).max(1);
+    if items.len() <= length {
+        return of(items);
+    }
+    std::thread::scope(|scope| {
+        let start = |part| {
+            let of = &of;
+            std::thread::Builder::new().spawn_scoped(scope, move || of(part)).map_err(|_| part)
+        };
+        let started: Vec<_> = items.chunks(length).map(start).collect();
+        let finish = |started: Result<std::thread::ScopedJoinHandle<'_, _>, _>| match started {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(part) => of(part),
+        };
+        started.into_iter().flat_map(finish).collect()
+    })
+}
+
 /// How many host CPUs this process may use.
 #[must_use]
 pub fn host_cpus() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_parts;
+
+    #[test]
+    fn parts_come_one_after_another() {
+        let items: Vec<u32> = (0..103).collect();
+        let twice = |items: &[u32]| items.iter().flat_map(|&item| [item, item]).collect::<Vec<_>>();
+        for parts in [0, 1, 2, 8, 103, 1000] {
+            assert_eq!(in_parts(&items, parts, twice), twice(&items), "{parts} parts");
+        }
+        assert!(in_parts(&[], 8, twice).is_empty());
+    }
 }

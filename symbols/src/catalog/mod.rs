@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sim_core::CoreId;
-use sim_core::sync::Mutex;
+use sim_core::sync::{Mutex, in_parts};
 
 pub use items::{Item, ItemKind};
 pub use places::Places;
@@ -299,16 +299,9 @@ impl Catalog {
     /// The code of files, in their order. Several are read at once: a disk that has not been asked for them for long
     /// takes milliseconds for each, of thousands.
     fn candidates_of(&self, paths: &[&PathBuf]) -> Vec<Arc<Candidate>> {
-        let read = |paths: &[&PathBuf]| -> Vec<_> {
+        let parts = if paths.len() < FEW_FILES { 1 } else { READERS };
+        in_parts(paths, parts, |paths| {
             paths.iter().filter_map(|path| self.candidate(path)).collect()
-        };
-        if paths.len() < FEW_FILES {
-            return read(paths);
-        }
-        std::thread::scope(|scope| {
-            let part = |paths| scope.spawn(move || read(paths));
-            let parts: Vec<_> = paths.chunks(paths.len().div_ceil(READERS)).map(part).collect();
-            parts.into_iter().flat_map(|part| part.join().unwrap_or_default()).collect()
         })
     }
 

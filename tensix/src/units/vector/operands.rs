@@ -104,7 +104,7 @@ impl Operands {
             Self { word, vd: read(vd), va, vb: read(vb), vc: read(vc), scheduled: false };
         match opcode {
             Opcode::Sfpand | Opcode::Sfpor if !Bitwise::of(word).use_vb => {
-                operands.vb = operands.vd
+                operands.vb = operands.vd;
             }
             Opcode::Sfploadmacro => {
                 let Sfploadmacro { lreg_low, lreg_high, .. } = Sfploadmacro::of(word);
