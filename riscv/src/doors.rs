@@ -5,7 +5,7 @@ use sim_core::{Batch, CoreId, Store, Width};
 use crate::config::view;
 use crate::csr::CFG0_DIS_TRISC_CACHE;
 use crate::hart::{Hart, MAX_FUSED};
-use crate::op::Kind;
+use crate::op::{Kind, Op};
 use crate::pages::{PAGE_OPS, Page};
 use crate::slice::OwnRegisters;
 
@@ -35,8 +35,10 @@ pub(crate) enum Admission {
 
 /// What has become of adjacent `.ttinsn`.
 pub(crate) enum Pushed {
-    /// So many are pushed.
-    Words(usize),
+    /// So many are pushed, fused: in one cycle.
+    Fused(usize),
+    /// So many are pushed, each in a cycle.
+    Each(usize),
     /// There is no room behind that window, and nothing has happened.
     Full(u8),
     /// What follows has not been decoded: that is not for the fast loop, and nothing has happened.
@@ -101,16 +103,21 @@ impl<'a> Doors<'a> {
         Some(admission)
     }
 
-    /// Pushes the `.ttinsn` at a place of a page, which `first` stores the word of, and those that are fused with it.
+    /// Pushes the `.ttinsn` at a place of a page, which `first` stores the word of, and those behind it: those that are
+    /// fused with it, or so many that they take no more than `cycles`.
     #[inline(never)]
     pub(crate) fn push(
         &mut self,
         batch: &mut Batch,
         (page, place): (&Page, usize),
         first: Store,
+        cycles: usize,
     ) -> Pushed {
-        let next = page.ops((place + 1) % PAGE_OPS, MAX_FUSED as usize - 1);
-        let next = if self.fuses && place + 1 < PAGE_OPS { next } else { &[] };
+        if !self.fuses {
+            return self.push_each(batch, page.ops(place, cycles), first);
+        }
+        let next =
+            if place + 1 < PAGE_OPS { page.ops(place + 1, MAX_FUSED as usize - 1) } else { &[] };
         let fused = next.iter().take_while(|op| op.kind == Kind::Ttinsn).count();
         if next.get(fused).is_some_and(|op| op.kind == Kind::Undecoded) {
             return Pushed::Unknown;
@@ -127,7 +134,27 @@ impl<'a> Doors<'a> {
             batch.stores.push(Store { value: op.imm, ..first });
         }
         self.credit[0] = self.credit[0].saturating_sub(fused as u32);
-        Pushed::Words(1 + fused)
+        Pushed::Fused(1 + fused)
+    }
+
+    /// Pushes the `.ttinsn` that `ops` begin with, one in each cycle, as long as there is room for them.
+    fn push_each(&mut self, batch: &mut Batch, ops: &[Op], first: Store) -> Pushed {
+        let room = match self.admit(first.addr) {
+            // It has taken the room for the first.
+            Admission::Posted if push_windows(self.id) != 0 => 1 + self.credit[0] as usize,
+            Admission::Posted => 1,
+            Admission::Full(window) => return Pushed::Full(window),
+            Admission::Asked => return Pushed::Unknown,
+        };
+        let (mut count, mut store) = (0_u32, first);
+        for op in ops.iter().take_while(|op| op.kind == Kind::Ttinsn).take(room) {
+            batch.stores.push(Store { value: op.imm, ..store });
+            (store.cycle, store.pc) = (store.cycle + 1, store.pc.wrapping_add(4));
+            count += 1;
+        }
+        batch.device_stores += count;
+        self.credit[0] -= count.saturating_sub(1);
+        Pushed::Each(count as usize)
     }
 }
 

@@ -320,15 +320,17 @@ impl Hart {
                 Kind::Ttinsn if R::POSTED && !R::UNDONE && !R::PROBED => {
                     let Some(doors) = &mut doors else { break Exit::Careful };
                     let first = store!(PUSH_BASE, op.imm, Width::Word);
-                    let count = match doors.push(batch, (page, index), first) {
-                        Pushed::Words(count) => count,
+                    match doors.push(batch, (page, index), first, stop - index) {
+                        Pushed::Each(count) => index += count - 1,
+                        // They take one cycle.
+                        Pushed::Fused(count) => {
+                            index += count - 1;
+                            end += count - 1;
+                            stop = end.min(PAGE_OPS);
+                        }
                         Pushed::Full(window) => break Exit::Waits(Want::Room(window)),
                         Pushed::Unknown => break Exit::Careful,
-                    };
-                    // They take one cycle.
-                    index += count - 1;
-                    end += count - 1;
-                    stop = end.min(PAGE_OPS);
+                    }
                 }
                 Kind::Poll if !R::PROBED => {
                     let jump = mark::original(op);
