@@ -121,9 +121,11 @@ pub(crate) fn handshake_push() -> impl Strategy<Value = u32> {
 }
 
 /// Events, state and mistake of a run.
+#[allow(dead_code, reason = "not every test that has this module asks for it")]
 pub(crate) type Outcome = (Vec<String>, u64, Option<String>);
 
 /// Runs the pushes, one in so many cycles, `chunk` cycles at once or one by one.
+#[allow(dead_code, reason = "not every test that has this module asks for it")]
 pub(crate) fn run<E: Surrounding>(
     buffer: &[u32],
     pushes: &[(ThreadId, u32, u8)],
@@ -163,6 +165,7 @@ pub(crate) fn run<E: Surrounding>(
     (events, hasher.finish(), error)
 }
 
+#[allow(dead_code, reason = "not every test that has this module asks for it")]
 fn advance<E: Surrounding>(
     bench: &mut Bench<E>,
     until: u64,
