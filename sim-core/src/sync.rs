@@ -77,6 +77,9 @@ impl Drop for Worker {
 
 /// What `of` gives for so many parts of `items`, one after another. Each part has a thread of its own, or this one where
 /// the host cannot start another.
+///
+/// # Panics
+/// Where `of` does.
 pub fn in_parts<T: Sync, R: Send>(
     items: &[T],
     parts: usize,
