@@ -11,6 +11,7 @@ use sim_core::l1::{L1, L1_BYTES};
 use sim_core::sync::{CachePadded, Crew, Mutex};
 use sim_core::{Cycle, GuestError, L1Image, NullObserver, Observer};
 use tile::{Arrival, Inputs, Tile, TileConfig, TileSnapshot};
+use zero_pages::PageBox;
 
 use crate::roster::Roster;
 
@@ -25,7 +26,7 @@ const MOST_LEFT: usize = 8;
 /// A tile, if it has been touched, and the mistakes it made since last asked.
 #[derive(Debug)]
 struct Slot<O: Observer> {
-    tile: Option<Box<Tile<O>>>,
+    tile: Option<PageBox<Tile<O>>>,
     /// Of a tile that is not there yet: what the host has put into it.
     l1: Option<L1>,
     errors: Vec<GuestError>,
@@ -68,7 +69,7 @@ impl<O: Observer> Slot<O> {
         self.tile.get_or_insert_with(|| {
             let l1 = self.l1.take().unwrap_or_default();
             let tile = Tile::with_l1(*config, watch(), l1);
-            let mut tile = Box::new(tile.expect("an inline tile starts no threads"));
+            let mut tile = PageBox::new(tile.expect("an inline tile starts no threads"));
             if keeps {
                 tile.keep_inputs();
             }

@@ -5,8 +5,10 @@
 //! to the largest that the process has freed, at most 32 MiB, and for whatever comes from the top of its heap.
 //! [`ZeroPages`] takes its memory from the operating system, whose pages are zero when they are first touched, and
 //! gives it back when it is dropped. What is large has pages of its own; what is small, as a core's local RAM, lies
-//! beside others, in huge pages if there is much of it. Record: `docs/decisions/0008-zeroed-memory.md`.
+//! beside others, in huge pages if there is much of it. So does what a [`PageBox`] holds, a value that is not zero: what
+//! each of many tiles has is visited together, tile after tile. Record: `docs/decisions/0008-zeroed-memory.md`.
 
+mod page_box;
 mod place;
 
 use std::fmt;
@@ -17,6 +19,7 @@ use std::ptr::NonNull;
 
 use bytemuck::Zeroable;
 
+pub use crate::page_box::PageBox;
 use crate::place::{LEAST_ALIGNMENT, Pages, Place};
 
 /// A `T`, which may be a slice, in memory that is zero at first. Meant for what is large, or what each of many tiles has.

@@ -13,7 +13,7 @@ pub(crate) const LEAST_ALIGNMENT: usize = 64;
 const SMALL: usize = 64 << 10;
 /// A thread's first piece of memory for small things, enough for two tiles,
 const FIRST_PIECE: usize = 256 << 10;
-/// and further ones, in which 40 have room: two huge pages of most hosts, which cost less than as many small ones.
+/// and further ones, in which 34 have room: two huge pages of most hosts, which cost less than as many small ones.
 const PIECE: usize = 4 << 20;
 
 /// Zeroed bytes that nobody else has, as long as their pages are kept.

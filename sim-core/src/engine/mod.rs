@@ -10,6 +10,8 @@ mod threads;
 
 use std::sync::Arc;
 
+use zero_pages::PageBox;
+
 use crate::agent::{Agent, Shared};
 use crate::ids::{CoreId, CoreSet};
 use crate::time::Cycle;
@@ -53,12 +55,12 @@ impl EngineKind {
 
 /// The five cores of a tile. All are home except during a run phase.
 #[derive(Clone, Debug)]
-pub struct Slots<A>([Option<Box<A>>; CoreId::COUNT]);
+pub struct Slots<A>([Option<PageBox<A>>; CoreId::COUNT]);
 
 impl<A> Slots<A> {
     /// Fills the slots.
     pub fn new(mut make: impl FnMut(CoreId) -> A) -> Self {
-        Self(CoreId::ALL.map(|core| Some(Box::new(make(core)))))
+        Self(CoreId::ALL.map(|core| Some(PageBox::new(make(core)))))
     }
 
     /// Runs a phase of a single core, which is not home meanwhile: `run` gets it and what it is a part of.

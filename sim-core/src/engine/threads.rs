@@ -5,13 +5,15 @@
 
 use std::sync::Arc;
 
+use zero_pages::PageBox;
+
 use crate::agent::{Agent, Shared};
 use crate::ids::{CoreId, CoreSet};
 use crate::sync::{CycleBarrier, Receiver, Sender, Worker, unbounded};
 use crate::time::Cycle;
 
 struct Job<A> {
-    agent: Box<A>,
+    agent: PageBox<A>,
     until: Cycle,
 }
 
@@ -19,7 +21,7 @@ struct Job<A> {
 pub struct Pool<A: Agent> {
     // Dropped before the workers: a closed job channel ends a worker.
     jobs: Vec<Sender<Job<A>>>,
-    home: Receiver<(CoreId, Box<A>)>,
+    home: Receiver<(CoreId, PageBox<A>)>,
     barrier: Arc<CycleBarrier>,
     _workers: Vec<Worker>,
 }
@@ -42,7 +44,7 @@ impl Drop for Arrival {
 fn work<A: Agent>(
     core: CoreId,
     jobs: &Receiver<Job<A>>,
-    home: &Sender<(CoreId, Box<A>)>,
+    home: &Sender<(CoreId, PageBox<A>)>,
     shared: &Shared,
     barrier: &Arc<CycleBarrier>,
 ) {
@@ -75,7 +77,7 @@ impl<A: Agent> Pool<A> {
 
     pub(super) fn run_phase(
         &mut self,
-        cores: &mut [Option<Box<A>>; CoreId::COUNT],
+        cores: &mut [Option<PageBox<A>>; CoreId::COUNT],
         set: CoreSet,
         until: Cycle,
     ) {
