@@ -7,7 +7,7 @@ use memory_map::View;
 use sim_core::{AgentId, Cycle, Event, Stamp, WaitReason};
 
 use crate::cache::Cache;
-use crate::describe::{self, core_of, target_of, text_of};
+use crate::describe::{self, site_of, target_of, text_of};
 use crate::names::{CodeName, Names};
 use crate::target::Target;
 use crate::words::{self, Part};
@@ -120,8 +120,8 @@ fn place<'a, N: Names, S>(
 ) -> &'a S {
     let Stamp { agent, pc, .. } = stamp;
     sources.get((names.generation(), agent, pc), || {
-        let known = (pc != 0).then(|| core_of(agent)).flatten();
-        source(pc, known.and_then(|core| names.site(core, pc)))
+        let site = if pc == 0 { None } else { site_of(agent, pc, names) };
+        source(pc, site)
     })
 }
 

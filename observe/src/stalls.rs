@@ -9,7 +9,7 @@ use serde::Serialize;
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Retire, Stamp, ThreadId};
 
-use crate::describe::{as_text, core_of, reason_text};
+use crate::describe::{as_text, reason_text, site_of};
 use crate::names::Names;
 use crate::polls::poll_text;
 
@@ -158,7 +158,7 @@ impl<N: Names> Stalls<N> {
         }
         for (&agent, life) in lives {
             for ((reason, pc), place) in std::mem::take(&mut life.places) {
-                let code = core_of(agent).and_then(|core| names.site(core, pc));
+                let code = site_of(agent, pc, names);
                 let text = code.map_or_else(|| format!("pc {pc:#x}"), |code| code.to_string());
                 let (_, sum) = life.told.entry((reason, text)).or_insert((pc, Place::default()));
                 sum.add(place);

@@ -71,6 +71,10 @@ impl Sink for LaunchChecks {
             own: vec![self.own],
         });
     }
+
+    fn announced(&mut self, names: &Arc<TileNames>) {
+        self.names.announce(names);
+    }
 }
 
 /// A violation, and the tiles on which it was seen.

@@ -3,6 +3,9 @@
 //! A launch is told by a go signal. Before the tile goes on its L1 is looked at: the launch message stands
 //! there and nobody has taken it up, so that the names are those of what runs then, however soon another
 //! launch follows. Without the vendor's firmware it is a core's leaving of reset that says so.
+//!
+//! Kernels of a launch that is there in time are started before its go signal and wait for it. As soon as the launch
+//! message in force says so, its names are known.
 
 use std::sync::Arc;
 
@@ -11,14 +14,19 @@ use sim_core::{CoreId, Cycle, Event, Jump, L1, Observer, Retire, Stamp};
 use symbols::catalog::Catalog;
 use symbols::tile_names::TileNames;
 
-use crate::go::Go;
-use crate::names::read_l1;
+use crate::go::{Go, Preload};
+use crate::names::{read_early, read_l1};
 
 /// An observer that is told of launches.
 pub trait Sink: Observer + Send + 'static {
     /// Something was launched in that cycle; what runs from now on has those names. `runs` is false for a core
     /// that has left reset without a launch.
     fn launched(&mut self, cycle: Cycle, names: &Arc<TileNames>, is_launch: bool);
+
+    /// What is started before its go signal has those names; they are those of the next launch.
+    fn announced(&mut self, names: &Arc<TileNames>) {
+        let _ = names;
+    }
 }
 
 /// The observer.
@@ -28,6 +36,11 @@ pub struct Eye<S> {
     go: Go,
     /// When something was launched that has not been looked at, and whether by a go signal.
     due: Option<(Cycle, bool)>,
+    preload: Preload,
+    /// Whether kernels may have been started early since last looked at.
+    may_be_early: bool,
+    /// The next launch's, if it has been announced.
+    early: Option<Arc<TileNames>>,
     catalog: Arc<Catalog>,
 }
 
@@ -35,7 +48,8 @@ impl<S: Sink> Eye<S> {
     /// Watches for launches on behalf of `sink`.
     #[must_use]
     pub fn new(sink: S, catalog: Arc<Catalog>) -> Self {
-        Self { sink, go: Go::new(), due: None, catalog }
+        let (go, preload) = (Go::new(), Preload::new());
+        Self { sink, go, due: None, preload, may_be_early: false, early: None, catalog }
     }
 
     /// On whose behalf.
@@ -52,6 +66,8 @@ impl<S: Sink + 'static> Observer for Eye<S> {
             self.due = Some((stamp.cycle, true));
         } else if matches!(event, Event::Reset { asserted: false, .. }) {
             self.due.get_or_insert((stamp.cycle, false));
+        } else if self.early.is_none() && self.preload.is_touched(event) {
+            self.may_be_early = true;
         }
     }
 
@@ -88,18 +104,24 @@ impl<S: Sink + 'static> Observer for Eye<S> {
     }
 
     fn wants_look(&self) -> bool {
-        self.due.is_some()
+        self.due.is_some() || self.may_be_early
     }
 
     fn look(&mut self, l1: &L1) {
+        let may_be_early = std::mem::take(&mut self.may_be_early);
         if let Some((cycle, is_launch)) = self.due.take() {
-            self.sink.launched(cycle, &read_l1(l1, &self.catalog), is_launch);
+            let early = self.early.take();
+            let names = read_l1(l1, &self.catalog, early.as_deref());
+            self.sink.launched(cycle, &names, is_launch);
+        } else if may_be_early && let Some(names) = read_early(l1, &self.catalog) {
+            self.sink.announced(&names);
+            self.early = Some(names);
         }
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {
         let mut ranges = self.sink.observed_l1();
-        ranges.push(self.go.range());
+        ranges.extend([self.go.range(), self.preload.range()]);
         ranges
     }
 }
@@ -109,9 +131,9 @@ mod tests {
     use super::*;
     use sim_core::{AgentId, Width};
 
-    /// Notes which slot of the launch ring each launch was read from.
+    /// Notes which slot of the launch ring each launch was read from, and which of them were announced.
     #[derive(Debug, Default)]
-    struct Slots(Vec<(u64, Option<u32>, bool)>);
+    struct Slots(Vec<(u64, Option<u32>, bool)>, Vec<Option<u32>>);
 
     impl Observer for Slots {}
 
@@ -119,6 +141,10 @@ mod tests {
         fn launched(&mut self, cycle: Cycle, names: &Arc<TileNames>, is_launch: bool) {
             let slot = names.launched().map(|launched| launched.read_pointer);
             self.0.push((cycle.0, slot, is_launch));
+        }
+
+        fn announced(&mut self, names: &Arc<TileNames>) {
+            self.1.push(names.launched().map(|launched| launched.read_pointer));
         }
     }
 
@@ -166,5 +192,42 @@ mod tests {
         eye.look(&L1::new());
         let expected = [(100, Some(1), true), (101, Some(2), true), (200, None, false)];
         assert_eq!(eye.sink().0, expected);
+    }
+
+    /// The launch in force is announced once, when its kernels are started without a go signal: as soon as its message
+    /// says so, or firmware comes to it.
+    #[test]
+    fn launch_is_announced_when_its_kernels_start_early() {
+        let catalog = Arc::new(Catalog::from_items([]));
+        let mut eye = Eye::new(Slots::default(), catalog);
+        let store = |name: &str, value, width| Event::L1Store { addr: field(name), value, width };
+        let early = |l1: &L1, slot: u32| {
+            let base = format!("launch[{slot}].kernel_config_base[0]");
+            l1.write(field(&base), 0x2000, Width::Word);
+            l1.write(field(&format!("launch[{slot}].preload")), 0x80, Width::Byte);
+        };
+        let l1 = firmware(1);
+        // The message of a later launch.
+        early(&l1, 2);
+        eye.event(stamp(100), &store("launch[2].preload", 0x80, Width::Byte));
+        assert!(eye.wants_look());
+        eye.look(&l1);
+        assert_eq!((eye.sink().1.len(), eye.wants_look()), (0, false));
+        // Firmware comes to it.
+        l1.write(field("launch_msg_rd_ptr"), 2, Width::Word);
+        for cycle in [200, 201] {
+            eye.event(stamp(cycle), &store("launch_msg_rd_ptr", 2, Width::Word));
+            eye.look(&l1);
+        }
+        assert_eq!((&eye.sink().1, eye.sink().0.len()), (&vec![Some(2)], 0));
+        // Its go signal, and firmware that waits at a message that says so.
+        eye.event(stamp(300), &store("go_messages[0].signal", 0x80, Width::Byte));
+        eye.look(&l1);
+        assert_eq!(eye.sink().0, [(300, Some(2), true)]);
+        l1.write(field("launch_msg_rd_ptr"), 3, Width::Word);
+        early(&l1, 3);
+        eye.event(stamp(400), &store("launch[3].preload", 0x80, Width::Byte));
+        eye.look(&l1);
+        assert_eq!(eye.sink().1, [Some(2), Some(3)]);
     }
 }

@@ -1,4 +1,4 @@
-//! The go message of a tile, as events show it.
+//! The go message of a tile, and what comes before it, as events show it.
 
 use sim_core::{Event, Width};
 
@@ -8,6 +8,44 @@ const GO: u32 = 0x80;
 const GO_BYTES: u32 = 4;
 /// Go messages of a tile.
 const MESSAGES: u32 = 9;
+
+/// Launch messages of a tile.
+const LAUNCHES: u32 = 8;
+
+/// Where it shows that kernels may be started before their go signal: that a launch message says so, and
+/// that firmware goes on to the next one `[hdr: hw/firmware/src/tt-1xx/brisc.cc]`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Preload {
+    pointer: u32,
+    first: u32,
+    stride: u32,
+}
+
+impl Preload {
+    pub(crate) fn new() -> Self {
+        let at = |name: &str| memory_map::mailbox::address(name).unwrap_or(0);
+        let first = at("launch[0].preload");
+        let stride = at("launch[1].preload").saturating_sub(first);
+        Self { pointer: at("launch_msg_rd_ptr"), first, stride }
+    }
+
+    /// The bytes to watch.
+    pub(crate) const fn range(self) -> (u32, u32) {
+        (self.pointer, self.first + LAUNCHES * self.stride)
+    }
+
+    /// Whether an event writes any of it: then the launch in force may be another one.
+    pub(crate) fn is_touched(self, event: &Event) -> bool {
+        let (addr, bytes) = match *event {
+            Event::HostWrite { addr, bytes, .. } => (addr, bytes),
+            Event::L1Store { addr, width, .. } => (addr, Width::bytes(width)),
+            _ => return false,
+        };
+        let end = addr.saturating_add(bytes);
+        let covers = |byte: u32| addr <= byte && byte < end;
+        covers(self.pointer) || (0..LAUNCHES).any(|slot| covers(self.first + slot * self.stride))
+    }
+}
 
 /// Where go messages are.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +78,23 @@ impl Go {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn preload_is_told_by_the_pointer_and_by_that_byte_of_each_slot() {
+        let preload = Preload::new();
+        let at = |name: &str| memory_map::mailbox::address(name).expect("the table has it");
+        let store = |addr, width| Event::L1Store { addr, value: 0, width };
+        for name in ["launch_msg_rd_ptr", "launch[0].preload", "launch[7].preload"] {
+            assert!(preload.is_touched(&store(at(name), Width::Byte)), "{name}");
+            assert!((preload.range().0..preload.range().1).contains(&at(name)), "{name}");
+        }
+        assert!(preload.is_touched(&store(at("launch[7].preload") & !3, Width::Word)));
+        let slot = at("launch[2].kernel_config_base[0]");
+        assert!(preload.is_touched(&Event::HostWrite { addr: slot, value: 0, bytes: 144 }));
+        assert!(!preload.is_touched(&Event::HostWrite { addr: slot, value: 0, bytes: 4 }));
+        assert!(!preload.is_touched(&store(at("launch[2].enables"), Width::Word)));
+        assert!(!preload.is_touched(&store(at("go_messages[0].signal"), Width::Byte)));
+    }
 
     /// A go message is `signal << 24` with coordinates below; writes of the signal byte alone count too.
     #[test]

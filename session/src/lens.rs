@@ -393,4 +393,10 @@ impl Sink for Lens {
             checks.launched(cycle, names, is_launch);
         }
     }
+
+    fn announced(&mut self, names: &Arc<TileNames>) {
+        if let Some(checks) = &mut self.checks {
+            checks.announced(names);
+        }
+    }
 }

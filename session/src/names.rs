@@ -9,6 +9,7 @@ use sim_core::sync::Mutex;
 use sim_core::{CoreId, L1, Observer, Width};
 use symbols::catalog::Catalog;
 use symbols::code::Frame;
+use symbols::launch::{Launched, Phase};
 use symbols::tile_names::TileNames;
 use symbols::variables::{self, Variable};
 use tile::Tile;
@@ -134,7 +135,7 @@ impl Names for CodeNames {
 #[derive(Debug, Default)]
 struct InForce {
     names: Option<CodeNames>,
-    /// Those of the next launch, as long as it is told what has been done before its go signal.
+    /// Those of the next launch, if its kernels have been started before its go signal.
     coming: Option<CodeNames>,
     /// How many there have been.
     generation: u32,
@@ -155,10 +156,12 @@ impl LiveNames {
         Self { now: Arc::default(), workers }
     }
 
-    /// Other code is about to run. Kernels of a launch that is there in time are started before its go signal and
-    /// wait for it: until [`LiveNames::set`] these names tell the sites in what was no kernel's code before.
+    /// Other code is about to run. Its kernels are started before their go signal and wait for it: until
+    /// [`LiveNames::set`] these names tell of the code of these kernels, and the others of all else.
     pub fn announce(&self, names: &Arc<TileNames>) {
-        self.now.lock().coming = Some(CodeNames(Arc::clone(names)));
+        let mut now = self.now.lock();
+        now.coming = Some(CodeNames(Arc::clone(names)));
+        now.generation += 1;
     }
 
     /// Other code runs from now on.
@@ -171,31 +174,38 @@ impl LiveNames {
     fn ask<R>(&self, ask: impl FnOnce(&CodeNames) -> Option<R>) -> Option<R> {
         ask(self.now.lock().names.as_ref()?)
     }
+
+    /// Asks the names whose code that is.
+    fn ask_of<R>(
+        &self,
+        (core, pc): (CoreId, u32),
+        ask: impl FnOnce(&CodeNames) -> Option<R>,
+    ) -> Option<R> {
+        let now = self.now.lock();
+        let coming = now.coming.as_ref().filter(|names| names.is_kernel(core, pc));
+        ask(coming.or(now.names.as_ref())?)
+    }
 }
 
 impl Names for LiveNames {
     fn code(&self, core: CoreId, pc: u32) -> Option<CodeName> {
-        self.ask(|names| names.code(core, pc))
+        self.ask_of((core, pc), |names| names.code(core, pc))
     }
 
     fn site(&self, core: CoreId, pc: u32) -> Option<CodeName> {
-        let now = self.now.lock();
-        let kernel = |names: &&CodeNames| names.is_kernel(core, pc);
-        let named = now.names.as_ref();
-        let coming = now.coming.as_ref().filter(kernel);
-        named.filter(kernel).or(coming).or(named)?.site(core, pc)
+        self.ask_of((core, pc), |names| names.site(core, pc))
     }
 
     fn excerpt(&self, core: CoreId, pc: u32) -> Option<Excerpt> {
-        self.ask(|names| names.excerpt(core, pc))
+        self.ask_of((core, pc), |names| names.excerpt(core, pc))
     }
 
     fn variables(&self, core: CoreId, pc: u32, held: Held<'_>) -> Vec<(String, i64)> {
-        self.ask(|names| Some(names.variables(core, pc, held))).unwrap_or_default()
+        self.ask_of((core, pc), |names| Some(names.variables(core, pc, held))).unwrap_or_default()
     }
 
     fn callers(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
-        self.ask(|names| Some(names.callers(core, pc))).unwrap_or_default()
+        self.ask_of((core, pc), |names| Some(names.callers(core, pc))).unwrap_or_default()
     }
 
     fn kernel_code(&self, core: CoreId) -> Option<Range<u32>> {
@@ -203,11 +213,12 @@ impl Names for LiveNames {
     }
 
     fn statements(&self, core: CoreId, range: Range<u32>) -> Vec<(String, u32)> {
-        self.ask(|names| Some(names.statements(core, range))).unwrap_or_default()
+        self.ask_of((core, range.start), |names| Some(names.statements(core, range)))
+            .unwrap_or_default()
     }
 
     fn line_text(&self, core: CoreId, pc: u32, line: u32) -> Option<Excerpt> {
-        self.ask(|names| names.line_text(core, pc, line))
+        self.ask_of((core, pc), |names| names.line_text(core, pc, line))
     }
 
     fn argument(&self, core: CoreId, addr: u32) -> Option<String> {
@@ -215,11 +226,11 @@ impl Names for LiveNames {
     }
 
     fn function(&self, core: CoreId, pc: u32) -> Option<String> {
-        self.ask(|names| names.function(core, pc))
+        self.ask_of((core, pc), |names| names.function(core, pc))
     }
 
     fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
-        self.ask(|names| Some(names.is_kernel(core, pc))).unwrap_or(false)
+        self.ask_of((core, pc), |names| Some(names.is_kernel(core, pc))).unwrap_or(false)
     }
 
     fn l1(&self, addr: u32) -> Option<Place> {
@@ -258,11 +269,18 @@ pub fn title(names: &TileNames) -> Option<String> {
     }
 }
 
-/// Reads what L1 says about the launch in force, and finds the files that belong to it.
-#[must_use]
-pub fn read_l1(l1: &L1, catalog: &Catalog) -> Arc<TileNames> {
+/// Reads what L1 says about the launch in force, and finds the files that belong to it, unless those are `early` names.
+pub(crate) fn read_l1(l1: &L1, catalog: &Catalog, early: Option<&TileNames>) -> Arc<TileNames> {
     let memory = |addr: u32, bytes: &mut [u8]| l1.read_bytes(addr, bytes);
-    Arc::new(TileNames::read(&memory, catalog))
+    let names = early.and_then(|early| early.reread(&memory));
+    Arc::new(names.unwrap_or_else(|| TileNames::read(&memory, catalog)))
+}
+
+/// As [`read_l1`], if the launch in force has not been given its go signal and its kernels are started nevertheless.
+pub(crate) fn read_early(l1: &L1, catalog: &Catalog) -> Option<Arc<TileNames>> {
+    let memory = |addr: u32, bytes: &mut [u8]| l1.read_bytes(addr, bytes);
+    let launch = Launched::read(&memory)?.launch?;
+    (launch.phase == Phase::Preloaded).then(|| Arc::new(TileNames::read(&memory, catalog)))
 }
 
 /// L1 of a tile, as it stands.

@@ -41,9 +41,13 @@ impl Observer for TileStalls {
 
 impl Sink for TileStalls {
     fn launched(&mut self, _: Cycle, names: &Arc<TileNames>, _: bool) {
-        self.names.announce(names);
         self.stalls.settle();
         self.names.set(names);
+    }
+
+    fn announced(&mut self, names: &Arc<TileNames>) {
+        self.stalls.settle();
+        self.names.announce(names);
     }
 }
 

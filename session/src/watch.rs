@@ -144,6 +144,8 @@ pub enum Call {
     Poll(Box<Episode>),
     /// What runs from now on has those names; whether it was launched.
     Launched(Cycle, Arc<TileNames>, bool),
+    /// What is started before its go signal has those names.
+    Announced(Arc<TileNames>),
 }
 
 /// Who is told of all tiles.
@@ -278,6 +280,10 @@ impl Observer for Recorder {
 impl Sink for Recorder {
     fn launched(&mut self, cycle: Cycle, names: &Arc<TileNames>, is_launch: bool) {
         self.put(cycle, Call::Launched(cycle, Arc::clone(names), is_launch));
+    }
+
+    fn announced(&mut self, names: &Arc<TileNames>) {
+        self.put(Cycle::ZERO, Call::Announced(Arc::clone(names)));
     }
 }
 

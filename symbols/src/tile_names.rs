@@ -58,7 +58,7 @@ impl CoreNames {
 pub struct TileNames {
     launched: Option<Launched>,
     operation: Option<Operation>,
-    cores: [CoreNames; CoreId::COUNT],
+    cores: Arc<[CoreNames; CoreId::COUNT]>,
     sources: Arc<SourceText>,
 }
 
@@ -76,7 +76,24 @@ impl TileNames {
         let recorded = cores.iter().any(|core| core.record.is_some());
         let id = launch.filter(|_| recorded).map(|launch| launch.host_assigned_id);
         let operation = id.and_then(|id| catalog.operation(id));
-        Self { launched, operation, cores, sources: catalog.sources() }
+        Self { launched, operation, cores: Arc::new(cores), sources: catalog.sources() }
+    }
+
+    /// As [`TileNames::read`], if the launch in force is that of these names, in whatever phase: what stands for its
+    /// kernels is not looked for again.
+    #[must_use]
+    pub fn reread(&self, memory: &dyn Memory) -> Option<Self> {
+        let launched = Launched::read(memory)?;
+        let (old, new) = (self.launch()?, launched.launch.as_ref()?);
+        if *old != (Launch { phase: old.phase, ..new.clone() }) {
+            return None;
+        }
+        Some(Self {
+            launched: Some(launched),
+            operation: self.operation.clone(),
+            cores: Arc::clone(&self.cores),
+            sources: Arc::clone(&self.sources),
+        })
     }
 
     /// The text of source files.
@@ -114,7 +131,7 @@ impl TileNames {
 
     /// Names for one core.
     #[must_use]
-    pub const fn core(&self, core: CoreId) -> &CoreNames {
+    pub fn core(&self, core: CoreId) -> &CoreNames {
         &self.cores[core.index()]
     }
 
@@ -201,7 +218,7 @@ impl TileNames {
     #[must_use]
     pub fn modules(&self) -> Vec<Arc<Module>> {
         let mut found: Vec<Arc<Module>> = Vec::new();
-        for core in &self.cores {
+        for core in &*self.cores {
             for module in core.kernel.iter().chain(&core.firmware) {
                 if !found.iter().any(|known| Arc::ptr_eq(known, module)) {
                     found.push(Arc::clone(module));

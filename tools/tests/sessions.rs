@@ -401,18 +401,23 @@ fn report_of_a_tape_is_the_sum_of_its_tiles() {
     assert!(said.contains("3 tiles together") && said.contains("tile 1,0 (NoC 2-2)"), "{said}");
 }
 
-/// Kernels that are started before their go signal, on two tiles: what they do until then is theirs.
-#[test]
-fn report_names_what_waits_for_its_go_signal() {
-    let dir = tempfile::tempdir().expect("a folder");
+/// A plan whose kernels are started before their go signal, on two tiles.
+fn early(dir: &Path) -> String {
     let kernels =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware-tests/programs/kernels/preload");
     let text = fs::read_to_string(kernels.join("case.toml")).expect("the plan");
     let text = text.replace("mode = \"host\"", "mode = \"host\"\ntiles = [[0, 0], [1, 0]]");
     let text = text.replace("elf = \"", &format!("elf = \"{}/", kernels.display()));
-    let plan = dir.path().join("early.toml");
+    let plan = dir.join("early.toml");
     fs::write(&plan, text).expect("written");
-    let plan = plan.display().to_string();
+    plan.display().to_string()
+}
+
+/// What kernels do until their go signal is theirs.
+#[test]
+fn report_names_what_waits_for_its_go_signal() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let plan = early(dir.path());
     let value = json(&["report", &plan, "--embedded", "--json", "--top", "1000"], 0);
     for agent in value["agents"].as_array().expect("agents") {
         let shares = agent["shares"].as_array().expect("shares");
@@ -428,6 +433,24 @@ fn report_names_what_waits_for_its_go_signal() {
                 "{shares:?}"
             );
         }
+    }
+}
+
+#[test]
+fn listing_names_what_is_started_before_its_go_signal() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (plan, listing) = (early(dir.path()), dir.path().join("listing"));
+    let listing = listing.display().to_string();
+    let until_go = ["--from", "10000", "--to", "19999"];
+    let args = [&["launch", &plan, "--embedded", "--instructions", &listing], &until_go[..]];
+    ends(&args.concat(), 0);
+    let text = fs::read_to_string(&listing).expect("a listing");
+    let nameless: Vec<_> = text.lines().filter(|line| !line.ends_with(']')).collect();
+    assert_eq!(nameless, <[&str; 0]>::default());
+    for core in ["BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2"] {
+        let in_kernel =
+            |line: &&str| line.contains(core) && line.contains("[kernel_main preload.c");
+        assert!(text.lines().any(|line| in_kernel(&line)), "{core}");
     }
 }
 

@@ -74,7 +74,7 @@ pub fn describe(stamp: Stamp, event: &Event, names: &dyn Names) -> Option<Line> 
         return None;
     }
     let pc = (stamp.pc != 0).then_some(stamp.pc);
-    let code = pc.zip(core_of(stamp.agent)).and_then(|(pc, core)| names.site(core, pc));
+    let code = pc.and_then(|pc| site_of(stamp.agent, pc, names));
     Some(Line { target, cycle: stamp.cycle.0, agent: stamp.agent, pc, code, text })
 }
 
@@ -86,6 +86,21 @@ pub fn core_of(agent: AgentId) -> Option<CoreId> {
         AgentId::Core(core) => Some(core),
         AgentId::Thread(thread) => Some(thread.core()),
         AgentId::Unit(_) | AgentId::Noc(_) | AgentId::Host => None,
+    }
+}
+
+/// Where in the source an agent's pc is. BRISC pushes into all threads, and a NoC has its commands from any core, of
+/// which those come first whose kernel the pc is in.
+pub(crate) fn site_of(agent: AgentId, pc: u32, names: &dyn Names) -> Option<CodeName> {
+    let of = |core| names.site(core, pc);
+    match agent {
+        AgentId::Core(core) => of(core),
+        AgentId::Thread(thread) => of(thread.core()).or_else(|| of(CoreId::Brisc)),
+        AgentId::Noc(_) => {
+            let owners = CoreId::ALL.into_iter().filter(|core| names.is_kernel(*core, pc));
+            owners.chain(CoreId::ALL).find_map(of)
+        }
+        AgentId::Unit(_) | AgentId::Host => None,
     }
 }
 

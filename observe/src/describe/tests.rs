@@ -190,3 +190,37 @@ proptest! {
         prop_assert!(line.is_some_and(|line| !line.text.is_empty()));
     }
 }
+
+/// Code of three programs at addresses that are theirs; one is a kernel.
+struct Programs;
+
+impl Names for Programs {
+    fn code(&self, core: CoreId, pc: u32) -> Option<CodeName> {
+        let function = match (core, pc >> 8) {
+            (CoreId::Brisc, 1) => "setup",
+            (CoreId::Ncrisc, 1) => "reader",
+            (CoreId::Trisc1, 2) => "math",
+            _ => return None,
+        };
+        Some(CodeName { function: function.to_owned(), file: None, line: None })
+    }
+
+    fn is_kernel(&self, core: CoreId, pc: u32) -> bool {
+        core == CoreId::Ncrisc && pc >> 8 == 1
+    }
+}
+
+#[test]
+fn place_of_a_thread_or_noc_is_that_of_the_core_that_gave_the_instruction() {
+    let of = |agent, pc| {
+        let done = Event::NocDone { noc: 0, initiator: 1, ticket: 0 };
+        describe(at(1, agent, pc), &done, &Programs).unwrap().code.map(|code| code.function)
+    };
+    let thread = AgentId::Thread(ThreadId::T1);
+    assert_eq!(of(thread, 0x204).as_deref(), Some("math"));
+    assert_eq!(of(thread, 0x104).as_deref(), Some("setup"), "BRISC pushes into all threads");
+    assert_eq!(of(AgentId::Noc(1), 0x104).as_deref(), Some("reader"), "kernels come first");
+    assert_eq!(of(AgentId::Noc(0), 0x204).as_deref(), Some("math"));
+    assert_eq!(of(AgentId::Noc(0), 0x304), None);
+    assert_eq!(of(AgentId::Core(CoreId::Trisc1), 0x104), None);
+}

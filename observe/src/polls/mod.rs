@@ -80,8 +80,7 @@ impl Episode {
             _ if self.open => ", still polls".to_owned(),
             None => String::new(),
             Some(Stamp { cycle, agent, pc }) => {
-                let code = crate::describe::core_of(agent).filter(|_| pc != 0);
-                let code = code.and_then(|core| names.site(core, pc));
+                let code = if pc == 0 { None } else { crate::describe::site_of(agent, pc, names) };
                 let place = code.map_or_else(String::new, |code| format!(" in {code}"));
                 let agent = crate::describe::agent_name(agent);
                 format!(", ended by {agent} at cycle {cycle}{place}")

@@ -36,7 +36,7 @@ pub(super) struct Wanted {
 pub(super) struct Candidate {
     pub(super) path: PathBuf,
     /// The core its name says, if it says one.
-    core: Option<CoreId>,
+    pub(super) core: Option<CoreId>,
     /// Lowest address of a segment with bytes.
     pub(super) linked: u32,
     /// Code by linked address.

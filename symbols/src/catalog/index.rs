@@ -1,12 +1,13 @@
 //! Which of many files may be what stands in L1, without a comparison with each.
 //!
 //! A cache holds the kernels of months, thousands of files, and each core of 140 tiles asks for its firmware and its
-//! kernel. So files are kept by what making code position independent leaves of it: memory is gone through once,
-//! and only files of which the same is left are compared.
+//! kernel. So files are kept by their core and by what making code position independent leaves of it: memory is gone
+//! through once, and only files of which the same is left are compared.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use sim_core::CoreId;
 use sim_core::l1::L1_BYTES;
 
 use super::content::{Candidate, Seen, Wanted, unmoved};
@@ -16,10 +17,13 @@ use super::content::{Candidate, Seen, Wanted, unmoved};
 pub(super) struct Index {
     candidates: Vec<Arc<Candidate>>,
     /// By where their code begins, behind the first loaded byte
-    moved: BTreeMap<u32, Shelf>,
+    moved: Shelves,
     /// and where it was linked.
-    linked: BTreeMap<u32, Shelf>,
+    linked: Shelves,
 }
+
+/// By the core that their names say, if they say one, and by where their code begins.
+type Shelves = BTreeMap<(Option<CoreId>, u32), Shelf>;
 
 /// Files whose code begins at the same place.
 #[derive(Debug, Default)]
@@ -28,6 +32,8 @@ struct Shelf {
     files: HashMap<(usize, u64), Vec<usize>>,
     /// All numbers of words.
     lengths: BTreeSet<usize>,
+    /// What the first words of each leave, as many as all have.
+    beginnings: HashSet<u64>,
 }
 
 /// What words leave, one after another.
@@ -35,27 +41,43 @@ struct Shelf {
 struct Left(u64);
 
 impl Left {
-    fn add(&mut self, word: u32) {
-        let mixed = (self.0 ^ u64::from(unmoved(word))).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.0 = mixed ^ mixed >> 32;
+    fn of(words: impl IntoIterator<Item = u32>) -> Self {
+        Self::default().with(words)
     }
+
+    fn with(self, words: impl IntoIterator<Item = u32>) -> Self {
+        words.into_iter().fold(self, |Self(left), word| {
+            let mixed = (left ^ u64::from(unmoved(word))).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            Self(mixed ^ mixed >> 32)
+        })
+    }
+}
+
+/// The words of a file's first piece of code.
+fn words(candidate: &Candidate) -> impl ExactSizeIterator<Item = u32> {
+    let code = candidate.code.first().map_or(&[][..], |(_, code)| code);
+    code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word))
 }
 
 impl Index {
     pub(super) fn of(candidates: Vec<Arc<Candidate>>) -> Self {
         let mut index = Self::default();
         for (number, candidate) in candidates.iter().enumerate() {
-            let Some((addr, code)) = candidate.code.first() else { continue };
-            let (words, _) = code.as_chunks::<4>();
-            let mut left = Left::default();
-            words.iter().for_each(|word| left.add(u32::from_le_bytes(*word)));
-            let behind = addr.wrapping_sub(candidate.linked);
-            for shelf in
-                [index.moved.entry(behind).or_default(), index.linked.entry(*addr).or_default()]
-            {
-                shelf.files.entry((words.len(), left.0)).or_default().push(number);
-                shelf.lengths.insert(words.len());
+            let Some(&(addr, _)) = candidate.code.first() else { continue };
+            let (core, behind) = (candidate.core, addr.wrapping_sub(candidate.linked));
+            let (length, left) = (words(candidate).len(), Left::of(words(candidate)));
+            for shelf in [
+                index.moved.entry((core, behind)).or_default(),
+                index.linked.entry((core, addr)).or_default(),
+            ] {
+                shelf.files.entry((length, left.0)).or_default().push(number);
+                shelf.lengths.insert(length);
             }
+        }
+        for shelf in index.moved.values_mut().chain(index.linked.values_mut()) {
+            let least = shelf.lengths.first().copied().unwrap_or(0);
+            let files = shelf.files.values().flatten().map(|&number| &candidates[number]);
+            shelf.beginnings = files.map(|file| Left::of(words(file).take(least)).0).collect();
         }
         Self { candidates, ..index }
     }
@@ -68,7 +90,8 @@ impl Index {
     ) -> impl Iterator<Item = &Candidate> {
         let shelves = if wanted.at.is_some() { &self.moved } else { &self.linked };
         let mut numbers = BTreeSet::new();
-        for (&place, shelf) in shelves {
+        let of_core = |own: Option<CoreId>| own.is_none_or(|own| own == wanted.core);
+        for (&(_, place), shelf) in shelves.iter().filter(|((core, _), _)| of_core(*core)) {
             shelf.look(place.wrapping_add(wanted.at.unwrap_or(0)), memory, &mut numbers);
         }
         numbers.into_iter().map(|number| &*self.candidates[number])
@@ -79,11 +102,19 @@ impl Shelf {
     /// Adds the files that leave the same as memory from `addr` on.
     fn look(&self, addr: u32, memory: &Seen<'_>, numbers: &mut BTreeSet<usize>) {
         let room = L1_BYTES.saturating_sub(addr) as usize / 4;
-        let most = self.lengths.last().map_or(0, |&most| most.min(room));
-        let there = memory.words(addr, 4 * most);
-        let (mut left, mut done) = (Left::default(), 0);
+        let (Some(&least), Some(&most)) = (self.lengths.first(), self.lengths.last()) else {
+            return;
+        };
+        if least > room {
+            return;
+        }
+        let (mut left, mut done) = (Left::of(memory.words(addr, 4 * least)), least);
+        if !self.beginnings.contains(&left.0) {
+            return;
+        }
+        let there = memory.words(addr, 4 * most.min(room));
         for &length in self.lengths.range(..=there.len()) {
-            there[done..length].iter().for_each(|&word| left.add(word));
+            left = left.with(there[done..length].iter().copied());
             done = length;
             numbers.extend(self.files.get(&(length, left.0)).into_iter().flatten());
         }
@@ -112,18 +143,19 @@ mod tests {
         #[test]
         fn none_that_compares_is_left_out(
             files in prop::collection::vec(
-                (prop::collection::vec(0_usize..6, 4..9), 0_u32..3, 0_usize..6), 1..12),
+                (prop::collection::vec(0_usize..6, 4..9), 0_u32..3, 0_usize..6, 0_usize..4), 1..12),
             loaded in 0_usize..12,
             changes in prop::collection::vec((0_usize..9, any::<u32>()), 0..3),
             at in prop::option::of((0_u32..4).prop_map(|at| 4 * at)),
         ) {
             let words = |chosen: &[usize]| chosen.iter().map(|&word| WORDS[word]).collect::<Vec<_>>();
-            let candidate = |(chosen, linked, tail): &(Vec<usize>, u32, usize)| {
+            let core = |number: usize| [CoreId::Brisc, CoreId::Trisc2].get(number).copied();
+            let candidate = |(chosen, linked, tail, named): &(Vec<usize>, u32, usize, usize)| {
                 let mut pieces = vec![(0x100 + 4 * linked, bytes(&words(chosen)))];
                 if *tail > 3 {
                     pieces.push((0x200, bytes(&words(&chosen[..4]))));
                 }
-                Arc::new(Candidate::of(0x100, pieces))
+                Arc::new(Candidate { core: core(*named), ..Candidate::of(0x100, pieces) })
             };
             let candidates: Vec<_> = files.iter().map(candidate).collect();
             // Memory holds one of them, with some words changed as a loader would, or otherwise.

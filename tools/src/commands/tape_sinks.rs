@@ -170,6 +170,7 @@ impl TapeSinks {
                     sink.launched(*cycle, title(names).as_deref().unwrap_or("launch"));
                 }
             }
+            Call::Announced(names) => tile.names.announce(names),
         }
     }
 
@@ -249,11 +250,12 @@ impl Listener for TapeSinks {
         calls.push_back((tile, call.clone()));
         // Names are not events: they hold until there are others.
         let first = if calls.len() > *room { calls.pop_front() } else { None };
-        if let Some((tile, call @ Call::Launched(..))) = first
-            && let Call::Launched(_, names, _) = &call
-            && let Some(tile) = self.tiles.get_mut(tile)
-        {
-            tile.names.set(names);
+        let Some((tile, call)) = first else { return Ok(()) };
+        let Some(names) = self.names(tile) else { return Ok(()) };
+        match &call {
+            Call::Launched(_, launched, _) => names.set(launched),
+            Call::Announced(coming) => names.announce(coming),
+            _ => {}
         }
         Ok(())
     }
