@@ -19,20 +19,30 @@ type Pushes = Vec<(u32, u8)>;
 
 /// Mostly one a cycle, now and then two in one, or a pause in which queues run dry.
 fn pushes() -> impl Strategy<Value = Pushes> {
-    // A sequence for SFPLOADMACRO, whatever LReg 0 holds, and one that uses it.
-    let scheduled = vec![encode::sfpconfig(0, 4, 0), encode::sfploadmacro(0, 0, 6, 1)];
+    // What SFPLOADMACRO schedules: template 1, which adds 1, by the second byte of sequence 0, 0 to 3 cycles late; who
+    // looks at its register meanwhile.
+    let scheduled = prop_oneof![
+        1 => Just(encode::sfpmad(0, 13, 10, 10, 10)),
+        1 => (0_u32..4).prop_map(|delay| encode::sfpconfig(1, 4, (delay << 3 | 5) << 8)),
+        3 => Just(encode::sfploadmacro(0, 0, 6, 1)),
+        3 => Just(encode::sfpstore(0, 0, 4, 1)),
+    ]
+    .boxed();
     let word = prop_oneof![
         8 => word(),
         8 => handshake(),
         2 => push(),
-        1 => prop::sample::select(scheduled),
+        2 => scheduled.clone(),
+        // STOREREG, for which the environment wants control.
+        1 => (0_u32..0x1_0000).prop_map(|bits| 0x67 << 24 | bits),
     ]
     .boxed();
-    let gap = prop_oneof![1 => Just(0_u8), 8 => Just(1), 2 => 2_u8..5, 1 => 5_u8..40];
+    let gap = prop_oneof![1 => Just(0_u8), 8 => Just(1), 2 => 2_u8..5, 1 => 5_u8..40].boxed();
     // Faster than instructions issue: the first FIFO gets full.
     let bundles = prop_oneof![3 => Just(0_u8), 1 => Just(1)];
     prop_oneof![
-        3 => prop::collection::vec((word.clone(), gap.boxed()), 0..60),
+        2 => prop::collection::vec((word.clone(), gap.clone()), 0..60),
+        1 => prop::collection::vec((scheduled, gap), 0..60),
         1 => prop::collection::vec((word, bundles.boxed()), 30..90),
     ]
 }
@@ -96,7 +106,7 @@ fn run<E: Surrounding>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
     fn flows_end_where_steps_do(
