@@ -79,13 +79,21 @@ impl TileNames {
         Self { launched, operation, cores: Arc::new(cores), sources: catalog.sources() }
     }
 
-    /// As [`TileNames::read`], if the launch in force is that of these names, in whatever phase: what stands for its
-    /// kernels is not looked for again.
+    /// As [`TileNames::read`], if the launch in force is that of these names, in whatever phase, and their kernels stand
+    /// there: they are not looked for again. `None` also if a kernel of it was not found.
     #[must_use]
     pub fn reread(&self, memory: &dyn Memory) -> Option<Self> {
         let launched = Launched::read(memory)?;
         let (old, new) = (self.launch()?, launched.launch.as_ref()?);
         if *old != (Launch { phase: old.phase, ..new.clone() }) {
+            return None;
+        }
+        let is_there = |core: CoreId| {
+            let own = new.core(core);
+            let kernel = self.core(core).kernel.as_ref();
+            kernel.map_or(!own.enabled, |module| stands(module, memory, Some(own.text)))
+        };
+        if !CoreId::ALL.into_iter().all(is_there) {
             return None;
         }
         Some(Self {
@@ -111,7 +119,7 @@ impl TileNames {
             (Some(old), Some(new)) => old.launch == new.launch,
             (None, None) => {
                 let modules = self.modules();
-                !modules.is_empty() && modules.iter().all(|module| stands(module, memory))
+                !modules.is_empty() && modules.iter().all(|module| stands(module, memory, None))
             }
             _ => false,
         }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use common::{CORES, L1, image, programs, write};
 use sim_core::CoreId;
 use symbols::catalog::{Catalog, ItemKind, Places};
+use symbols::launch::Phase;
 use symbols::tile_names::TileNames;
 use tempfile::TempDir;
 
@@ -121,6 +122,37 @@ fn tile_of_a_session_has_names_for_all_cores() {
     let mut next = L1::five_core();
     next.watcher_id(0, 1, 6);
     assert!(!names.is_current(&next.memory()));
+}
+
+/// Names of a launch whose kernels were started before its go signal, when that has come.
+#[test]
+fn names_of_a_launch_are_kept_as_long_as_its_kernels_stand_there() {
+    let scratch = session();
+    let catalog = Catalog::gather(&places(scratch.path()));
+    let mut l1 = L1::five_core();
+    l1.signal(0);
+    l1.byte(0x70 + 0x8F, 0x80);
+    let phase = |names: &TileNames| names.launch().map(|launch| launch.phase);
+    let early = TileNames::read(&l1.memory(), &catalog);
+    assert_eq!(phase(&early), Some(Phase::Preloaded));
+    l1.signal(0x80);
+    let names = early.reread(&l1.memory()).expect("the same launch");
+    assert_eq!(phase(&names), Some(Phase::Running));
+    let named =
+        |names: &TileNames| CORES.map(|(core, _)| names.kernel_name(core).map(str::to_owned));
+    assert_eq!(named(&names), named(&TileNames::read(&l1.memory(), &catalog)));
+    assert_eq!(names.operation(), early.operation());
+    // Another launch; other code at the place of a kernel; a launch of which not all kernels were found.
+    let mut next = L1::five_core();
+    next.watcher_id(0, 1, 6);
+    assert!(early.reread(&next.memory()).is_none());
+    for at in 0..64 {
+        l1.byte(0xA080 + 0x2000 + at, 0x55);
+    }
+    assert!(early.reread(&l1.memory()).is_none());
+    let lost = TileNames::read(&l1.memory(), &catalog);
+    assert_eq!(lost.kernel_name(CORES[1].0), None);
+    assert!(lost.reread(&l1.memory()).is_none());
 }
 
 /// What a host with `TT_METAL_INSPECTOR_LOG_RUNTIME_ENTRIES` writes, with other words.

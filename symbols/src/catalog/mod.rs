@@ -394,9 +394,9 @@ impl Catalog {
     }
 }
 
-/// Whether a program stands in L1 where it was linked.
-pub(crate) fn stands(module: &Module, memory: &dyn Memory) -> bool {
-    compare(module.image(), &Seen(memory), None).is_some()
+/// Whether a program stands in L1, with its first loaded byte at `at`, or where it was linked.
+pub(crate) fn stands(module: &Module, memory: &dyn Memory, at: Option<u32>) -> bool {
+    compare(module.image(), &Seen(memory), at).is_some()
 }
 
 /// The candidates that are most like what stands in memory; several only if nothing tells them
