@@ -1,16 +1,12 @@
 //! The go message of a tile, and what comes before it, as events show it.
 
 use sim_core::{Event, Width};
+use symbols::launch::{GO_MESSAGES, LAUNCH_SLOTS};
 
 /// `RUN_MSG_GO` `[spec: boot-and-sync 1.5]`.
 const GO: u32 = 0x80;
 /// Bytes of a go message; its signal is the last.
 const GO_BYTES: u32 = 4;
-/// Go messages of a tile.
-const MESSAGES: u32 = 9;
-
-/// Launch messages of a tile.
-const LAUNCHES: u32 = 8;
 
 /// Where it shows that kernels may be started before their go signal: that a launch message says so, and
 /// that firmware goes on to the next one `[hdr: hw/firmware/src/tt-1xx/brisc.cc]`.
@@ -31,7 +27,7 @@ impl Preload {
 
     /// The bytes to watch.
     pub(crate) const fn range(self) -> (u32, u32) {
-        (self.pointer, self.first + LAUNCHES * self.stride)
+        (self.pointer, self.first + LAUNCH_SLOTS * self.stride)
     }
 
     /// Whether an event writes any of it: then the launch in force may be another one.
@@ -43,7 +39,8 @@ impl Preload {
         };
         let end = addr.saturating_add(bytes);
         let covers = |byte: u32| addr <= byte && byte < end;
-        covers(self.pointer) || (0..LAUNCHES).any(|slot| covers(self.first + slot * self.stride))
+        covers(self.pointer)
+            || (0..LAUNCH_SLOTS).any(|slot| covers(self.first + slot * self.stride))
     }
 }
 
@@ -58,7 +55,7 @@ impl Go {
 
     /// The bytes to watch.
     pub(crate) const fn range(self) -> (u32, u32) {
-        (self.0, self.0 + MESSAGES * GO_BYTES)
+        (self.0, self.0 + GO_MESSAGES * GO_BYTES)
     }
 
     /// Whether an event is a go signal.

@@ -20,7 +20,7 @@ type Pushes = Vec<(u32, u8)>;
 /// Mostly one a cycle, now and then two in one, or a pause in which queues run dry.
 fn pushes() -> impl Strategy<Value = Pushes> {
     // What SFPLOADMACRO schedules: template 1, which adds 1, by the second byte of sequence 0, 0 to 3 cycles late; who
-    // looks at its register meanwhile.
+    // looks at its register meanwhile [isa-bh: TensixCoprocessor/SFPLOADMACRO.md].
     let scheduled = prop_oneof![
         1 => Just(encode::sfpmad(0, 13, 10, 10, 10)),
         1 => (0_u32..4).prop_map(|delay| encode::sfpconfig(1, 4, (delay << 3 | 5) << 8)),
@@ -34,7 +34,7 @@ fn pushes() -> impl Strategy<Value = Pushes> {
         2 => push(),
         2 => scheduled.clone(),
         // STOREREG, for which the environment wants control.
-        1 => (0_u32..0x1_0000).prop_map(|bits| 0x67 << 24 | bits),
+        1 => (0_u32..0x1_0000).prop_map(|register| encode::storereg(register, 0)),
     ]
     .boxed();
     let gap = prop_oneof![1 => Just(0_u8), 8 => Just(1), 2 => 2_u8..5, 1 => 5_u8..40].boxed();

@@ -24,8 +24,10 @@ const WORKER: u32 = 0x50EC_09A3;
 pub const SEMAPHORE_STRIDE: u32 = 16;
 /// Semaphores a program can have at most `[inferred: ids of the host's interface are 0 to 15]`.
 pub const SEMAPHORES: u32 = 16;
-const LAUNCH_SLOTS: u32 = 8;
-const GO_MESSAGES: u32 = 9;
+/// Launch messages of a tile, `launch_msg_buffer_num_entries` `[hdr: hw/inc/hostdev/dev_msgs.h]`.
+pub const LAUNCH_SLOTS: u32 = 8;
+/// Go messages of a tile, `go_message_num_entries` `[hdr: hw/inc/hostdev/dev_msgs.h]`.
+pub const GO_MESSAGES: u32 = 9;
 /// `RUN_MSG_GO`.
 const GO: u8 = 0x80;
 
