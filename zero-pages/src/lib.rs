@@ -8,53 +8,27 @@
 //! beside others, in huge pages if there is much of it. So does what a [`PageBox`] holds, a value that is not zero: what
 //! each of many tiles has is visited together, tile after tile. Record: `docs/decisions/0008-zeroed-memory.md`.
 
+mod held;
 mod page_box;
 mod place;
 
 use std::fmt;
-use std::marker::PhantomData;
-use std::mem::needs_drop;
 use std::ops::{Deref, DerefMut};
-use std::ptr::NonNull;
 
 use bytemuck::Zeroable;
 
+use crate::held::Held;
 pub use crate::page_box::PageBox;
-use crate::place::{LEAST_ALIGNMENT, Pages, Place};
+use crate::place::Place;
 
 /// A `T`, which may be a slice, in memory that is zero at first. Meant for what is large, or what each of many tiles has.
-pub struct ZeroPages<T: ?Sized> {
-    at: NonNull<T>,
-    /// What it lies in.
-    #[cfg_attr(not(test), expect(dead_code, reason = "kept as long as the `T` is"))]
-    pages: Pages,
-    /// It owns a `T`.
-    owns: PhantomData<T>,
-}
-
-// SAFETY: it owns the `T`, as a box does: nobody else has its address, and the pages are only kept, which any thread
-// may give up.
-#[expect(unsafe_code, reason = "a pointer goes to no other thread by itself")]
-unsafe impl<T: ?Sized + Send> Send for ZeroPages<T> {}
-// SAFETY: as above; a shared reference to it gives shared references to the `T` and nothing else.
-#[expect(unsafe_code, reason = "a pointer is shared with no other thread by itself")]
-unsafe impl<T: ?Sized + Sync> Sync for ZeroPages<T> {}
-
-/// Mapped memory is aligned well enough, and that nothing is dropped with it is no loss.
-const fn check_plain<T>() {
-    assert!(align_of::<T>() <= LEAST_ALIGNMENT && !needs_drop::<T>());
-}
+pub struct ZeroPages<T: ?Sized>(Held<T>);
 
 impl<T: Zeroable> ZeroPages<T> {
     /// All zeroes. As with any allocation, the process ends if the host has no memory left.
     #[must_use]
     pub fn new() -> Self {
-        const { check_plain::<T>() };
-        Self::of(Place::of(size_of::<T>()))
-    }
-
-    fn of(Place { at, pages }: Place) -> Self {
-        Self { at: at.cast(), pages, owns: PhantomData }
+        Self(Held::<T>::zeroes(Place::of))
     }
 }
 
@@ -65,14 +39,7 @@ impl<T: Zeroable> ZeroPages<[T]> {
     /// They are more than there are addresses.
     #[must_use]
     pub fn slice(length: usize) -> Self {
-        Self::of(length, Place::of)
-    }
-
-    fn of(length: usize, place: impl FnOnce(usize) -> Place) -> Self {
-        const { check_plain::<T>() };
-        let bytes = length.checked_mul(size_of::<T>()).expect("a slice that fits into memory");
-        let Place { at, pages } = place(bytes);
-        Self { at: NonNull::slice_from_raw_parts(at.cast(), length), pages, owns: PhantomData }
+        Self(Held::<[T]>::zeroes(length, Place::of))
     }
 }
 
@@ -85,29 +52,23 @@ impl<T: Zeroable> Default for ZeroPages<T> {
 impl<T: ?Sized> Deref for ZeroPages<T> {
     type Target = T;
 
-    #[expect(unsafe_code, reason = "mapped memory comes as a pointer")]
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: at that place are as many bytes as a `T` has, aligned for it (`check_plain`), which last as long as
-        // `pages` and are given to nobody else (`Place`); zeroes are a `T`, and only a `T` is written later. All
-        // access goes through references made here, which borrow `self` as if it held the `T`.
-        unsafe { self.at.as_ref() }
+        &self.0
     }
 }
 
 impl<T: ?Sized> DerefMut for ZeroPages<T> {
-    #[expect(unsafe_code, reason = "mapped memory comes as a pointer")]
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as in `deref`; `&mut self` means that there is no other reference.
-        unsafe { self.at.as_mut() }
+        &mut self.0
     }
 }
 
 // Copies are for snapshots, of which some outlive others for long: none of them keeps memory of others.
 impl<T: Zeroable + Copy> Clone for ZeroPages<T> {
     fn clone(&self) -> Self {
-        let mut copy = Self::of(Place::apart(size_of::<T>()));
+        let mut copy = Self(Held::<T>::zeroes(Place::apart));
         copy.clone_from(self);
         copy
     }
@@ -119,7 +80,7 @@ impl<T: Zeroable + Copy> Clone for ZeroPages<T> {
 
 impl<T: Zeroable + Copy> Clone for ZeroPages<[T]> {
     fn clone(&self) -> Self {
-        let mut copy = Self::of(self.len(), Place::apart);
+        let mut copy = Self(Held::<[T]>::zeroes(self.len(), Place::apart));
         copy.copy_from_slice(self);
         copy
     }
@@ -200,7 +161,7 @@ mod tests {
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), all.len());
-        assert!(all.windows(2).any(|pair| pair[0].pages.are_those_of(&pair[1].pages)));
+        assert!(all.windows(2).any(|pair| pair[0].0.pages.are_those_of(&pair[1].0.pages)));
     }
 
     #[test]
@@ -219,7 +180,7 @@ mod tests {
         let mut bytes = ZeroPages::<[u8]>::slice(300);
         bytes[299] = 9;
         let mut copy = bytes.clone();
-        assert!(!copy.pages.are_those_of(&bytes.pages));
+        assert!(!copy.0.pages.are_those_of(&bytes.0.pages));
         copy[0] = 1;
         assert_eq!((bytes[0], copy[299]), (0, 9));
         copy.clone_from(&bytes);
