@@ -144,6 +144,11 @@ fn folder(topic: &'static str, path: &Path, mend: &str) -> Finding {
     let Ok(disk) = statvfs(there) else { return Finding::ok(topic, shown.to_string()) };
     #[expect(clippy::useless_conversion, reason = "narrower on other systems")]
     let free = u64::from(disk.blocks_available()) * u64::from(disk.fragment_size()) / 1_000_000;
+    room(topic, &shown.to_string(), free, mend)
+}
+
+/// A folder on a disk with so many MB left.
+fn room(topic: &'static str, shown: &str, free: u64, mend: &str) -> Finding {
     match free {
         ..LEAST_MB => {
             Finding::wrong(topic, format!("{shown}: the disk is full, {free} MB left; {mend}"))
@@ -161,4 +166,27 @@ fn debugger() -> Finding {
         }
     }
     Finding::hint(TOPIC, "none; only to look into a host program that stands still")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Grade;
+    use super::*;
+
+    #[test]
+    fn room_on_a_disk_is_graded() {
+        let found = |free| room("kernels", "/kernels", free, "TT_METAL_CACHE names another");
+        let full = found(LEAST_MB - 1);
+        assert_eq!(full.grade, Grade::Wrong);
+        assert_eq!(
+            full.text,
+            "/kernels: the disk is full, 199 MB left; TT_METAL_CACHE names another"
+        );
+        let little = found(LEAST_MB);
+        assert_eq!(little.grade, Grade::Hint);
+        assert_eq!(little.text, "/kernels: only 200 MB left; TT_METAL_CACHE names another");
+        assert_eq!(found(ROOM_MB - 1).grade, Grade::Hint);
+        let enough = found(ROOM_MB);
+        assert_eq!((enough.grade, enough.text.as_str()), (Grade::Ok, "/kernels, 2 GB free"));
+    }
 }
