@@ -28,6 +28,8 @@ impl chip::HostMemory for TtsimMemory {
             bytes.fill(0xFF);
             return;
         };
+        // What a host leaves alone is zero, whatever the buffer held.
+        bytes.fill(0);
         for (at, piece) in pieces(paddr).zip(bytes.chunks_mut(PIECE_BYTES)) {
             // SAFETY: the host's function of that type; pointer and size describe `piece`.
             unsafe { read(at, piece.as_mut_ptr().cast(), size(piece)) }
@@ -60,6 +62,7 @@ unsafe impl Send for UserMemory {}
 
 impl chip::HostMemory for UserMemory {
     fn read(&mut self, paddr: u64, bytes: &mut [u8]) {
+        bytes.fill(0);
         for (at, piece) in pieces(paddr).zip(bytes.chunks_mut(PIECE_BYTES)) {
             // SAFETY: the caller's function of that type; pointer and size describe `piece`.
             unsafe { (self.read)(self.user, at, piece.as_mut_ptr().cast(), size(piece)) }

@@ -7,6 +7,7 @@
 use sim_core::{Category, Cycle, StateHasher};
 
 use super::InFlight;
+use super::buffers::{copy_to_buffer, keep_buffer, take_buffer};
 use crate::fault::DeviceFault;
 use crate::niu::{
     ATOMIC_BYTES, Coordinate, HEADER_BYTES, NocPacket, PacketKind, Stage, Target, WriteShape,
@@ -17,7 +18,7 @@ use crate::niu::{
 ///
 /// Register accesses are always four aligned bytes, little-endian.
 pub trait MemoryPort {
-    /// Reads `bytes.len()` bytes from `address`.
+    /// Reads `bytes.len()` bytes from `address`: fills all of `bytes`, in which anything may stand.
     ///
     /// # Errors
     /// Whatever the addressed device refuses.
@@ -71,13 +72,10 @@ fn send(entry: &mut InFlight, memory: &mut impl MemoryPort) -> Result<(), Device
                 WriteShape::Span(bytes) => bytes,
                 WriteShape::Masked(mask) => 64 - mask.leading_zeros(),
             };
-            entry.payload.clear();
-            entry.payload.resize(bytes as usize, 0);
-            memory.read_bytes(source, &mut entry.payload)
+            read_out(source, bytes, &mut entry.payload, memory)
         }
         PacketKind::InlineWrite { value, .. } => {
-            entry.payload.clear();
-            entry.payload.extend_from_slice(&value.to_le_bytes());
+            entry.payload = copy_to_buffer(&value.to_le_bytes());
             Ok(())
         }
         PacketKind::Read { .. } | PacketKind::Atomic { .. } => Ok(()),
@@ -95,11 +93,7 @@ pub fn carry_out(
     memory: &mut impl MemoryPort,
 ) -> Result<(), DeviceFault> {
     match packet.kind {
-        PacketKind::Read { address, bytes, .. } => {
-            payload.clear();
-            payload.resize(bytes as usize, 0);
-            memory.read_bytes(address, payload)
-        }
+        PacketKind::Read { address, bytes, .. } => read_out(address, bytes, payload, memory),
         PacketKind::Write { .. } | PacketKind::InlineWrite { .. } => {
             write_out(packet, payload, memory)
         }
@@ -116,11 +110,21 @@ pub fn carry_out(
                     memory.write_bytes(base + 4 * i as u64, &after.to_le_bytes())?;
                 }
             }
-            payload.clear();
-            payload.extend_from_slice(&result);
+            keep_buffer(std::mem::replace(payload, copy_to_buffer(&result)));
             Ok(())
         }
     }
+}
+
+/// Reads memory into the data of a packet. What is refused reads as zeros.
+fn read_out(
+    address: u64,
+    bytes: u32,
+    payload: &mut Vec<u8>,
+    memory: &mut impl MemoryPort,
+) -> Result<(), DeviceFault> {
+    keep_buffer(std::mem::replace(payload, take_buffer(bytes as usize)));
+    memory.read_bytes(address, payload).inspect_err(|_| payload.fill(0))
 }
 
 /// A recipient carries a write out on its own memory. What is no write does nothing.

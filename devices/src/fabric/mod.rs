@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 
 use sim_core::{Cycle, StateHasher};
 
-pub use buffers::{copy_to_buffer, keep_buffer, take_buffer};
+pub use buffers::{copy_to_buffer, keep_buffer};
 pub use effect::{ForeignAccess, HostSink, MemoryPort, SunkWrite, carry_out, perform, write_out};
 
 use crate::niu::{NocPacket, Stage};
@@ -154,16 +154,12 @@ impl Spares {
         let mut entry = self.entries.pop().unwrap_or_else(|| {
             Box::new(InFlight { packet, stage: Stage::Accepted, sequence, payload: Vec::new() })
         });
-        let mut payload = std::mem::take(&mut entry.payload);
-        if payload.capacity() == 0 {
-            payload = take_buffer();
-        }
-        payload.clear();
-        *entry = InFlight { packet, stage: Stage::Accepted, sequence, payload };
+        *entry = InFlight { packet, stage: Stage::Accepted, sequence, payload: Vec::new() };
         entry
     }
 
-    fn keep(&mut self, entry: Box<InFlight>) {
+    fn keep(&mut self, mut entry: Box<InFlight>) {
+        keep_buffer(std::mem::take(&mut entry.payload));
         if self.entries.len() < Self::KEPT {
             self.entries.push(entry);
         }
