@@ -155,6 +155,38 @@ fn chain(report: &Report) -> Vec<(u8, u8)> {
 }
 
 #[test]
+fn what_the_host_waits_for_is_named_before_what_it_reads_of_every_tile() {
+    let mut chip: Chip<NullObserver> =
+        Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+    start(&mut chip, A, &[waits(1)]);
+    chip.clock(1 << 14);
+    let word = |name| memory_map::mailbox::address(name).expect("a field");
+    let (print, go) = (word("dprint_buf.wpos"), word("go_messages[0].signal"));
+    let mut told = |words: &[(u16, u32)]| {
+        let poll = |&(tile, addr)| HostPoll { tile, addr, bytes: 4 };
+        let polls: Vec<_> = words.iter().map(poll).collect();
+        let hang = chip.hang(Stance::Waits, &polls, &Witness::default()).expect("nobody moves");
+        report(&mut chip, &hang, |_, _| TileView::default()).host
+    };
+    let done = "for DONE (it is";
+    let text = told(&[(0, print), (1, print), (2, print), (0, WORD), (1, go)]);
+    assert!(
+        text.starts_with("the host polls the go message of tile (1, 0) [NoC (2, 2)]"),
+        "{text}"
+    );
+    assert!(text.contains(done), "{text}");
+    let rest = "), dprint_buf.wpos of tile (0, 0) [NoC (1, 2)] and of 2 more tiles, \
+                the word at 0x40000 of tile (0, 0) [NoC (1, 2)]";
+    assert!(text.ends_with(rest), "{text}");
+    let text = told(&[(0, print), (1, print)]);
+    let pair = "the host polls dprint_buf.wpos of tile (0, 0) [NoC (1, 2)] and of another tile";
+    assert_eq!(text, pair);
+    let text = told(&[(0, go), (1, go), (2, go), (3, go), (0, print), (1, print)]);
+    assert_eq!(text.matches(done).count(), 3, "{text}");
+    assert!(text.ends_with(", 3 words more"), "{text}");
+}
+
+#[test]
 fn core_that_stopped_behind_a_chain_of_ten_is_the_root() {
     let row: Vec<At> = [1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13].map(|x| (x, 2)).to_vec();
     let mut programs = Vec::new();

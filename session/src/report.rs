@@ -328,19 +328,43 @@ fn host<O: Observer + Send + 'static>(chip: &mut Chip<O>, hang: &Hang) -> String
             _ => "the host only lets time pass".to_owned(),
         };
     }
-    let mut words: Vec<_> = hang.polls.iter().take(3).map(|poll| polled(chip, poll)).collect();
-    if hang.polls.len() > words.len() {
-        let more = hang.polls.len() - words.len();
+    let (goes, others): (Vec<_>, Vec<_>) = hang.polls.iter().partition(|poll| is_go(poll));
+    // What it waits for first. A server of prints reads the same word of every tile.
+    let mut groups: Vec<(&HostPoll, usize)> = goes.into_iter().map(|poll| (poll, 1)).collect();
+    let single = groups.len();
+    for poll in others {
+        match groups[single..].iter_mut().find(|(first, _)| first.addr == poll.addr) {
+            Some((_, count)) => *count += 1,
+            None => groups.push((poll, 1)),
+        }
+    }
+    let shown = groups.len().min(3);
+    let mut words: Vec<String> = Vec::new();
+    for &(poll, count) in &groups[..shown] {
+        let more = match count - 1 {
+            0 => String::new(),
+            1 => " and of another tile".to_owned(),
+            more => format!(" and of {more} more tiles"),
+        };
+        words.push(polled(chip, poll) + &more);
+    }
+    let more: usize = groups[shown..].iter().map(|(_, count)| count).sum();
+    if more > 0 {
         words.push(format!("{more} {} more", if more == 1 { "word" } else { "words" }));
     }
     format!("the host polls {}", words.join(", "))
 }
 
+/// Whether a word is a go message.
+fn is_go(poll: &HostPoll) -> bool {
+    memory_map::mailbox::name(poll.addr).is_some_and(|name| name.starts_with("go_messages["))
+}
+
 /// A word that the host reads over and over, and of a go message what it waits to see there.
 fn polled<O: Observer + Send + 'static>(chip: &mut Chip<O>, poll: &HostPoll) -> String {
     let place = chip.grid().tile(poll.tile);
-    let name = memory_map::mailbox::name(poll.addr).unwrap_or_default();
-    if !name.starts_with("go_messages[") {
+    if !is_go(poll) {
+        let name = memory_map::mailbox::name(poll.addr).unwrap_or_default();
         let name = if name.is_empty() { format!("the word at {:#x}", poll.addr) } else { name };
         return format!("{name} of {place}");
     }
