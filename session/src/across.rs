@@ -559,6 +559,39 @@ fn request_to_no_tile_is_told_with_the_core_and_the_instruction() {
     assert_eq!(mistake.at, Some((CoreId::Brisc, at)));
 }
 
+/// Who reads from no tile waits for a response that nobody sends: a hang, whatever else was said of it.
+#[test]
+fn one_who_waits_for_a_response_of_no_tile_is_stuck() {
+    /// Counter of responses to reads `[isa-bh: NoC/MemoryMap.md]`.
+    const READS_ANSWERED: i32 = 0x208;
+    /// A read, with a response.
+    const READ: u32 = 1 << 4;
+    for (from, is_there) in [((40, 40), false), (B, true)] {
+        let coordinate = |(x, y): At| y << 6 | x;
+        let sends = command(&[
+            (0x0, BESIDE),
+            (0x8, coordinate(from)),
+            (0xC, WORD),
+            (0x14, coordinate(A)),
+            (0x1C, READ),
+            (0x20, 16),
+        ]);
+        let awaits = [li(7, 1).to_vec(), vec![lw(6, 10, READS_ANSWERED), bne(6, 7, -4)]].concat();
+        let mut chip: Chip<NullObserver> =
+            Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+        start(&mut chip, A, &[sends, awaits, ends()]);
+        chip.clock(1 << 12);
+        assert_eq!(chip.take_mistakes().len(), usize::from(!is_there));
+        let polls = [HostPoll { tile: 0, addr: WORD + 0x100, bytes: 4 }];
+        let hang = chip.hang(Stance::Waits, &polls, &Witness::default());
+        let stuck = hang.map(|hang| report(&mut chip, &hang, |_, _| TileView::default()));
+        let text = stuck.map(|told| told.to_string()).unwrap_or_default();
+        assert_eq!(text.contains("BRISC polls noc0.NIU_MST_RD_RESP_RECEIVED"), !is_there, "{text}");
+        let why = "the counter shows 0, and nobody answers a read of 0x40010 of NoC (40, 40)";
+        assert_eq!(text.contains(why), !is_there, "{text}");
+    }
+}
+
 /// Who clears all of SOFT_RESET_0 lets NCRISC run whatever stands at its fixed address. That is nobody's mistake,
 /// unless somebody has said that its program is there.
 #[test]

@@ -54,13 +54,17 @@ fn told<O: Observer + Send + 'static>(
     Mistake { text, ..mistake }.to_string()
 }
 
+/// The author's function that the vendor's wrapper of a kernel calls.
+const ENTRY: &str = "kernel_main";
+
 /// The call from another file that led into the function at a pc, if that is a function of its own and its return
 /// address still stands in the register: of a library that was really called the author knows the call.
 fn call(names: &dyn Names, core: CoreId, pc: u32, link: u32) -> Option<CodeName> {
     let call = link.checked_sub(CALL_BYTES)?;
     let is_other = names.function(core, pc)? != names.function(core, call)?;
     let (own, caller) = (names.site(core, pc)?, names.site(core, call)?);
-    (is_other && names.is_kernel(core, call) && caller.file != own.file).then_some(caller)
+    let is_library = own.function != ENTRY && caller.file != own.file;
+    (is_other && is_library && names.is_kernel(core, call)).then_some(caller)
 }
 
 /// Mistakes in the forms that programs and browsers read, with the hang that was found besides.
@@ -144,6 +148,7 @@ mod tests {
             let (function, file) = match pc {
                 0x1000..0x1100 => ("kernel_main", "kernel.cpp"),
                 0x1100..0x1200 => ("helper", "kernel.cpp"),
+                0x1200..0x1300 => ("_start", "brisck.cc"),
                 0x2000..0x3000 => ("read", "noc.h"),
                 0x8000.. => ("main", "brisc.cc"),
                 _ => return None,
@@ -168,6 +173,7 @@ mod tests {
         assert_eq!(told(0x2010, 0x2024), None, "the register has been used since");
         assert_eq!(told(0x2010, 0x8014), None, "firmware calls no library of a kernel");
         assert_eq!(told(0x1110, 0x1014), None, "the author's own function has a line of its own");
+        assert_eq!(told(0x1010, 0x1214), None, "the wrapper is not the author's");
         assert_eq!(told(0x2010, 0), None);
     }
 }

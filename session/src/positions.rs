@@ -197,10 +197,13 @@ fn tile_positions<O: Observer>(
         let waits = links.iter().find(|link| link.agent == AgentId::Core(core));
         let idle = seen.role != Role::Bare && is_idle(core, &seen.waits);
         waits.map(|link| Position { idle, ..waiting(link) }).or_else(|| {
+            let pc = tile.core(core).pc();
             if tile.has_erred(core) {
-                return Some(at(tile, &view, core, "has erred and stays where it is"));
+                // What it did then has been told, other words for each tile.
+                let pc = tile.mistake(core).and_then(|mistake| mistake.at.pc).unwrap_or(pc);
+                return Some(at(&view, core, pc, "has erred and stays where it is"));
             }
-            (!tile.is_dead(core)).then(|| at(tile, &view, core, RUNS))
+            (!tile.is_dead(core)).then(|| at(&view, core, pc, RUNS))
         })
     };
     let mut positions: Vec<Position> = CoreId::ALL.into_iter().filter_map(core).collect();
@@ -246,8 +249,7 @@ fn waiting(link: &Link) -> Position {
 }
 
 /// A core that does not wait.
-fn at<O: Observer>(tile: &Tile<O>, view: &TileView, core: CoreId, does: &str) -> Position {
-    let pc = tile.core(core).pc();
+fn at(view: &TileView, core: CoreId, pc: u32, does: &str) -> Position {
     Position {
         who: core.name().to_owned(),
         does: does.to_owned(),

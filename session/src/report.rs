@@ -426,7 +426,8 @@ fn with_erred<O: Observer>(tile: &Tile<O>, seen: &HungTile) -> HungTile {
         agent: AgentId::Core(core),
         reason: WaitReason::Halted,
         since: None,
-        pc: Some(tile.core(core).pc()),
+        // The core itself may have gone on to the end of the epoch.
+        pc: tile.mistake(core).and_then(|mistake| mistake.at.pc).or(Some(tile.core(core).pc())),
         word: None,
         held: None,
         reads: Vec::new(),
@@ -450,10 +451,10 @@ fn standpoint<O: Kept>(tile: &Tile<O>, hung: HungTile, hang: &Hang, view: TileVi
     for (link, wait) in report.explanation.waits.iter_mut().zip(&hung.waits) {
         let AgentId::Core(core) = wait.agent else { continue };
         if wait.reason == WaitReason::Halted && tile.has_erred(core) {
-            let old = std::mem::replace(
-                &mut link.text,
-                "has made a mistake and stays where it is".to_owned(),
-            );
+            let what = tile.mistake(core).map(|mistake| format!(": {}", mistake.message));
+            let text =
+                format!("has made a mistake and stays where it is{}", what.unwrap_or_default());
+            let old = std::mem::replace(&mut link.text, text);
             let headline = &mut report.explanation.headline;
             *headline =
                 headline.replace(&format!("{core} {old}"), &format!("{core} {}", link.text));

@@ -192,7 +192,7 @@ impl<O: Observer + ?Sized> Bus<O> {
                     self.cores.wake(id, self.config.epoch.end_of_epoch(fault.at.cycle));
                     self.cores[id].stop_faulted();
                 }
-                self.stops.has_failed(id)
+                self.stops.has_failed(id, &fault)
             }
             AgentId::Thread(thread) => self.tensix.unit.stop_thread(thread),
             AgentId::Unit(_) | AgentId::Noc(_) | AgentId::Host => true,

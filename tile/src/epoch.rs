@@ -1,5 +1,6 @@
 //! Time: one epoch after the other until there is a reason to stop.
 
+use devices::NocPacket;
 use sim_core::engine::Engine;
 use sim_core::{CoreId, Cycle, GuestError, Observer, Shortcut, Shortcuts};
 
@@ -7,7 +8,7 @@ use crate::ahead::Ahead;
 use crate::alone::Alone;
 use crate::commit::Commit;
 use crate::cores::Cores;
-use crate::fabric::Deliveries;
+use crate::fabric::{Deliveries, Unanswered};
 use crate::host_wait::HostWait;
 use crate::late::Mail;
 use crate::quiesce::Quiescence;
@@ -141,11 +142,24 @@ impl<O: Observer + ?Sized> Tile<O> {
         self.bus.fabric.unanswered().next().is_some()
     }
 
-    /// Whether a packet is under way that will change something here: an own request in any of its
-    /// stages, its acknowledgement, or what others have sent.
+    /// The oldest request over a NoC that another endpoint has not answered.
     #[must_use]
-    pub fn has_packets(&self) -> bool {
-        self.bus.fabric.next_due().is_some() || self.awaits_answers()
+    pub fn unanswered(&self, noc: u8) -> Option<Unanswered> {
+        let mut packets = self.bus.fabric.unanswered().map(|entry| &entry.packet);
+        packets.find(|packet| packet.noc & 1 == noc).map(Unanswered::new)
+    }
+
+    /// Whether a packet is under way that will change something here: an own request in any of its
+    /// stages, its acknowledgement, or what others have sent. Whether an endpoint is where a request
+    /// has gone, and so will answer, `exists` says of the request, given whether its coordinate is a
+    /// translated one.
+    #[must_use]
+    pub fn has_packets(&self, exists: impl Fn(&NocPacket, bool) -> bool) -> bool {
+        let translates =
+            |packet: &NocPacket| self.bus.devices.nius[usize::from(packet.noc & 1)].translates();
+        let mut unanswered = self.bus.fabric.unanswered().map(|entry| &entry.packet);
+        self.bus.fabric.next_due().is_some()
+            || unanswered.any(|packet| exists(packet, translates(packet)))
     }
 
     /// Lets time pass up to `limit` although nothing moves.

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use devices::fabric::{carry_out, copy_to_buffer, keep_buffer, write_out};
-use devices::niu::Target;
+use devices::niu::{Coordinate, Target};
 use devices::{
     DeviceFault, HostSink, InFlight, MemoryPort, Niu, NocPacket, NocTiming, PacketKind, Stage,
 };
@@ -236,6 +236,39 @@ impl Fabric {
             let data = message.data();
             hasher.u64(data.len() as u64);
             hasher.bytes(data);
+        }
+    }
+}
+
+/// A request that another endpoint has not answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unanswered {
+    /// A read, else an atomic.
+    pub is_read: bool,
+    /// What it asks for.
+    pub address: u64,
+    /// Of whom, as it was written; `None` of several.
+    pub of: Option<Coordinate>,
+}
+
+impl Unanswered {
+    pub(crate) fn new(packet: &NocPacket) -> Self {
+        let of = match packet.target() {
+            Target::Unicast { tile, .. } => Some(tile),
+            Target::Broadcast { .. } => None,
+        };
+        let is_read = matches!(packet.kind, PacketKind::Read { .. });
+        Self { is_read, address: packet.address(), of }
+    }
+}
+
+impl std::fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let what = if self.is_read { "a read of" } else { "an atomic on" };
+        write!(f, "{what} {:#x} of ", self.address)?;
+        match self.of {
+            Some(Coordinate { x, y }) => write!(f, "NoC ({x}, {y})"),
+            None => f.write_str("a rectangle"),
         }
     }
 }

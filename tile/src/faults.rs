@@ -21,8 +21,8 @@ use crate::waiting::Ebreak;
 /// own state.
 #[derive(Clone, Debug)]
 pub(crate) struct Stops {
-    /// Cores that have made a mistake since their last reset.
-    failed: CoreSet,
+    /// The first mistake of each core since its last reset, by [`CoreId::index`].
+    mistakes: [Option<Box<GuestError>>; CoreId::COUNT],
     /// Mistakes that have not been returned to the host yet, in `(cycle, agent)` order.
     faults: Vec<GuestError>,
     /// The first core that has halted since this was asked last.
@@ -36,7 +36,7 @@ pub(crate) struct Stops {
 impl Stops {
     pub(crate) fn new() -> Self {
         Self {
-            failed: CoreSet::EMPTY,
+            mistakes: [const { None }; CoreId::COUNT],
             faults: Vec::new(),
             halted: None,
             known_halts: CoreSet::EMPTY,
@@ -45,10 +45,18 @@ impl Stops {
     }
 
     /// A core has made a mistake. Gives whether that is its first one since its reset.
-    pub(crate) fn has_failed(&mut self, id: CoreId) -> bool {
-        let again = self.failed.contains(id);
-        self.failed.insert(id);
-        !again
+    pub(crate) fn has_failed(&mut self, id: CoreId, mistake: &GuestError) -> bool {
+        let first = &mut self.mistakes[id.index()];
+        let is_first = first.is_none();
+        if is_first {
+            *first = Some(Box::new(mistake.clone()));
+        }
+        is_first
+    }
+
+    /// The first mistake of a core since its reset.
+    pub(crate) fn mistake(&self, id: CoreId) -> Option<&GuestError> {
+        self.mistakes[id.index()].as_deref()
     }
 
     /// Keeps a mistake for the host, in its place among the others.
@@ -90,7 +98,7 @@ impl Stops {
     /// A core has been reset: its next mistake is its first one.
     pub(crate) fn forget(&mut self, id: CoreId) {
         self.known_halts.remove(id);
-        self.failed.remove(id);
+        self.mistakes[id.index()] = None;
     }
 
     /// A core came to an `ebreak` or `ecall` before `pc`, in an epoch that ends with `cycle`.

@@ -52,7 +52,7 @@ mod watchers;
 pub use config::TileConfig;
 pub use debug::DEBUG_CONTROL;
 pub use epoch::{Outlook, Stop};
-pub use fabric::response_cycles;
+pub use fabric::{Unanswered, response_cycles};
 pub use host_wait::HostWait;
 pub use inputs::Inputs;
 pub use message::{Arrival, Data, Departure, Input, InputKind, Message, Receivers};

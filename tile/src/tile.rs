@@ -257,6 +257,13 @@ impl<O: Observer + ?Sized> Tile<O> {
         matches!(self.bus.cores[core].status(), Status::Faulted)
     }
 
+    /// The mistake for which a core stays where it is. It may stand some instructions further: what devices or L1
+    /// refuse comes to light at the end of an epoch.
+    #[must_use]
+    pub fn mistake(&self, core: CoreId) -> Option<&GuestError> {
+        self.has_erred(core).then(|| self.bus.stops.mistake(core)).flatten()
+    }
+
     /// [`Tile::verdict`]
     pub(crate) fn verdict_here(&self, host: Option<HostWait>) -> Option<Quiescence> {
         (!self.is_active()).then(|| self.quiescence(host))

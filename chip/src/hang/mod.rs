@@ -18,7 +18,7 @@
 mod closure;
 mod pulse;
 
-use devices::niu::Coordinate;
+use devices::niu::{Coordinate, Target};
 use memory_map::mailbox;
 use sim_core::{AgentId, CoreId, Cycle, Observer, WaitReason, Width};
 use tile::{AgentWait, Tile, Verdict};
@@ -202,7 +202,13 @@ enum Ender {
 }
 
 impl Scene {
-    fn of<O: Observer>(number: u16, tile: &Tile<O>, mailbox: Mailbox, idle: bool) -> Self {
+    fn of<O: Observer>(
+        number: u16,
+        tile: &Tile<O>,
+        grid: &Grid,
+        mailbox: Mailbox,
+        idle: bool,
+    ) -> Self {
         let word = |addr| tile.l1_value(addr, Width::Word);
         let mut semaphores = 0..0;
         let role = if word(mailbox.magic) == WORKER {
@@ -239,7 +245,11 @@ impl Scene {
             moves: tile.is_moving(),
             computes: tile.coprocessor_moves(),
             clocked: CoreId::ALL.map(|core| tile.waits_by_clock(core)),
-            awaits: tile.has_packets(),
+            awaits: tile.has_packets(|packet, translated| match packet.target() {
+                // A request to no tile is a mistake that has been told; nobody answers it.
+                Target::Unicast { tile, .. } => grid.locate(packet.noc, tile, translated).is_some(),
+                Target::Broadcast { .. } => true,
+            }),
             semaphores,
             dead: CoreId::ALL.map(|core| tile.is_dead(core) || idle && tile.waits_by_clock(core)),
         }
@@ -448,12 +458,12 @@ impl<O: Observer + Send + 'static> Chip<O> {
     }
 
     fn scenes(&mut self, mailbox: Mailbox, witness: &Witness) -> Vec<Scene> {
-        let now = self.now;
+        let (now, grid) = (self.now, &self.grid);
         let mut scenes = Vec::new();
         self.field.for_each(now, |number, tile| {
             let known = witness.0.iter().find(|(other, _)| *other == number);
             let idle = known.is_some_and(|(_, hash)| *hash == tile.effects_hash());
-            scenes.push(Scene::of(number, tile, mailbox, idle));
+            scenes.push(Scene::of(number, tile, grid, mailbox, idle));
         });
         if scenes.iter().any(|scene| scene.role == Role::DeviceLaunched) {
             for scene in &mut scenes {

@@ -167,12 +167,18 @@ pub(super) fn counter(scene: &Scene<'_>, noc: u8, value: u32, target: Option<u32
         }
     }
     let target = target.map_or_else(String::new, |target| format!(", software expects {target}"));
+    let lost = scene.machine.unanswered(noc);
     if scene.ledger.is_blank() {
-        return format!("the counter shows {value}{target}, and no request is under way");
+        let why = lost.map_or_else(
+            || ", and no request is under way".to_owned(),
+            |lost| format!(", and nobody answers {lost}"),
+        );
+        return format!("the counter shows {value}{target}{why}");
     }
+    let lost = lost.map_or_else(String::new, |lost| format!(": nobody answers {lost}"));
     format!(
         "the counter shows {value}{target}; NoC {noc} has carried out {} of {} requests, so it \
-         will never move again",
+         will never move again{lost}",
         issued.1, issued.0
     )
 }

@@ -3,7 +3,7 @@
 use memory_map::layout::LOCAL_RAM_BASE;
 use sim_core::l1::L1_BYTES;
 use sim_core::{AgentId, CoreId, Observer, Width};
-use tile::{AgentWait, Tile};
+use tile::{AgentWait, Tile, Unanswered};
 
 use super::buffer::CircularBuffer;
 use super::finding::Finding;
@@ -26,6 +26,11 @@ pub trait Machine {
         let _ = (core, offset, width);
         None
     }
+    /// The oldest request over a NoC that another tile has not answered.
+    fn unanswered(&self, noc: u8) -> Option<Unanswered> {
+        let _ = noc;
+        None
+    }
 }
 
 impl<O: Observer> Machine for Tile<O> {
@@ -39,6 +44,10 @@ impl<O: Observer> Machine for Tile<O> {
 
     fn local(&self, core: CoreId, offset: u32, width: Width) -> Option<u32> {
         self.core(core).read_local(offset, width)
+    }
+
+    fn unanswered(&self, noc: u8) -> Option<Unanswered> {
+        Tile::unanswered(self, noc)
     }
 }
 
