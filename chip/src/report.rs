@@ -78,6 +78,23 @@ impl Reports {
         });
     }
 
+    /// A request of a tile that another one refused: the sender's mistake.
+    pub(crate) fn refused(
+        &mut self,
+        (number, tile, issuer): (u16, TensixTile, Option<(CoreId, u32)>),
+        by_whom: TensixTile,
+        error: &GuestError,
+    ) {
+        let GuestError { category, id, message, at } = error;
+        let text = format!(
+            "{tile}: {category} [{id}]: {message}, for a request to {by_whom} (cycle {}, {}{})",
+            at.cycle,
+            at.agent,
+            by(issuer)
+        );
+        self.add(Mistake { text, hint: None, tile: number, at: issuer });
+    }
+
     /// A core that has come to an `ebreak`; `attended`: the host is a debugger, which may have placed it.
     pub(crate) fn ebreak(
         &mut self,

@@ -2,7 +2,7 @@
 
 use devices::fabric::keep_buffer;
 use sim_core::{AgentId, Cycle, Observer, Shortcut};
-use tile::{Arrival, Departure, Message, Receivers};
+use tile::{Arrival, Departure, Message, Receivers, Refused};
 
 use crate::chip::{Chip, LOOKAHEAD};
 use crate::grid::Place;
@@ -62,9 +62,12 @@ impl<O: Observer + Send + 'static> Chip<O> {
                     (AgentId::Core(core), Some(pc)) => tile.strays(core, pc),
                     _ => false,
                 };
-                if !strays {
+                let at = (number, grid.tile(number));
+                if let Some(Refused { source, issuer, .. }) = tile.take_refused(&error) {
+                    reports.refused((source, grid.tile(source), issuer), at.1, &error);
+                } else if !strays {
                     let issuer = error.at.pc.and_then(|pc| tile.issuer(pc));
-                    reports.guest((number, grid.tile(number)), &error, issuer);
+                    reports.guest(at, &error, issuer);
                 }
             }
             for ebreak in tile.take_ebreaks() {
@@ -81,7 +84,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
 
     /// Sends a message of a tile on its way.
     fn route(&mut self, source: u16, departure: Departure, reached: Cycle) {
-        let Departure { cycle, sequence, to, message, issuer } = departure;
+        let Departure { cycle, sequence, to, message } = departure;
         match (to, message) {
             (Receivers::Sender(to), message) => {
                 self.field.deliver(
@@ -91,11 +94,11 @@ impl<O: Observer + Send + 'static> Chip<O> {
                     Arrival { cycle, source, sequence, message },
                 );
             }
-            (Receivers::One(at, translated), Message::Request { packet, data }) => {
+            (Receivers::One(at, translated), Message::Request { packet, data, issuer }) => {
                 let arrives = cycle + self.timing.travel(packet.hops.0);
                 match self.grid.locate(packet.noc, at, translated) {
                     Some(Place::Tensix(to)) => {
-                        let message = Message::Request { packet, data };
+                        let message = Message::Request { packet, data, issuer };
                         let arrival = Arrival { cycle: arrives, source, sequence, message };
                         self.field.deliver(to, self.now, reached, arrival);
                     }
@@ -111,7 +114,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
                     }
                 }
             }
-            (Receivers::Many(places), Message::Request { packet, data }) => {
+            (Receivers::Many(places), Message::Request { packet, data, issuer }) => {
                 let from = self.grid.position(source);
                 for (index, &place) in places.iter().enumerate() {
                     let Some(Place::Tensix(to)) = self.grid.at_noc0(place) else { continue };
@@ -119,7 +122,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
                     let mut packet = packet;
                     // Only one of them answers an atomic with data.
                     packet.nonposted &= index + 1 == places.len();
-                    let message = Message::Request { packet, data: data.clone() };
+                    let message = Message::Request { packet, data: data.clone(), issuer };
                     self.field.deliver(
                         to,
                         self.now,

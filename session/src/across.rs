@@ -68,6 +68,14 @@ fn increments((x, y): At, addr: u32) -> Vec<u32> {
     command(&[&target[..], &[(0x1C, ATOMIC), (0x20, operands), (0x28, 1)]].concat())
 }
 
+/// Reads 16 bytes of another tile into tile A, with a response.
+fn reads(from: At, addr: u32) -> Vec<u32> {
+    const READ: u32 = 1 << 4;
+    let pair = |(x, y): At| x | y << 6;
+    let (from, to) = ([(0x00, addr), (0x08, pair(from))], [(0x0C, WORD), (0x14, pair(A))]);
+    command(&[&from[..], &to, &[(0x1C, READ), (0x20, 16)]].concat())
+}
+
 /// Writes a word with something in it to that word of all tiles of a rectangle.
 fn multicasts(from: At, first: At, last: At, control: u32) -> Vec<u32> {
     let source = PROGRAM;
@@ -559,23 +567,31 @@ fn request_to_no_tile_is_told_with_the_core_and_the_instruction() {
     assert_eq!(mistake.at, Some((CoreId::Brisc, at)));
 }
 
+/// What another tile refuses is its sender's mistake, with the core and the instruction there.
+#[test]
+fn request_that_another_tile_refuses_is_told_with_its_sender() {
+    const NOTHING: u32 = 0x40_0000;
+    let mut chip: Chip = Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+    let sends = reads(B, NOTHING);
+    let at = PROGRAM + 4 * (sends.len() as u32 - 3);
+    start(&mut chip, A, &[sends, increments(B, WORD), ends()]);
+    chip.clock(1 << 12);
+    let mistakes = chip.take_mistakes();
+    let [mistake] = &mistakes[..] else { panic!("{mistakes:?}") };
+    let text = mistake.to_string();
+    assert!(text.starts_with("tile (0, 0) [NoC (1, 2)]: UndefinedBehavior ["), "{text}");
+    assert!(text.contains(", for a request to tile (1, 0) [NoC (2, 2)] (cycle "), "{text}");
+    assert!(text.ends_with(&format!(", NoC 0, BRISC, pc {at:#x})")), "{text}");
+    assert_eq!((mistake.tile, mistake.at), (0, Some((CoreId::Brisc, at))));
+}
+
 /// Who reads from no tile waits for a response that nobody sends: a hang, whatever else was said of it.
 #[test]
 fn one_who_waits_for_a_response_of_no_tile_is_stuck() {
     /// Counter of responses to reads `[isa-bh: NoC/MemoryMap.md]`.
     const READS_ANSWERED: i32 = 0x208;
-    /// A read, with a response.
-    const READ: u32 = 1 << 4;
     for (from, is_there) in [((40, 40), false), (B, true)] {
-        let coordinate = |(x, y): At| y << 6 | x;
-        let sends = command(&[
-            (0x0, BESIDE),
-            (0x8, coordinate(from)),
-            (0xC, WORD),
-            (0x14, coordinate(A)),
-            (0x1C, READ),
-            (0x20, 16),
-        ]);
+        let sends = reads(from, BESIDE);
         let awaits = [li(7, 1).to_vec(), vec![lw(6, 10, READS_ANSWERED), bne(6, 7, -4)]].concat();
         let mut chip: Chip<NullObserver> =
             Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });

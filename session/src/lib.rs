@@ -15,7 +15,8 @@
 #[cfg(test)]
 mod across;
 pub mod books;
-pub mod cause;
+pub mod calls;
+mod cause;
 pub mod checks;
 pub mod eye;
 mod forms;

@@ -12,6 +12,7 @@ use sim_core::{AgentId, CoreId, Observer, WaitReason, Width};
 use tile::{AgentWait, Tile, Verdict};
 
 use crate::books::{Blank, Kept};
+use crate::calls::{RETURN_ADDRESS, caller};
 use crate::cause::{self, Cause, Evidence, Standpoint, Would};
 
 /// Byte of a go message in which its signal is `[spec: boot-and-sync 1.5]`.
@@ -447,13 +448,22 @@ fn standpoint<O: Kept>(tile: &Tile<O>, hung: HungTile, hang: &Hang, view: TileVi
             Would { wait, pending, place }
         }));
     }
+    // Who jumped to nowhere has at least been called from somewhere.
+    let callers = CoreId::ALL.map(|core| {
+        let link = tile.has_erred(core).then(|| tile.core(core).register(RETURN_ADDRESS))?;
+        caller(&*view.names, core, link)
+    });
     let mut report = explain_tile(tile, &hung, hang, view);
     for (link, wait) in report.explanation.waits.iter_mut().zip(&hung.waits) {
         let AgentId::Core(core) = wait.agent else { continue };
         if wait.reason == WaitReason::Halted && tile.has_erred(core) {
-            let what = tile.mistake(core).map(|mistake| format!(": {}", mistake.message));
-            let text =
-                format!("has made a mistake and stays where it is{}", what.unwrap_or_default());
+            let mut text = "has made a mistake and stays where it is".to_owned();
+            if let Some(mistake) = tile.mistake(core) {
+                text = format!("{text}: {}", mistake.message);
+            }
+            if let (None, Some(caller)) = (&link.code, &callers[core.index()]) {
+                text = format!("{text} (called from {caller})");
+            }
             let old = std::mem::replace(&mut link.text, text);
             let headline = &mut report.explanation.headline;
             *headline =

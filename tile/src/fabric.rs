@@ -14,11 +14,13 @@ use devices::{
     DeviceFault, HostSink, InFlight, MemoryPort, Niu, NocPacket, NocTiming, PacketKind, Stage,
 };
 use memory_map::View;
-use sim_core::{AgentId, Category, Context, CoreId, Cycle, Event, Observer, StateHasher};
+use sim_core::{
+    AgentId, Category, Context, CoreId, Cycle, Event, GuestError, Observer, StateHasher,
+};
 
 use crate::asker::{Asker, fault};
 use crate::bus::Bus;
-use crate::message::{Arrival, Data, Departure, Message, Receivers};
+use crate::message::{Arrival, Data, Departure, Message, Receivers, Refused};
 
 /// The tile's NoC traffic.
 #[derive(Clone, Debug)]
@@ -32,6 +34,8 @@ pub(crate) struct Fabric {
     networked: bool,
     /// Who used an initiator last, for diagnoses: `[noc][initiator]`.
     issuers: [[Option<(CoreId, u32)>; 4]; 2],
+    /// Senders of requests that were refused since the mistakes were taken last.
+    refused: Vec<Refused>,
 }
 
 /// Messages of others by `(cycle, sender, sequence)`, the first to take effect at the front. Few are there at once,
@@ -80,6 +84,7 @@ impl Fabric {
             outbox: Vec::new(),
             networked,
             issuers: [[None; 4]; 2],
+            refused: Vec::new(),
         }
     }
 
@@ -171,6 +176,14 @@ impl Fabric {
         issuers.find(|(_, own)| *own == pc).map(|(core, _)| *core)
     }
 
+    /// Who sent the request for which a mistake was reported, if it is one of another endpoint.
+    pub(crate) fn take_refused(&mut self, mistake: &GuestError) -> Option<Refused> {
+        let AgentId::Noc(noc) = mistake.at.agent else { return None };
+        let is_it = |refused: &Refused| (refused.noc, refused.cycle) == (noc, mistake.at.cycle);
+        let at = self.refused.iter().position(is_it).filter(|_| mistake.at.pc.is_none())?;
+        Some(self.refused.remove(at))
+    }
+
     /// Takes the messages to others, oldest first.
     pub(crate) fn take_departures(&mut self) -> std::vec::Drain<'_, Departure> {
         self.outbox.drain(..)
@@ -196,7 +209,7 @@ impl Fabric {
         let cycle = at + response_cycles(&self.in_flight.timing(), packet);
         let message = Message::Response { ticket, data };
         let to = Receivers::Sender(source);
-        self.outbox.push(Departure { cycle, sequence: ticket, to, message, issuer: None });
+        self.outbox.push(Departure { cycle, sequence: ticket, to, message });
     }
 
     /// What others must get of a packet that has just been sent.
@@ -215,17 +228,17 @@ impl Fabric {
                 (Receivers::Many(unit.recipients(target)), data)
             }
         };
-        let message = Message::Request { packet: entry.packet, data };
         let sequence = entry.sequence;
         let (noc, initiator) = (entry.packet.noc & 1, entry.packet.initiator & 3);
         let issuer = self.issuers[usize::from(noc)][usize::from(initiator)];
-        self.outbox.push(Departure { cycle: at, sequence, to, message, issuer });
+        let message = Message::Request { packet: entry.packet, data, issuer };
+        self.outbox.push(Departure { cycle: at, sequence, to, message });
     }
 
     pub(crate) fn hash_state(&self, hasher: &mut StateHasher) {
         // Departures are taken before anything looks; who is there is a matter of configuration; issuers
-        // are for diagnoses.
-        let Self { in_flight, sink, inbox, outbox: _, networked: _, issuers: _ } = self;
+        // and who was refused are for diagnoses.
+        let Self { in_flight, sink, inbox, outbox: _, networked: _, issuers: _, refused: _ } = self;
         in_flight.hash_state(hasher);
         hasher.u64(sink.total());
         hasher.u64(inbox.0.len() as u64);
@@ -323,7 +336,7 @@ impl<O: Observer + ?Sized> Deliveries<'_, O> {
                     self.up_to(at);
                 }
             }
-            Message::Request { packet, data } => {
+            Message::Request { packet, data, issuer } => {
                 let (noc, agent) = (packet.noc & 1, AgentId::Noc(packet.noc & 1));
                 let asker =
                     Asker { view: View::Noc, agent, core: None, pc: 0, cycle: at, end: self.end };
@@ -341,6 +354,7 @@ impl<O: Observer + ?Sized> Deliveries<'_, O> {
                     }
                 }
                 if let Err(fault) = done {
+                    self.bus.fabric.refused.push(Refused { cycle: at, noc, source, issuer });
                     let at = Context { cycle: at, agent, pc: None, word: None };
                     self.bus.report(Box::new(fault.at(at)));
                 }

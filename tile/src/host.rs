@@ -10,7 +10,7 @@ use crate::asker::Asker;
 use crate::debug::Debugger;
 use crate::inputs::Inputs;
 use crate::late::Mail;
-use crate::message::{Arrival, Departure, Input, InputKind};
+use crate::message::{Arrival, Departure, Input, InputKind, Refused};
 use crate::tile::Tile;
 
 impl<O: Observer> Tile<O> {
@@ -178,6 +178,11 @@ impl<O: Observer + ?Sized> Tile<O> {
     #[must_use]
     pub fn issuer(&self, pc: u32) -> Option<CoreId> {
         self.bus.fabric.issuer(pc)
+    }
+
+    /// Who sent the request for which a mistake was returned, if it is one of another endpoint.
+    pub fn take_refused(&mut self, mistake: &GuestError) -> Option<Refused> {
+        self.bus.fabric.take_refused(mistake)
     }
 
     /// Takes the messages to others, oldest first.

@@ -55,7 +55,7 @@ pub use epoch::{Outlook, Stop};
 pub use fabric::{Unanswered, response_cycles};
 pub use host_wait::HostWait;
 pub use inputs::Inputs;
-pub use message::{Arrival, Data, Departure, Input, InputKind, Message, Receivers};
+pub use message::{Arrival, Data, Departure, Input, InputKind, Message, Receivers, Refused};
 pub use quiesce::{AgentWait, HeldBack, Quiescence, Verdict};
 pub use riscv::{WatchedLoad, view};
 pub use snapshot::TileSnapshot;

@@ -67,6 +67,8 @@ pub enum Message {
         packet: NocPacket,
         /// Data of a write.
         data: Data,
+        /// The core and the instruction that it comes from, for diagnoses.
+        issuer: Option<(CoreId, u32)>,
     },
     /// The data that request `ticket` of the receiver asked for.
     Response {
@@ -107,8 +109,6 @@ pub struct Departure {
     pub to: Receivers,
     /// What.
     pub message: Message,
-    /// The core and the instruction that a request comes from, for diagnoses.
-    pub issuer: Option<(CoreId, u32)>,
 }
 
 /// Who gets a [`Departure`].
@@ -133,6 +133,19 @@ pub struct Arrival {
     pub sequence: u64,
     /// What.
     pub message: Message,
+}
+
+/// Who has sent a request that the tile refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Refused {
+    /// When.
+    pub cycle: Cycle,
+    /// On which NoC.
+    pub noc: u8,
+    /// Number of the sender.
+    pub source: u16,
+    /// The core and the instruction there.
+    pub issuer: Option<(CoreId, u32)>,
 }
 
 /// Something that came from outside between two epochs.
