@@ -1,5 +1,6 @@
 //! What went wrong in the machine, in words, for whoever asks next.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
 use devices::DeviceFault;
@@ -9,6 +10,8 @@ use tile::Ebreak;
 
 use crate::grid::{Other, TensixTile};
 
+/// The check that a request to no tile fails.
+const NOWHERE: &str = "noc-no-such-tile";
 /// Most reports that are kept; a guest that errs in a loop must not fill the memory.
 const KEPT: usize = 1000;
 
@@ -43,7 +46,12 @@ pub(crate) struct Reports {
     mistakes: Vec<Mistake>,
     notes: Vec<String>,
     dropped: u64,
+    /// How often requests of an instruction were refused for the same reason.
+    refusals: BTreeMap<Refusal, u64>,
 }
+
+/// A tile, the core and the instruction there, and the check that its request failed.
+type Refusal = (u16, Option<(CoreId, u32)>, &'static str);
 
 impl Reports {
     fn add(&mut self, mistake: Mistake) {
@@ -52,6 +60,21 @@ impl Reports {
         } else {
             self.dropped += 1;
         }
+    }
+
+    /// A refused request. Its sender goes on, perhaps in a loop: of the same instruction the first is told, the tenth,
+    /// the hundredth and so on.
+    fn add_refusal(&mut self, check: &'static str, mistake: Mistake) {
+        let count = self.refusals.entry((mistake.tile, mistake.at, check)).or_insert(0);
+        *count += 1;
+        let hint = match *count {
+            1 => mistake.hint,
+            count if count == 10_u64.pow(count.ilog10()) => {
+                Some(format!("{count} such requests so far"))
+            }
+            _ => return,
+        };
+        self.add(Mistake { hint, ..mistake });
     }
 
     /// A mistake in a tile.
@@ -92,7 +115,7 @@ impl Reports {
             at.agent,
             by(issuer)
         );
-        self.add(Mistake { text, hint: None, tile: number, at: issuer });
+        self.add_refusal(id, Mistake { text, hint: None, tile: number, at: issuer });
     }
 
     /// A core that has come to an `ebreak`; `attended`: the host is a debugger, which may have placed it.
@@ -135,7 +158,7 @@ impl Reports {
         issuer: Option<(CoreId, u32)>,
     ) {
         let text = format!(
-            "{tile}: UndefinedBehavior [noc-no-such-tile]: NoC {} request for address {:#x} \
+            "{tile}: UndefinedBehavior [{NOWHERE}]: NoC {} request for address {:#x} \
              of NoC ({}, {}), where no tile is (cycle {cycle}{})",
             packet.noc,
             packet.address(),
@@ -143,7 +166,7 @@ impl Reports {
             at.y,
             by(issuer)
         );
-        self.add(Mistake { text, hint: None, tile: number, at: issuer });
+        self.add_refusal(NOWHERE, Mistake { text, hint: None, tile: number, at: issuer });
     }
 
     /// A request that an endpoint refused.
@@ -164,7 +187,7 @@ impl Reports {
             at.y,
             by(issuer)
         );
-        self.add(Mistake { text, hint: None, tile: number, at: issuer });
+        self.add_refusal(fault.id, Mistake { text, hint: None, tile: number, at: issuer });
     }
 
     /// Whether there is anything to take.

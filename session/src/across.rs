@@ -585,6 +585,24 @@ fn request_that_another_tile_refuses_is_told_with_its_sender() {
     assert_eq!((mistake.tile, mistake.at), (0, Some((CoreId::Brisc, at))));
 }
 
+/// A loop that goes on after each refused request is not told of a thousand times.
+#[test]
+fn requests_of_a_loop_are_told_once_and_then_by_tens() {
+    for (from, addr) in [((40, 40), BESIDE), (B, 0x40_0000)] {
+        let mut chip: Chip = Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+        let sends = reads(from, addr);
+        let back = -4 * (sends.len() as i32 + 1);
+        let program = [li(12, 123).to_vec(), sends, vec![addi(12, 12, -1), bne(12, 0, back)]];
+        start(&mut chip, A, &[program.concat(), ends()]);
+        chip.clock(1 << 14);
+        let texts: Vec<_> = chip.take_mistakes().iter().map(ToString::to_string).collect();
+        assert_eq!(texts.len(), 3, "{texts:#?}");
+        assert!(texts[0].ends_with(')'), "{texts:#?}");
+        assert!(texts[1].ends_with("; 10 such requests so far"), "{texts:#?}");
+        assert!(texts[2].ends_with("; 100 such requests so far"), "{texts:#?}");
+    }
+}
+
 /// Who reads from no tile waits for a response that nobody sends: a hang, whatever else was said of it.
 #[test]
 fn one_who_waits_for_a_response_of_no_tile_is_stuck() {
