@@ -12,10 +12,11 @@ use std::time::{Duration, Instant};
 const LOOKS: u32 = 256;
 /// A thread that comes back no later has only been interrupted.
 const INTERRUPTION: Duration = Duration::from_micros(50);
-/// Rounds of so much time in all are judged at once.
-const JUDGED: Duration = Duration::from_millis(4);
-/// Part of that time, of each thread, that may be lost to others.
-const TOLERABLE: u32 = 8;
+/// Rounds of so much time in all are judged at once: what others do for a moment now and then is no reason.
+const JUDGED: Duration = Duration::from_millis(16);
+/// Part of that time, of each thread, that may be lost to others: a quarter. Two threads on two processors lose nothing
+/// on a quiet host, a tenth to somebody who works for a fifth of the time, and nearly half to another pair.
+const TOLERABLE: u32 = 4;
 /// How long a crew works alone the first time, and at most: it doubles as long as nothing changes.
 const SHORTEST: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(320);
