@@ -1,7 +1,6 @@
 //! The only place in the workspace that names a thread, a channel or a lock.
 
 mod crew;
-mod crowd;
 
 use std::sync::Arc;
 

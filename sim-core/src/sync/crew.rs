@@ -13,10 +13,23 @@ use crossbeam_utils::CachePadded;
 use parking_lot::{Condvar, Mutex};
 
 use super::Worker;
-use super::crowd::{Crowd, Lost};
 
 /// Looks at the ticket before a worker goes to sleep; some tens of microseconds.
 const SPINS: u32 = 20_000;
+/// Looks between which a thread that waits lets others of the host have its processor: where nobody else wants it, that
+/// is nothing, and where somebody does, what is waited for is most likely not being done.
+const LOOKS: u32 = 256;
+
+/// Waits a moment, for the look of that number at something.
+#[inline]
+fn pause(look: u32) {
+    if look % LOOKS == LOOKS - 1 {
+        std::thread::yield_now();
+    } else {
+        std::hint::spin_loop();
+    }
+}
+
 /// Round, end of a thread's share and its next piece in one word, so that taking a piece of a round
 /// that is over is impossible: bits 63:32, 31:16, 15:0.
 #[derive(Clone, Copy)]
@@ -62,7 +75,6 @@ struct Board {
     broken: AtomicBool,
     sleepers: Mutex<u32>,
     wake: Condvar,
-    lost: CachePadded<Lost>,
     work: Box<dyn Fn(u16) + Send + Sync>,
 }
 
@@ -92,7 +104,7 @@ impl Board {
             if let Some(round) = news() {
                 return Some(round);
             }
-            self.lost.pause(look);
+            pause(look);
         }
         let mut sleepers = self.sleepers.lock();
         *sleepers += 1;
@@ -121,7 +133,6 @@ pub struct Crew {
     board: Arc<Board>,
     workers: Vec<Worker>,
     round: u32,
-    crowd: Crowd,
     /// The process that has the threads: a fork takes none of them along.
     process: u32,
 }
@@ -153,11 +164,10 @@ impl Crew {
             broken: AtomicBool::new(false),
             sleepers: Mutex::new(0),
             wake: Condvar::new(),
-            lost: CachePadded::default(),
             work: Box::new(work),
         });
         let process = std::process::id();
-        let mut crew = Self { board, workers: Vec::new(), round: 0, crowd: Crowd::new(), process };
+        let mut crew = Self { board, workers: Vec::new(), round: 0, process };
         for index in 1..threads {
             let board = Arc::clone(&crew.board);
             let body = move || {
@@ -186,21 +196,11 @@ impl Crew {
         std::process::id() != self.process
     }
 
-    /// Does pieces `0..pieces` and returns when all are finished. While others want the host's processors too, the calling
-    /// thread does all of them.
+    /// Does pieces `0..pieces` and returns when all are finished.
     ///
     /// # Panics
     /// A piece panicked, here or on another thread.
     pub fn run(&mut self, pieces: u16) {
-        if self.crowd.begin() {
-            (0..pieces).for_each(&self.board.work);
-            return;
-        }
-        self.share_out(pieces);
-        self.crowd.end(self.threads(), &self.board.lost);
-    }
-
-    fn share_out(&mut self, pieces: u16) {
         self.round = self.round.wrapping_add(1);
         self.board.done.store(0, Ordering::Relaxed);
         let (threads, all) = (self.board.shares.len() as u32, u32::from(pieces));
@@ -216,7 +216,7 @@ impl Crew {
         self.board.help(0);
         let mut look = 0;
         while self.board.done.load(Ordering::Acquire) < u32::from(pieces) {
-            self.board.lost.pause(look);
+            pause(look);
             look = look.wrapping_add(1);
         }
         assert!(!self.board.broken.load(Ordering::Acquire), "a worker of the crew panicked");
