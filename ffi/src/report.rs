@@ -220,8 +220,9 @@ impl Reporter {
         if culprit == Culprit::Guest && !self.hinted {
             self.hinted = true;
             self.line(
-                "tilescope: a core that erred stays where it is, and a host that waits for it \
-                 waits for ever; TILESCOPE_ON_ERROR=exit ends the process instead",
+                "tilescope: a core that erred stays where it is (one whose request was refused goes \
+                 on), and a host that waits for it waits for ever; TILESCOPE_ON_ERROR=exit ends \
+                 the process instead",
             );
         }
     }
