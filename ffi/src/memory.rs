@@ -62,6 +62,7 @@ unsafe impl Send for UserMemory {}
 
 impl chip::HostMemory for UserMemory {
     fn read(&mut self, paddr: u64, bytes: &mut [u8]) {
+        // As above.
         bytes.fill(0);
         for (at, piece) in pieces(paddr).zip(bytes.chunks_mut(PIECE_BYTES)) {
             // SAFETY: the caller's function of that type; pointer and size describe `piece`.

@@ -49,6 +49,11 @@ fn waits(value: u32) -> Vec<u32> {
     words
 }
 
+/// As the registers of a command have it.
+fn pair((x, y): At) -> u32 {
+    x | y << 6
+}
+
 /// Writes command registers and starts the command.
 fn command(registers: &[(i32, u32)]) -> Vec<u32> {
     let mut words = li(10, NIU).to_vec();
@@ -62,16 +67,15 @@ fn command(registers: &[(i32, u32)]) -> Vec<u32> {
 }
 
 /// Increments a word of a tile: opcode 1, 32 bits wide, the word within 16 bytes `[isa-wh: NoC/Atomics.md]`.
-fn increments((x, y): At, addr: u32) -> Vec<u32> {
+fn increments(at: At, addr: u32) -> Vec<u32> {
     let operands = 1 << 12 | 31 << 2 | addr >> 2 & 3;
-    let target = [(0x00, addr), (0x04, 0), (0x08, x | y << 6)];
+    let target = [(0x00, addr), (0x04, 0), (0x08, pair(at))];
     command(&[&target[..], &[(0x1C, ATOMIC), (0x20, operands), (0x28, 1)]].concat())
 }
 
 /// Reads 16 bytes of another tile into tile A, with a response.
 fn reads(from: At, addr: u32) -> Vec<u32> {
     const READ: u32 = 1 << 4;
-    let pair = |(x, y): At| x | y << 6;
     let (from, to) = ([(0x00, addr), (0x08, pair(from))], [(0x0C, WORD), (0x14, pair(A))]);
     command(&[&from[..], &to, &[(0x1C, READ), (0x20, 16)]].concat())
 }
@@ -79,7 +83,6 @@ fn reads(from: At, addr: u32) -> Vec<u32> {
 /// Writes a word with something in it to that word of all tiles of a rectangle.
 fn multicasts(from: At, first: At, last: At, control: u32) -> Vec<u32> {
     let source = PROGRAM;
-    let pair = |(x, y): At| x | y << 6;
     let registers = [
         (0x00, source),
         (0x04, 0),

@@ -15,8 +15,8 @@
 #[cfg(test)]
 mod across;
 pub mod books;
-pub mod calls;
-mod cause;
+mod calls;
+pub mod cause;
 pub mod checks;
 pub mod eye;
 mod forms;

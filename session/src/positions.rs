@@ -197,13 +197,12 @@ fn tile_positions<O: Observer>(
         let waits = links.iter().find(|link| link.agent == AgentId::Core(core));
         let idle = seen.role != Role::Bare && is_idle(core, &seen.waits);
         waits.map(|link| Position { idle, ..waiting(link) }).or_else(|| {
-            let pc = tile.core(core).pc();
             if tile.has_erred(core) {
                 // What it did then has been told, other words for each tile.
-                let pc = tile.mistake(core).and_then(|mistake| mistake.at.pc).unwrap_or(pc);
+                let pc = tile.erred_at(core);
                 return Some(at(&view, core, pc, "has erred and stays where it is"));
             }
-            (!tile.is_dead(core)).then(|| at(&view, core, pc, RUNS))
+            (!tile.is_dead(core)).then(|| at(&view, core, tile.core(core).pc(), RUNS))
         })
     };
     let mut positions: Vec<Position> = CoreId::ALL.into_iter().filter_map(core).collect();

@@ -427,8 +427,7 @@ fn with_erred<O: Observer>(tile: &Tile<O>, seen: &HungTile) -> HungTile {
         agent: AgentId::Core(core),
         reason: WaitReason::Halted,
         since: None,
-        // The core itself may have gone on to the end of the epoch.
-        pc: tile.mistake(core).and_then(|mistake| mistake.at.pc).or(Some(tile.core(core).pc())),
+        pc: Some(tile.erred_at(core)),
         word: None,
         held: None,
         reads: Vec::new(),

@@ -137,8 +137,7 @@ impl<O: Observer + ?Sized> Tile<O> {
     }
 
     /// Whether requests to other endpoints are unanswered.
-    #[must_use]
-    pub fn awaits_answers(&self) -> bool {
+    fn awaits_answers(&self) -> bool {
         self.bus.fabric.unanswered().next().is_some()
     }
 

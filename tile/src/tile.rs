@@ -257,11 +257,18 @@ impl<O: Observer + ?Sized> Tile<O> {
         matches!(self.bus.cores[core].status(), Status::Faulted)
     }
 
-    /// The mistake for which a core stays where it is. It may stand some instructions further: what devices or L1
-    /// refuse comes to light at the end of an epoch.
+    /// The mistake for which a core stays where it is.
     #[must_use]
     pub fn mistake(&self, core: CoreId) -> Option<&GuestError> {
         self.has_erred(core).then(|| self.bus.stops.mistake(core)).flatten()
+    }
+
+    /// The pc at which a core made its mistake. It may stand some instructions further: what devices or L1 refuse comes
+    /// to light at the end of an epoch.
+    #[must_use]
+    pub fn erred_at(&self, core: CoreId) -> u32 {
+        let pc = self.mistake(core).and_then(|mistake| mistake.at.pc);
+        pc.unwrap_or_else(|| self.bus.cores[core].pc())
     }
 
     /// [`Tile::verdict`]
