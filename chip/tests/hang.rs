@@ -153,6 +153,25 @@ fn word_that_only_the_host_could_write_is_a_host_wait() {
     assert_eq!(verdicts(&found(&mut chip, &[])), [None; 3]);
 }
 
+/// Watcher's pause is ended by the host's watcher, whatever the program waits for.
+#[test]
+fn core_that_watcher_has_paused_is_a_host_wait() {
+    for mode in [HOST, DEVICE] {
+        let mut chip = chip();
+        let flags = field("watcher.pause_status.flags[0]") as u32 & !3;
+        firmware(&mut chip, FIRST.0, Some(mode));
+        polls(&mut chip, FIRST.0, flags);
+        // In fast dispatch somebody serves commands.
+        if mode == DEVICE {
+            firmware(&mut chip, SECOND.0, Some(HOST));
+            polls(&mut chip, SECOND.0, WORD);
+        }
+        let words = if mode == HOST { &go_of(FIRST)[..] } else { &[] };
+        let found = verdicts(&found(&mut chip, words));
+        assert_eq!(found, [None, None, Some(Verdict::HostWait)], "mode {mode}");
+    }
+}
+
 #[test]
 fn dispatcher_that_waits_for_commands_is_none_and_ends_no_wait_of_a_worker() {
     let mut chip = chip();

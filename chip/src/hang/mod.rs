@@ -5,6 +5,7 @@
 //! not live never moves again. Who may end a wait is typed:
 //!
 //! * a go signal and the other words of the mailbox block: the host, and whoever sends on a NoC;
+//!   Watcher's pause is of the words that also a host writes that waits;
 //! * `subordinate_sync`: the cores of the tile;
 //! * a semaphore of the launch in force: cores of this tile and of others, never the host;
 //! * a counter of a circular buffer: the cores of the tile, never the host;
@@ -307,7 +308,7 @@ impl Scene {
         if self.semaphores.contains(&addr) {
             return enders;
         }
-        let is_mailbox = self.role != Role::Bare && mailbox::covers(addr);
+        let is_mailbox = self.role != Role::Bare && mailbox::covers(addr) && !is_pause(addr);
         enders.push(if is_mailbox || is_commanded(self.role, agent) {
             Ender::Launch
         } else {
@@ -479,6 +480,12 @@ impl<O: Observer + Send + 'static> Chip<O> {
 fn closed(tiles: &[HungTile]) -> Option<Cycle> {
     let stuck = tiles.iter().flat_map(|tile| &tile.waits).filter(|wait| wait.stuck);
     stuck.filter_map(|wait| wait.since).max()
+}
+
+/// Whether a word is a flag of Watcher's pause, which its thread of the host sets back when the user says so, whatever
+/// the program waits for `[hdr: hw/inc/api/debug/pause.h]`.
+fn is_pause(addr: u32) -> bool {
+    mailbox::place(addr).is_some_and(|place| place.name.starts_with("watcher.pause_status."))
 }
 
 /// Whether the host commands an agent by words of its own choice: BRISC, without the vendor's runtime.
