@@ -25,7 +25,7 @@ pub use config::{ChipConfig, ClockStep};
 pub use endpoint::HostMemory;
 pub use error::HostError;
 pub use grid::{Grid, Harvest, Other, Place, Product, TensixTile};
-pub use hang::{Hang, HostPoll, HungTile, Moving, Pulse, Role, Stance, Witness};
+pub use hang::{Hang, HostPoll, HungTile, Likeness, Moving, Pulse, Role, Stance, Witness};
 pub use pci::{WINDOW_WORDS, window_register};
 pub use report::Mistake;
 pub use snapshot::ChipSnapshot;

@@ -3,7 +3,7 @@
 //! Programs are a few instructions each; what the vendor's firmware keeps in L1 is written by the host
 //! `[spec: boot-and-sync 1.4, 1.5]`.
 
-use chip::{Chip, ChipConfig, Hang, HostPoll, Role, Stance, Witness};
+use chip::{Chip, ChipConfig, Hang, HostPoll, Likeness, Role, Stance, Witness};
 use isa::asm::{addi, beq, branch, j, li, lw, sw};
 use isa::encode;
 use memory_map::mailbox::address;
@@ -300,14 +300,15 @@ fn thread_whose_wait_has_just_been_met_is_no_hang_whoever_looks_when() {
 }
 
 /// Two pulses of a chip on which BRISC runs that.
-fn pulses(program: &[u32], polls: &[HostPoll]) -> Option<bool> {
+fn pulses(program: &[u32], polls: &[HostPoll]) -> Option<Likeness> {
     let mut chip = chip();
     start(&mut chip, FIRST.0, program);
     chip.clock(4096);
-    let (before, moving) = chip.pulse(polls)?;
+    let now = chip.now();
+    let (before, moving) = chip.pulse(polls, now)?;
     assert_eq!(moving.len(), 1, "BRISC alone");
     chip.clock(1 << 16);
-    Some(before.is_like(&chip.pulse(polls)?.0))
+    Some(before.likeness(&chip.pulse(polls, now)?.0))
 }
 
 /// A heartbeat gets nowhere; who walks over L1, sends on a NoC or ends does, and so does one for whom nobody
@@ -317,13 +318,13 @@ fn pulse_of_a_loop_that_only_stores_to_its_word_stays_the_same() {
     let awaited = [HostPoll { tile: FIRST.1, addr: WORD + 0x100, bytes: 4 }];
     let to = |addr: u32| li(5, addr).to_vec();
     let heartbeat = [to(WORD), vec![addi(6, 6, 1), sw(6, 5, 0), j(-8)]].concat();
-    assert_eq!(pulses(&heartbeat, &awaited), Some(true));
+    assert_eq!(pulses(&heartbeat, &awaited), Some(Likeness::All));
     assert_eq!(pulses(&heartbeat, &[]), None, "nobody waits for it");
     let walks = [to(WORD), vec![addi(5, 5, 16), sw(5, 5, 0), j(-8)]].concat();
-    assert_eq!(pulses(&walks, &awaited), Some(false), "it writes ever more");
+    assert_eq!(pulses(&walks, &awaited), Some(Likeness::None), "it writes ever more");
     // NOC_TARG_ADDR_LO of NoC 0: what it commands changes.
     let commands = [to(0xFFB2_0000), vec![addi(6, 6, 16), sw(6, 5, 0), j(-8)]].concat();
-    assert_eq!(pulses(&commands, &awaited), Some(false), "it programs a NoC");
+    assert_eq!(pulses(&commands, &awaited), Some(Likeness::Memory), "it programs a NoC");
     let polls = [to(WORD), vec![lw(6, 5, 0), beq(6, 0, -4), j(0)]].concat();
     assert_eq!(pulses(&polls, &awaited), None, "it waits");
 }

@@ -1,11 +1,13 @@
-//! A hint for hosts that wait on a chip at work that gets nowhere: a loop that stores, or looks at a clock,
-//! cannot be proved to hang.
+//! A hint for hosts that wait on a chip at work that gets nowhere: a loop that stores, looks at a clock, or asks
+//! another tile again and again cannot be proved to hang.
 //!
 //! `TILESCOPE_NO_PROGRESS` says after how many cycles, or seconds (`30s`), or `off`.
 
 use std::time::{Duration, Instant};
 
-use chip::{Chip, HostPoll, Moving, Pulse};
+use chip::{Chip, HostPoll, Likeness, Moving, Pulse};
+use session::Hint;
+use sim_core::Cycle;
 
 /// Unless told otherwise: a fifth of a second of the device, in which any kernel that is known sends, counts
 /// or computes something.
@@ -29,18 +31,74 @@ impl Limit {
             _ => text.parse().ok().map(Self::Cycles),
         }
     }
+
+    /// Whether a part of it has passed since a moment.
+    fn is_over(self, since: Moment, now: Moment, parts: u64) -> bool {
+        match (self, since.1.zip(now.1)) {
+            (Self::Cycles(cycles), _) => now.0 - since.0 >= cycles / parts,
+            (Self::Time(time), Some((since, now))) => now - since >= time / parts as u32,
+            _ => false,
+        }
+    }
 }
 
 /// A cycle, and the time if the limit is one.
 type Moment = (u64, Option<Instant>);
 
-/// A stretch without progress.
+/// Pulses in a row that are alike.
+#[derive(Debug)]
+struct Row {
+    began: Moment,
+    alike: u64,
+}
+
+impl Row {
+    const fn new(now: Moment) -> Self {
+        Self { began: now, alike: 0 }
+    }
+
+    /// Takes a pulse that is like the one before, or not; whether it is.
+    fn take(&mut self, now: Moment, is_alike: bool) -> bool {
+        if is_alike {
+            self.alike += 1;
+        } else {
+            *self = Self::new(now);
+        }
+        is_alike
+    }
+}
+
+/// A wait of the host.
 #[derive(Debug)]
 struct Stretch {
-    began: Moment,
     looked: Moment,
     pulse: Option<Pulse>,
-    alike: u64,
+    /// Nothing but rounds of loops.
+    rounds: Row,
+    /// Requests, counts and computations too, but hardly any memory that changes.
+    memory: Row,
+    /// Where cores have been seen since `memory` began.
+    seen: Vec<Moving>,
+}
+
+impl Stretch {
+    const fn new(now: Moment) -> Self {
+        let (rounds, memory) = (Row::new(now), Row::new(now));
+        Self { looked: now, pulse: None, rounds, memory, seen: Vec::new() }
+    }
+
+    /// Takes a pulse, and who has moved since the one before.
+    fn take(&mut self, now: Moment, pulse: Pulse, moving: &[Moving]) {
+        let likeness = self.pulse.as_ref().map_or(Likeness::None, |before| before.likeness(&pulse));
+        self.rounds.take(now, likeness == Likeness::All);
+        if !self.memory.take(now, likeness >= Likeness::Memory) {
+            self.seen.clear();
+        }
+        let is_new = |one: &&Moving| !self.seen.contains(one);
+        let new: Vec<Moving> = moving.iter().filter(is_new).copied().collect();
+        self.seen.extend(new);
+        (self.pulse, self.looked) = (Some(pulse), now);
+    }
 }
 
 /// A watch over a chip at work.
@@ -50,9 +108,6 @@ pub(crate) struct Rounds {
     stretch: Option<Stretch>,
     told: bool,
 }
-
-/// The cores that go round, and since which cycle.
-pub(crate) type Hint = (Vec<Moving>, u64);
 
 impl Rounds {
     pub(crate) const fn new() -> Self {
@@ -87,39 +142,36 @@ impl Rounds {
             return None;
         }
         let now = self.now(chip);
-        let Some(stretch) = &self.stretch else {
-            self.stretch = Some(Stretch { began: now, looked: now, pulse: None, alike: 0 });
+        let Some(stretch) = &mut self.stretch else {
+            self.stretch = Some(Stretch::new(now));
             return None;
         };
-        if !self.is_due(stretch.looked, now, PULSES) {
+        if !self.limit.is_over(stretch.looked, now, PULSES) {
             return None;
         }
-        let found = chip.pulse(polls);
-        let stretch = self.stretch.take()?;
-        let (pulse, moving) = found?;
-        let is_like = stretch.pulse.as_ref().is_some_and(|before| before.is_like(&pulse));
-        let (began, alike) = if is_like { (stretch.began, stretch.alike + 1) } else { (now, 0) };
-        if alike >= PULSES && self.is_due(began, now, 1) {
-            self.told = true;
-            return Some((moving, began.0));
-        }
-        self.stretch = Some(Stretch { began, looked: now, pulse: Some(pulse), alike });
-        None
+        let Some((pulse, moving)) = chip.pulse(polls, Cycle(stretch.looked.0)) else {
+            self.stretch = None;
+            return None;
+        };
+        stretch.take(now, pulse, &moving);
+        let is_over = |row: &Row| row.alike >= PULSES && self.limit.is_over(row.began, now, 1);
+        let hint = if is_over(&stretch.rounds) {
+            let moving = moving.into_iter().filter(|one| !one.waits).collect();
+            Hint { since: Cycle(stretch.rounds.began.0), moving, only_rounds: true }
+        } else if is_over(&stretch.memory) {
+            let moving = std::mem::take(&mut stretch.seen);
+            Hint { since: Cycle(stretch.memory.began.0), moving, only_rounds: false }
+        } else {
+            return None;
+        };
+        self.told = true;
+        Some(hint)
     }
 
     /// The cycle, and the time if that is what counts.
     fn now(&self, chip: &Chip) -> Moment {
         let time = matches!(self.limit, Limit::Time(_)).then(Instant::now);
         (chip.now().0, time)
-    }
-
-    /// Whether a part of the limit has passed since a moment.
-    fn is_due(&self, since: Moment, now: Moment, parts: u64) -> bool {
-        match (self.limit, since.1.zip(now.1)) {
-            (Limit::Cycles(cycles), _) => now.0 - since.0 >= cycles / parts,
-            (Limit::Time(time), Some((since, now))) => now - since >= time / parts as u32,
-            _ => false,
-        }
     }
 }
 

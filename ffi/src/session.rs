@@ -401,7 +401,12 @@ fn watch_over(chip: &mut Chip, desk: &mut Desk<'_>) {
     if reporter.bell.is_asked() {
         let catalog = Catalog::gather(&places());
         let view = |tile: &_, _: &_| TileView::new(&read_names(tile, &catalog));
-        reporter.bell.tell(&session::positions(chip, view).to_string());
+        let positions = session::positions(chip, view).to_string();
+        // Who asks may be about to end the process.
+        if let Some(complaint) = taping.flush() {
+            reporter.note(&complaint);
+        }
+        reporter.bell.tell(&positions);
     }
     if let Some(hang) = vigil.has_waited(chip) {
         let catalog = Catalog::gather(&places());
@@ -412,10 +417,10 @@ fn watch_over(chip: &mut Chip, desk: &mut Desk<'_>) {
         }
         reporter.hang(&report, taping.path());
     }
-    if let Some((moving, since)) = rounds.has_waited(chip, vigil.words()) {
+    if let Some(hint) = rounds.has_waited(chip, vigil.words()) {
         let catalog = Catalog::gather(&places());
         let view = |tile: &_, _: &_| TileView::new(&read_names(tile, &catalog));
-        reporter.goes_round(&session::progress(chip, &moving, since, view));
+        reporter.goes_round(&session::progress(chip, &hint, view));
     }
     if let Some(complaint) = taping.visit() {
         reporter.note(&complaint);

@@ -185,26 +185,31 @@ fn polls_at_rest_see_every_change_and_let_time_pass() {
     assert_eq!(errors, "");
 }
 
+/// A host that waits, with that limit, for a BRISC that runs `program` for ever; what is said.
+fn waits_for_ever(name: &str, limit: &str, program: &[u32]) -> String {
+    in_child(name, &[("TILESCOPE_NO_PROGRESS", limit)], |library| {
+        library.init();
+        let bytes: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
+        library.tile_write(1, 2, 0, &bytes);
+        library.tile_write(1, 2, 0xFFB1_21B0, &0x4_7000_u32.to_le_bytes());
+        point(&library, 0, (1, 2), 0);
+        for _ in 0..1000 {
+            library.clock(1024);
+            assert_eq!(read::<4>(&library, BAR0 + 0x3_0100), [0; 4]);
+        }
+        library.exit();
+    })
+}
+
 /// BRISC counts for ever in a word of its own: no proof can say that it will not end.
 #[test]
 fn host_that_waits_for_a_loop_that_stores_gets_a_hint_once() {
     use isa::asm::{addi, j, li, sw};
     let name = "host_that_waits_for_a_loop_that_stores_gets_a_hint_once";
+    let mut program = li(5, 0x3_0000).to_vec();
+    program.extend([addi(6, 6, 1), sw(6, 5, 0), j(-8)]);
     for (limit, hints) in [("200000", 1), ("off", 0), ("soon", 0)] {
-        let errors = in_child(name, &[("TILESCOPE_NO_PROGRESS", limit)], |library| {
-            library.init();
-            let mut program = li(5, 0x3_0000).to_vec();
-            program.extend([addi(6, 6, 1), sw(6, 5, 0), j(-8)]);
-            let bytes: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
-            library.tile_write(1, 2, 0, &bytes);
-            library.tile_write(1, 2, 0xFFB1_21B0, &0x4_7000_u32.to_le_bytes());
-            point(&library, 0, (1, 2), 0);
-            for _ in 0..1000 {
-                library.clock(1024);
-                assert_eq!(read::<4>(&library, BAR0 + 0x3_0100), [0; 4]);
-            }
-            library.exit();
-        });
+        let errors = waits_for_ever(name, limit, &program);
         if is_child() {
             return;
         }
@@ -214,6 +219,37 @@ fn host_that_waits_for_a_loop_that_stores_gets_a_hint_once() {
         assert_eq!(errors.matches("stores to L1 0x30000").count(), hints, "{errors}");
         assert_eq!(errors.contains("is neither a number of cycles"), limit == "soon", "{errors}");
     }
+}
+
+/// BRISC programs a NoC interface for ever: its state is another one each time, and memory stays as it is.
+#[test]
+fn host_that_waits_while_no_memory_changes_gets_another_hint_once() {
+    use isa::asm::{addi, j, li, sw};
+    let mut commands = li(5, 0xFFB2_0000).to_vec();
+    commands.extend([addi(6, 6, 16), sw(6, 5, 0), j(-8)]);
+    let name = "host_that_waits_while_no_memory_changes_gets_another_hint_once";
+    let errors = waits_for_ever(name, "200000", &commands);
+    if is_child() {
+        return;
+    }
+    let told = "tile (0, 0) [NoC (1, 2)] BRISC was seen in pc 0x";
+    for text in ["NO-PROGRESS", "hardly any memory has changed", told] {
+        assert_eq!(errors.matches(text).count(), 1, "{text}: {errors}");
+    }
+}
+
+/// BRISC writes ever more of L1, and may come to its end.
+#[test]
+fn host_that_waits_while_memory_changes_gets_no_hint() {
+    use isa::asm::{addi, j, li, sw};
+    let mut walks = li(5, 0x4_0000).to_vec();
+    walks.extend([addi(5, 5, 4), sw(5, 5, 0), j(-8)]);
+    let name = "host_that_waits_while_memory_changes_gets_no_hint";
+    let errors = waits_for_ever(name, "200000", &walks);
+    if is_child() {
+        return;
+    }
+    assert!(!errors.contains("NO-PROGRESS"), "{errors}");
 }
 
 /// BRISC polls a word that nobody writes, and the host polls another one without ever letting time pass.

@@ -5,6 +5,7 @@
 //! * [`report()`] turns a [`chip::Hang`] into one explanation over many tiles.
 //! * [`heed`] stops a host between two calls.
 //! * [`positions()`] is where everybody stands, hang or not.
+//! * [`unfinished`] is how it stood when the program was ended.
 //! * [`mistakes`] names the place of what a kernel did wrong.
 //! * [`names`] is what files say of a tile: names of code, buffers, semaphores.
 //! * [`pack`] puts into a tape what explains it on another machine.
@@ -39,6 +40,7 @@ pub mod stalls;
 mod suppose;
 pub mod survey;
 mod traffic;
+pub mod unfinished;
 pub mod watch;
 mod web;
 
@@ -47,5 +49,5 @@ pub use cause::{Cause, Step};
 pub use host::{Host, Play, SessionError};
 pub use lens::Lens;
 pub use positions::{Positions, positions};
-pub use progress::{Progress, progress};
+pub use progress::{Hint, Progress, progress};
 pub use report::{Astray, Report, TileReport, TileView, report};

@@ -254,7 +254,7 @@ fn at(view: &TileView, core: CoreId, pc: u32, does: &str) -> Position {
         does: does.to_owned(),
         since: None,
         pc: Some(pc),
-        code: view.names.code(core, pc),
+        code: view.names.site(core, pc),
         instruction: None,
         held: None,
         idle: false,

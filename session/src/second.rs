@@ -25,6 +25,7 @@ use crate::selection::Selection;
 use crate::suppose::what_if;
 use crate::survey::{Counts, Looked, Survey, TileSeen, look};
 use crate::traffic::Traffic;
+use crate::unfinished::{Unfinished, unfinished};
 
 /// Calls of a wait after which the chip is looked at.
 const LOOKS: [u64; 4] = [256, 4096, 65536, 1 << 20];
@@ -46,6 +47,8 @@ pub struct Answer {
     pub notes: Vec<String>,
     /// Contract violations; of the tile with the cause they are in the report.
     pub warnings: Vec<Warning>,
+    /// How it stood at the end, if nothing hangs and the host has not closed the device.
+    pub unfinished: Option<Unfinished>,
 }
 
 /// What a question needs besides the session.
@@ -189,6 +192,7 @@ fn answer<P: Play, O: Observer + Send + 'static>(stage: &Stage<P, O>, last: u64)
         differences: stage.differences().to_vec(),
         notes: Vec::new(),
         warnings: Vec::new(),
+        unfinished: None,
     }
 }
 
@@ -253,6 +257,8 @@ pub fn why_of<H: Host>(
     if let Some(found) = found {
         answer.report = Some(tell(chip, found, catalog, host.only_polls()));
         answer.notes = catalog.notes();
+    } else if survey.is_open {
+        answer.unfinished = Some(unfinished(chip, catalog));
     }
     let told = |worker: (u8, u8)| {
         let first = answer.report.as_ref().and_then(|report| report.tiles.first());

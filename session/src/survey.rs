@@ -87,6 +87,8 @@ pub struct Survey {
     pub workers: Arc<[(u8, u8)]>,
     /// The call after which it ends: where it hangs, or where the device is closed.
     pub last_call: u64,
+    /// The host has not closed the device: its program was ended, or the tape was full.
+    pub is_open: bool,
     /// `DEADLOCK` or `HOST-WAIT`, if it hangs; else `DONE`.
     pub verdict: &'static str,
     /// Its last cycle.
@@ -274,7 +276,8 @@ pub fn look<H: Host>(
             _ => {}
         }
     })?;
-    if stage.is_open() || sessions.is_empty() {
+    let is_open = stage.is_open();
+    if is_open || sessions.is_empty() {
         let index = opened.saturating_sub(1);
         let call = answer.calls.saturating_sub(1);
         sessions.push(Ended { errors, ..ended(&mut stage.chip, &book, index, call) });
@@ -285,6 +288,7 @@ pub fn look<H: Host>(
         let busy = sessions.iter().rposition(|one| one.tiles.iter().any(TileSeen::is_busy));
         busy.unwrap_or(sessions.len() - 1)
     };
+    let is_open = is_open && at + 1 == sessions.len();
     let Ended { index, call, cycle, tiles, counts, errors } = sessions.swap_remove(at);
     let survey = Survey {
         config,
@@ -293,6 +297,7 @@ pub fn look<H: Host>(
         tiles,
         workers: workers.into_iter().map(|(_, worker)| worker).collect(),
         last_call: call,
+        is_open,
         verdict: found.as_ref().map_or("DONE", |found| found.hang.verdict.name()),
         cycle,
         differences: answer.differences.clone(),

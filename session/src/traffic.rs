@@ -106,6 +106,13 @@ impl Station {
         }
     }
 
+    /// One request with where and how much.
+    fn request(&self, grid: &Grid, sent: &Sent) -> Sender {
+        let mut sender = self.sender(grid, (sent, 1), None);
+        sender.what = format!("{}, {} bytes at {:#x}", sender.what, sent.bytes, sent.addr);
+        sender
+    }
+
     /// Whether a core here has looked at a word that others raise, as far as that is known.
     fn looks_at(&self, word: u32) -> bool {
         self.counts.as_ref().and_then(|counts| counts.looks_at(word)).unwrap_or(false)
@@ -222,6 +229,18 @@ impl Traffic {
         cause::find(report, &evidence);
     }
 
+    /// The last requests of each tile, equal ones once, those of the latest first.
+    pub(crate) fn latest(&self, grid: &Grid) -> Vec<Sender> {
+        let mut list = Vec::new();
+        for own in &self.0 {
+            for sent in &own.last {
+                add(&mut list, own.request(grid, sent));
+            }
+        }
+        list.sort_by_key(|sender| std::cmp::Reverse(sender.last));
+        list
+    }
+
     /// The last requests of the cores that wait for a counter of a NoC interface, on that NoC.
     fn requests(&self, grid: &Grid, own: &Station, hung: &HungTile) -> Vec<Sender> {
         let mut list = Vec::new();
@@ -238,9 +257,7 @@ impl Traffic {
             let AgentId::Core(core) = wait.agent else { continue };
             let sent = own.last.iter().filter(|sent| sent.core == core && counts(sent.noc));
             for sent in sent {
-                let mut sender = own.sender(grid, (sent, 1), None);
-                sender.what = format!("{}, {} bytes at {:#x}", sender.what, sent.bytes, sent.addr);
-                add(&mut list, sender);
+                add(&mut list, own.request(grid, sent));
             }
         }
         let surplus = list.len().saturating_sub(TOLD);

@@ -27,7 +27,7 @@ use tile::{AgentWait, Tile, Verdict};
 use crate::chip::Chip;
 use crate::grid::{Grid, Place, TensixTile};
 use closure::Closure;
-pub use pulse::{Moving, Pulse};
+pub use pulse::{Likeness, Moving, Pulse};
 
 /// What the host may still do, by what it has done since nothing moves.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -449,13 +449,13 @@ impl<O: Observer + Send + 'static> Chip<O> {
         Witness(tiles)
     }
 
-    /// A pulse of this moment, if a core moves on a tile that the host waits for; `polls` are the words that
-    /// the host reads. Cores that wait by the clock move in no loop of their own making and count as waiting.
-    /// Changes nothing.
-    pub fn pulse(&mut self, polls: &[HostPoll]) -> Option<(Pulse, Vec<Moving>)> {
+    /// A pulse of this moment, if a core has moved since `before` on a tile that the host waits for; `polls`
+    /// are the words that the host reads. Cores that wait by the clock move in no loop of their own making and
+    /// count as waiting. Changes nothing.
+    pub fn pulse(&mut self, polls: &[HostPoll], before: Cycle) -> Option<(Pulse, Vec<Moving>)> {
         let mailbox = Mailbox::new()?;
         let scenes = self.scenes(mailbox, &Witness::default());
-        Pulse::take(&mut self.field, self.now, &scenes, polls, mailbox)
+        Pulse::take(&mut self.field, (before, self.now), &scenes, polls, mailbox)
     }
 
     fn scenes(&mut self, mailbox: Mailbox, witness: &Witness) -> Vec<Scene> {

@@ -1,7 +1,8 @@
 //! Whether a chip at work gets anywhere: what stands still for long although cores move.
 //!
-//! A core that stores in every round of a loop, or looks at a clock, cannot be proved to hang: its stores are
-//! events that others may see. Two pulses that are equal, and many in a row, are a hint.
+//! A core that stores in every round of a loop, looks at a clock, or asks another tile again and again cannot
+//! be proved to hang: what it does are events that others may see. Pulses that are alike, many in a row, are a
+//! hint.
 
 use sim_core::{AgentId, CoreId, Cycle, Observer};
 
@@ -12,8 +13,11 @@ use crate::field::Field;
 const PAGE: u32 = 4096;
 /// Pages that heartbeats and waypoints may change; who changes more computes.
 const FEW: usize = 4;
+/// Pages that may change while requests go over a NoC or the coprocessor works: a counter that tiles pass to
+/// and fro, a word that is fetched again and again. Who moves data fills buffers.
+const COUNTERS: usize = 2;
 
-/// A core that moves.
+/// A core that moves, or has moved since the last pulse and waits just now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Moving {
     /// Its tile.
@@ -22,6 +26,21 @@ pub struct Moving {
     pub core: CoreId,
     /// Where it is just now.
     pub pc: u32,
+    /// Whether it waits just now.
+    pub waits: bool,
+}
+
+/// What two pulses have in common.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Likeness {
+    /// Nothing that says anything.
+    None,
+    /// Memory: L1 of no tile has changed but in a page or two. Requests, counts and computations are not
+    /// compared.
+    Memory,
+    /// All but rounds of loops: no request on a NoC, no count of a buffer or semaphore, nothing by a
+    /// coprocessor, no wait that began or ended, and changes in a few pages of L1 at most.
+    All,
 }
 
 /// A tile as of a moment.
@@ -32,7 +51,7 @@ struct Beat {
     devices: u64,
     /// Who waits, and where.
     waits: Vec<(AgentId, Option<u32>)>,
-    /// Of L1, page by page.
+    /// Of L1, page by page, if a core has moved: it takes long to look at.
     pages: Vec<u64>,
     moving: Vec<CoreId>,
 }
@@ -42,27 +61,41 @@ struct Beat {
 pub struct Pulse(Vec<Beat>);
 
 impl Pulse {
-    /// Whether nothing has happened between two moments but rounds of loops: no request on a NoC, no count of
-    /// a buffer or semaphore, nothing by a coprocessor, no wait that began or ended, and changes in a few
-    /// pages of L1 at most.
+    /// How much alike two moments are.
     #[must_use]
-    pub fn is_like(&self, later: &Self) -> bool {
-        self.0.len() == later.0.len()
-            && self.0.iter().zip(&later.0).all(|(before, after)| {
-                let pairs = before.pages.iter().zip(&after.pages);
-                (before.number, before.devices) == (after.number, after.devices)
-                    && (&before.waits, &before.moving) == (&after.waits, &after.moving)
-                    && pairs.filter(|(one, two)| one != two).count() <= FEW
-            })
+    pub fn likeness(&self, later: &Self) -> Likeness {
+        if self.0.len() != later.0.len() {
+            return Likeness::None;
+        }
+        let pairs = self.0.iter().zip(&later.0);
+        pairs.map(|(before, after)| before.likeness(after)).min().unwrap_or(Likeness::None)
+    }
+}
+
+impl Beat {
+    fn likeness(&self, later: &Self) -> Likeness {
+        let pairs = self.pages.iter().zip(&later.pages);
+        let changed = pairs.filter(|(one, two)| one != two).count();
+        let stands = (self.devices, &self.waits, &self.moving)
+            == (later.devices, &later.waits, &later.moving);
+        if self.number != later.number {
+            Likeness::None
+        } else if stands && changed <= FEW {
+            Likeness::All
+        } else if changed <= COUNTERS {
+            Likeness::Memory
+        } else {
+            Likeness::None
+        }
     }
 }
 
 impl Pulse {
-    /// A pulse of `now`, if a core moves on a tile that a host waits for that reads those words, and the
-    /// cores that do.
+    /// A pulse of `now`, if a core has moved since `before` on a tile that a host waits for that reads those
+    /// words, and the cores that have.
     pub(super) fn take<O: Observer + Send + 'static>(
         field: &mut Field<O>,
-        now: Cycle,
+        (before, now): (Cycle, Cycle),
         scenes: &[Scene],
         polls: &[HostPoll],
         mailbox: Mailbox,
@@ -72,29 +105,30 @@ impl Pulse {
         let mut is_awaited_by_host = false;
         for scene in scenes {
             let (role, number) = (scene.role, scene.number);
+            let movers = moving.len();
             let beat = field.with(number, now, |tile| {
-                let waits = |core| scene.waits.iter().any(|wait| wait.agent == AgentId::Core(core));
-                let idle = |core: &CoreId| {
-                    waits(*core) || tile.is_dead(*core) || tile.waits_by_clock(*core)
+                let wait = |core| scene.waits.iter().find(|wait| wait.agent == AgentId::Core(core));
+                let sleeps = |core| tile.is_dead(core) || tile.waits_by_clock(core);
+                let moves = |core: &CoreId| wait(*core).is_none() && !sleeps(*core);
+                let waits_anew = |core: CoreId| {
+                    wait(core).is_some_and(|wait| wait.since.is_some_and(|since| since > before))
                 };
-                let cores: Vec<_> = CoreId::ALL.into_iter().filter(|core| !idle(core)).collect();
-                moving.extend(cores.iter().map(|&core| {
+                moving.extend(CoreId::ALL.into_iter().filter_map(|core| {
+                    let waits = !moves(&core);
                     let pc = tile.core(core).pc();
-                    Moving { tile: number, core, pc }
+                    (!waits || waits_anew(core)).then_some(Moving { tile: number, core, pc, waits })
                 }));
-                Beat {
+                let has_moved = moving.len() > movers;
+                (has_moved || role != Role::Resting).then(|| Beat {
                     number,
                     devices: tile.devices_hash(),
                     waits: scene.waits.iter().map(|wait| (wait.agent, wait.pc)).collect(),
-                    pages: if cores.is_empty() { Vec::new() } else { tile.l1_hashes(PAGE) },
-                    moving: cores,
-                }
+                    pages: if has_moved { tile.l1_hashes(PAGE) } else { Vec::new() },
+                    moving: CoreId::ALL.into_iter().filter(moves).collect(),
+                })
             });
-            if role == Role::Resting && beat.moving.is_empty() {
-                continue;
-            }
-            is_awaited_by_host |=
-                !beat.moving.is_empty() && is_awaited(role, number, polls, mailbox);
+            let Some(beat) = beat else { continue };
+            is_awaited_by_host |= moving.len() > movers && is_awaited(role, number, polls, mailbox);
             beats.push(beat);
         }
         is_awaited_by_host.then_some((Self(beats), moving))

@@ -185,7 +185,7 @@ impl Taped {
         if views.forms.json {
             let value = json!({
                 "verdict": "DONE", "ending": ending, "calls": calls, "cycle": cycle, "warnings": answer.warnings,
-                "errors": self.looked.survey.errors,
+                "errors": self.looked.survey.errors, "unfinished": answer.unfinished,
             });
             writeln!(out, "{value:#}")?;
             return Ok(());
@@ -196,6 +196,9 @@ impl Taped {
             Ending::Whole | Ending::Cut { .. } => "no hang",
         };
         writeln!(out, "{found}: {ending} ({calls} calls, cycle {cycle})")?;
+        if let Some(unfinished) = &answer.unfinished {
+            write!(out, "\n{unfinished}")?;
+        }
         for warning in &answer.warnings {
             write!(out, "\n{warning}")?;
         }

@@ -121,6 +121,46 @@ fn first_control_c_shows_where_everybody_stands_and_the_second_ends() {
     }
 }
 
+/// As a time limit does that ends the program.
+#[test]
+fn who_is_ended_by_a_signal_says_where_everybody_stood_and_so_does_the_tape() {
+    for (signal, status) in [("TERM", 143), ("HUP", 129)] {
+        if are_ignored(&[signal]) {
+            continue;
+        }
+        let installed = Installed::new();
+        let run = Running::start(installed.host(&["-o", "a.tstape"], "works"));
+        until("no tape", || installed.path("a.tstape").exists().then_some(()));
+        run.send(signal);
+        let (code, said) = run.end();
+        assert_eq!(code, status, "{said}");
+        let told = said.split_once("where everybody stands at cycle ").expect("told").1;
+        assert!(told.contains("BRISC     runs in pc 0x"), "{told}");
+        assert!(told.contains(&format!("was ended by SIG{signal}; no hang was proved")), "{told}");
+        assert!(!said.contains("Ctrl-C"), "{said}");
+        let why = installed.command(&["why", "a.tstape"]).output().expect("it runs");
+        let why = String::from_utf8_lossy(&why.stdout).into_owned();
+        let (first, stood) = why.split_once("\n\n").expect("more than a line");
+        assert!(first.starts_with("no hang: the tape ends within the session"), "{why}");
+        assert!(stood.starts_with("where everybody stands at cycle "), "{why}");
+        assert!(
+            stood.contains("1 tile at work") && stood.contains("BRISC     runs in pc 0x"),
+            "{why}"
+        );
+    }
+}
+
+#[test]
+fn explained_hang_is_not_told_again_to_who_ends_the_program() {
+    let installed = Installed::new();
+    let mut run = Running::start(installed.host(&["-o", "a.tstape"], "hangs"));
+    run.wait_for("the program waits on; Ctrl-C shows");
+    run.send("TERM");
+    let (code, said) = run.end();
+    assert_eq!(code, 3, "{said}");
+    assert!(!said.contains("where everybody stands at cycle"), "{said}");
+}
+
 /// A program that starts another one and waits; both are in `pids`.
 const FAMILY: &str = "sleep 600 & echo $$ $! > pids.part; mv pids.part pids; wait";
 

@@ -32,7 +32,7 @@ standard error. When the chip can never move again, the explanation is printed a
 program waits on, until it gives up by itself or you end it.
 
   Ctrl-C, Ctrl-\\   where every core stands at this moment; the second one ends the program
-  SIGTERM, SIGHUP  end the program and all that it has started
+  SIGTERM, SIGHUP  the same, and end the program with all that it has started
 
 The tape has everything that the program did to the chip, and answers questions later:
 `tilescope why FILE`. It is named after the program, or after the script of a Python or a shell, and

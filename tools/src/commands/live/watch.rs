@@ -141,6 +141,8 @@ pub(super) struct Watcher {
     asked: Option<Instant>,
     /// It was said that nobody answers.
     given_up: bool,
+    /// The program is to end, once it has been said where everybody stands.
+    ending: bool,
     shown: BTreeSet<PathBuf>,
     ended_by: Option<Signal>,
     /// Who plays the tape of the first hang, which knows more than the library could: who did what before.
@@ -161,6 +163,7 @@ impl Watcher {
             hinted: false,
             asked: None,
             given_up: false,
+            ending: false,
             shown: BTreeSet::new(),
             ended_by: None,
             player: None,
@@ -192,9 +195,16 @@ impl Watcher {
                 && self.shown.insert(path)
             {
                 print_plainly(text.trim_end());
-                say("Ctrl-C once more ends the program");
+                if !self.ending {
+                    say("Ctrl-C once more ends the program");
+                }
             }
         }
+    }
+
+    /// Whether somebody has the chip open.
+    fn is_open(&self) -> bool {
+        lines(&self.dir, "session-").len() > lines(&self.dir, "ended-").len()
     }
 
     /// Where the player writes.
@@ -250,6 +260,9 @@ impl Watch for Watcher {
         }
         let Some(asked) = self.asked else { return ControlFlow::Continue(()) };
         self.show_answers();
+        if self.ending && (!self.shown.is_empty() || asked.elapsed() > PATIENCE) {
+            return ControlFlow::Break(());
+        }
         if self.shown.is_empty() && !self.given_up && asked.elapsed() > PATIENCE {
             self.given_up = true;
             say(match files(&self.dir, "session-").is_empty() {
@@ -263,10 +276,18 @@ impl Watch for Watcher {
         ControlFlow::Continue(())
     }
 
+    /// Who presses Ctrl-C is asked for a second one. Who ends the program by another signal, as a time limit
+    /// does, learns where everybody stood, unless a hang has been explained or the chip is not open.
     fn signal(&mut self, signal: Signal, _time: u32) -> Answer {
-        let asks = matches!(signal, Signal::SIGINT | Signal::SIGQUIT) && self.asked.is_none();
+        let by_key = matches!(signal, Signal::SIGINT | Signal::SIGQUIT);
+        let asks =
+            self.asked.is_none() && (by_key || (self.is_open() && hangs(&self.dir).is_empty()));
+        if !by_key {
+            self.ended_by.get_or_insert(signal);
+        }
         if asks && fs::write(self.dir.join("ask"), "").is_ok() {
             self.asked = Some(Instant::now());
+            self.ending = !by_key;
             return Answer::Keep;
         }
         self.ended_by.get_or_insert(signal);

@@ -1,0 +1,63 @@
+//! How it stood at the end of a session that nobody ended: a tape stops there because its program was ended,
+//! by a time limit perhaps, and nothing hung that could be proved.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use chip::{Chip, Role};
+use serde::Serialize;
+use symbols::catalog::Catalog;
+use symbols::tile_names::TileNames;
+
+use crate::eye::Eye;
+use crate::lens::Lens;
+use crate::names::read_names;
+use crate::positions::{Positions, positions};
+use crate::report::{Sender, TileView};
+use crate::traffic::Traffic;
+
+/// Requests that are shown of all tiles.
+const SHOWN: usize = 12;
+
+/// How it stood.
+#[derive(Clone, Debug, Serialize)]
+pub struct Unfinished {
+    /// Where everybody stood.
+    pub positions: Positions,
+    /// The last requests over the NoCs of tiles that were at work, equal ones once.
+    pub requests: Vec<Sender>,
+}
+
+/// Looks how it stands.
+pub(crate) fn unfinished(chip: &mut Chip<Eye<Lens>>, catalog: &Catalog) -> Unfinished {
+    let (grid, standing) = (chip.grid().clone(), chip.standing());
+    let (mut traffic, mut names) = (Traffic::default(), BTreeMap::<u16, Arc<TileNames>>::new());
+    for tile in standing.tiles.iter().filter(|tile| tile.role != Role::Resting) {
+        let own = chip.inspect(tile.number, |machine| {
+            let own = read_names(machine, catalog);
+            traffic.add(tile, &own, machine.observer().sink());
+            own
+        });
+        names.insert(tile.number, own);
+    }
+    let positions =
+        positions(chip, |_, tile| names.get(&tile.number).map(TileView::new).unwrap_or_default());
+    Unfinished { positions, requests: traffic.latest(&grid) }
+}
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.positions)?;
+        if !self.requests.is_empty() {
+            writeln!(f, "\nthe last requests over the NoCs:")?;
+        }
+        for request in self.requests.iter().take(SHOWN) {
+            writeln!(f, "  {request}")?;
+        }
+        match self.requests.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => writeln!(f, "  and {more} more of other places or tiles"),
+        }
+    }
+}
