@@ -375,6 +375,27 @@ fn core_that_waits_for_a_write_under_way_is_no_hang_whoever_looks_when() {
     }
 }
 
+/// It is at work at every moment, also when it just waits for an acknowledgement.
+#[test]
+fn pulses_of_who_writes_the_same_for_ever_have_their_memory_in_common() {
+    let mut chip = chip();
+    writes(&mut chip, SECOND.0, 1024, false);
+    let count = [HostPoll { tile: FIRST.1, addr: WORD - 4, bytes: 4 }];
+    chip.clock(1024);
+    let (mut before, mut waiting) = (None, 0);
+    for clocks in 0..200 {
+        let since = chip.now();
+        chip.clock(1024 + clocks % 13);
+        let (pulse, moving) = chip.pulse(&count, since).expect("it writes");
+        let [one] = moving[..] else { panic!("BRISC alone: {moving:?}") };
+        waiting += u32::from(one.waits);
+        if let Some(before) = before.replace(pulse.clone()) {
+            assert_eq!(before.likeness(&pulse), Likeness::Memory);
+        }
+    }
+    assert!((20..200).contains(&waiting), "it waits {waiting} times");
+}
+
 #[test]
 fn core_that_waits_for_one_acknowledgement_too_many_hangs_when_the_last_has_come() {
     let mut chip = chip();

@@ -503,6 +503,24 @@ fn multicast_without_loopback_leaves_out_its_sender() {
     }
 }
 
+/// Who counts on more acknowledgements than a multicast has recipients sees how many there are.
+#[test]
+fn multicast_that_a_barrier_waits_for_is_told_with_the_number_of_its_tiles() {
+    /// Counter of acknowledged writes, and the bit of a request for one `[isa-bh: NoC/MemoryMap.md]`.
+    const ACKNOWLEDGED: i32 = 0x204;
+    const ANSWERED: u32 = 1 << 4;
+    for (control, tiles) in [(0, "one tile"), (LOOPBACK, "2 tiles")] {
+        let sends = multicasts(A, A, B, MULTICAST | ANSWERED | control);
+        let awaits = [li(7, 5).to_vec(), vec![lw(6, 10, ACKNOWLEDGED), bne(6, 7, -4)]].concat();
+        let text = watched(&[(A, &[sends, awaits, ends()]), (B, &[ends()])]).to_string();
+        assert!(text.contains("BRISC polls noc0.NIU_MST_WR_ACK_RECEIVED"), "{text}");
+        assert!(
+            text.contains(&format!(", 4 bytes at {WORD:#x} of {tiles}, last at cycle")),
+            "{text}"
+        );
+    }
+}
+
 /// A and B have sent something, so they count as tiles that do the same.
 #[test]
 fn rectangle_one_short_is_named() {

@@ -109,8 +109,19 @@ impl Station {
     /// One request with where and how much.
     fn request(&self, grid: &Grid, sent: &Sent) -> Sender {
         let mut sender = self.sender(grid, (sent, 1), None);
-        sender.what = format!("{}, {} bytes at {:#x}", sender.what, sent.bytes, sent.addr);
+        let tiles = match sent.is_multicast().then(|| self.recipients(grid, sent)) {
+            None => String::new(),
+            Some(1) => " of one tile".to_owned(),
+            Some(tiles) => format!(" of {tiles} tiles"),
+        };
+        sender.what = format!("{}, {} bytes at {:#x}{tiles}", sender.what, sent.bytes, sent.addr);
         sender
+    }
+
+    /// How many tiles a multicast of this one goes to.
+    fn recipients(&self, grid: &Grid, sent: &Sent) -> usize {
+        let gets = |noc: (u8, u8)| sent.reaches(noc) && (noc != self.noc || sent.loops_back());
+        grid.tensix().filter(|tile| gets((tile.logical.x, tile.logical.y))).count()
     }
 
     /// Whether a core here has looked at a word that others raise, as far as that is known.

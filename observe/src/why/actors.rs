@@ -59,7 +59,18 @@ pub(super) fn who(scene: &Scene<'_>, wait: &AgentWait, resource: Resource, way: 
         }
         (Resource::Src(_), _) => known(vec![AgentId::Thread(ThreadId::T1)]),
         (Resource::Mailbox { to, .. }, Way::Take) => known(vec![AgentId::Core(to)]),
-        (Resource::Mailbox { from, .. }, _) => known(vec![AgentId::Core(from)]),
+        (Resource::Mailbox { from, .. }, _) => {
+            if history.is_some_and(|history| history.last(Way::Give).is_some()) {
+                return known(vec![AgentId::Core(from)]);
+            }
+            // A kernel that has no such code will not do it, whatever it waits for.
+            let users = users(scene, resource, way);
+            let nobody = users.complete && users.sites.is_empty();
+            let agents = if nobody { Vec::new() } else { vec![AgentId::Core(from)] };
+            // Without books it may have been done before.
+            let sites = if scene.ledger.is_blank() { Vec::new() } else { users.sites };
+            Actors { sites, ..known(agents) }
+        }
         (Resource::PcBuf(_), _) => known(wait.enders.clone()),
         (Resource::Circular(_), _) if let Some(other) = other_side(scene, wait, resource, way) => {
             known(vec![other])

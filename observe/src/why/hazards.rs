@@ -69,7 +69,7 @@ hazards! {
         "look at who writes the sync byte; a kernel or a stale message may have overwritten it";
     A13 = "noc-barrier-never-met",
         "a NoC barrier compares the interface's counter with a software count that it never reaches",
-        "compare the kind of request (posted or not) with the counter that the barrier reads";
+        "compare the kind of request (posted or not), and how many tiles a multicast goes to, with what the barrier counts on";
     A14 = "noc-in-flight-at-exit",
         "a kernel ended while requests of its own were still under way",
         "end the kernel with the barrier of each kind of request it issues";
@@ -80,7 +80,7 @@ hazards! {
         "a core waits for the host to drain the print buffer",
         "nobody reads the print buffer here; take the prints out or drain it";
     A18 = "soft-hang-by-tool",
-        "a core stopped itself: an assertion, a sanitizer or an ebreak",
+        "a core stopped itself, by an assertion, a sanitizer or an ebreak, or made a mistake and stays where it is",
         "this is not a deadlock: look at the check that stopped it";
     A19 = "tensix-sync-blocked",
         "a core waits for its own Tensix thread, which waits for that core",

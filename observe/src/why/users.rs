@@ -1,10 +1,12 @@
 //! Who could do something, by the code that stands in L1: which kernels push or pop a circular buffer,
-//! post or get a semaphore, whether or not they have come that far.
+//! post or get a semaphore, push into a mailbox, whether or not they have come that far.
 //!
 //! Each kernel is read once from its first instruction to its last, with the constants that it computes
 //! on the way. Compilers fold what a template or a constant says, so the counters of a buffer stand in
 //! the code as addresses. A kernel that adds something unknown to an address of the counters may mean any
-//! buffer; nothing is concluded from such a kernel's silence.
+//! buffer; nothing is concluded from such a kernel's silence. Where mailboxes are stands in a table in local
+//! memory `[llk: common/inc/ckernel.h]`, from which kernels load: a word that lies there and is a mailbox's address
+//! counts as a constant.
 
 use isa::op::Opcode;
 use isa::operands::{Semget, Sempost, Semwait, Setdvalid, Storereg, Unpacr};
@@ -24,6 +26,8 @@ const ADD: u32 = 0;
 const SHIFT_LEFT: u32 = 1;
 /// Minor opcode of `or`.
 const OR: u32 = 6;
+/// The global pointer: the same from a program's first instruction on `[riscv: psabi]`.
+const GLOBAL: u8 = 3;
 /// What a call leaves as it was: `sp`, `gp`, `tp`, `s0` to `s11` `[riscv: calling convention]`.
 const SAVED: u32 = 0x0FFC_031D;
 /// The link register of calls.
@@ -93,6 +97,7 @@ fn read(
     told: &mut dyn FnMut(AgentId, u32, Done),
 ) -> bool {
     let mut known = [Value::Unknown; 32];
+    known[usize::from(GLOBAL)] = Value::Known(scene.machine.register(core, GLOBAL));
     let mut closed = true;
     for pc in code.step_by(4) {
         known[0] = Value::Known(0);
@@ -114,17 +119,16 @@ fn read(
                 sum(a, b, u32::wrapping_add)
             }
             word::OP if text >> 25 == 0 && word::funct3(text) == OR => sum(a, b, |a, b| a | b),
-            word::LOAD => {
-                if let Value::Known(base) = a
-                    && let Some(hit) =
-                        lookup(view_of(core), base.wrapping_add_signed(word::imm_i(text)))
-                    && hit.target == Target::Overlay
-                    && let Some((resource, _)) = credit(hit.offset)
-                {
-                    told(AgentId::Core(core), pc, (resource, None));
+            word::LOAD => match a {
+                Value::Known(base) => {
+                    let addr = base.wrapping_add_signed(word::imm_i(text));
+                    if let Some(looked) = looked_at(core, addr) {
+                        told(AgentId::Core(core), pc, (looked, None));
+                    }
+                    entry(scene, core, addr).map_or(Value::Unknown, Value::Known)
                 }
-                Value::Unknown
-            }
+                _ => Value::Unknown,
+            },
             word::STORE => {
                 if let Value::Known(base) = a {
                     let addr = base.wrapping_add_signed(word::imm_s(text));
@@ -149,6 +153,28 @@ fn read(
         known[word::rd(text) as usize] = result;
     }
     closed
+}
+
+/// What a load from there looks at.
+fn looked_at(core: CoreId, addr: u32) -> Option<Resource> {
+    let hit = lookup(view_of(core), addr)?;
+    match hit.target {
+        Target::Overlay => credit(hit.offset).map(|(buffer, _)| buffer),
+        Target::Mailbox => Some(Resource::Mailbox { from: peer(addr), to: core }),
+        _ => None,
+    }
+}
+
+/// The entry of the table of mailboxes that lies there in local memory.
+fn entry(scene: &Scene<'_>, core: CoreId, addr: u32) -> Option<u32> {
+    let offset = addr.checked_sub(LOCAL_RAM_BASE)?;
+    let word = scene.machine.local(core, offset, Width::Word)?;
+    lookup(view_of(core), word).filter(|hit| hit.target == Target::Mailbox).map(|_| word)
+}
+
+/// The core at the other side of the mailbox at that address `[isa-wh: TensixTile/BabyRISCV/Mailboxes.md]`.
+fn peer(addr: u32) -> CoreId {
+    CoreId::from_index((addr >> 12 & 3) as usize).unwrap_or(CoreId::Brisc)
 }
 
 fn map(value: Value, of: impl Fn(u32) -> u32) -> Value {
@@ -204,6 +230,9 @@ fn stored(
             // An even value posts, an odd one gets [isa-bh: TensixTile/BabyRISCV/PCBufs.md].
             let way = if value & 1 == 1 { Way::Take } else { Way::Give };
             told(agent, pc, (Resource::Semaphore(((hit.offset / 4) & 7) as u8), Some(way)));
+        }
+        (Target::Mailbox, _) => {
+            told(agent, pc, (Resource::Mailbox { from: core, to: peer(addr) }, Some(Way::Give)));
         }
         (Target::PushOwn | Target::MopCfgOwn, Value::Known(text)) => pushed(core, pc, text, told),
         _ => {}
