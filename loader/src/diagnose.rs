@@ -170,6 +170,7 @@ fn regions(launches: &[Launch], own: (u8, u8)) -> Regions {
         code: launches.iter().flat_map(executable).collect(),
         circular: launches.iter().flat_map(|launch| launch.circular.iter().copied()).collect(),
         own: vec![u32::from(y) << 6 | u32::from(x)],
+        others: [].into(),
     }
 }
 

@@ -18,15 +18,24 @@ pub struct LaunchChecks {
     checks: Checks<LiveNames>,
     /// The tile as NoC commands name it.
     own: u32,
+    /// The same of the other tiles.
+    others: Arc<[u32]>,
 }
 
 impl LaunchChecks {
-    /// Checks of the tile at a translated coordinate. Ids in `suppressed` are not reported.
+    /// Checks of the tile `own` among `tiles`, all by translated coordinates. Ids in `suppressed` are not reported.
     #[must_use]
-    pub fn new((x, y): (u8, u8), workers: Arc<[(u8, u8)]>, suppressed: Vec<String>) -> Self {
+    pub fn new(
+        own: (u8, u8),
+        tiles: &[(u8, u8)],
+        workers: Arc<[(u8, u8)]>,
+        suppressed: Vec<String>,
+    ) -> Self {
         let names = LiveNames::new(workers);
         let checks = Checks::of_launches(names.clone(), suppressed);
-        Self { names, checks, own: u32::from(y) << 6 | u32::from(x) }
+        let named = |(x, y): (u8, u8)| u32::from(y) << 6 | u32::from(x);
+        let others = tiles.iter().filter(|tile| **tile != own).map(|tile| named(*tile));
+        Self { names, checks, own: named(own), others: others.collect() }
     }
 
     /// What was found so far, oldest first; of a program that is done also what it has left behind.
@@ -69,6 +78,7 @@ impl Sink for LaunchChecks {
             code: CoreId::ALL.into_iter().filter_map(|core| names.kernel_range(core)).collect(),
             circular: circular(names),
             own: vec![self.own],
+            others: Arc::clone(&self.others),
         });
     }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use chip::{Chip, HungTile, Moving};
+use chip::{Chip, HungTile, Moving, Role};
 use observe::why::{Round, round};
 use observe::{CodeName, Names};
 use serde::Serialize;
@@ -75,7 +75,9 @@ pub fn progress<O: Kept + Send + 'static>(
     }
     let mut loops = Vec::new();
     let standing = chip.standing();
-    for seen in standing.tiles.iter().filter(|tile| tile.has_any(&hint.moving)) {
+    // A dispatcher goes round its own loops whatever happens.
+    let is_told = |tile: &&HungTile| tile.role != Role::Dispatcher && tile.has_any(&hint.moving);
+    for seen in standing.tiles.iter().filter(is_told) {
         chip.inspect(seen.number, |tile| {
             let view = view(tile, seen);
             let own = places.iter().filter(|((tile, _), _)| *tile == seen.number);

@@ -289,13 +289,15 @@ fn second_run<'h, H: Host>(
     let others = others.into_iter().take(if found.is_some() { COUNTING } else { 0 });
     let counts: Counts =
         stuck.into_iter().chain(others).map(|(worker, words)| (*worker, words.clone())).collect();
-    let workers = Arc::clone(&survey.workers);
-    let known = Arc::new((polls, checked, counts, question.suppressed.clone(), workers));
+    let (suppressed, workers) = (question.suppressed.clone(), Arc::clone(&survey.workers));
+    let grid = Chip::new(survey.config).grid().clone();
+    let tiles: Vec<_> = grid.tensix().map(|tile| (tile.logical.x, tile.logical.y)).collect();
+    let known = Arc::new((polls, checked, counts, suppressed, workers, tiles));
     let (config, catalog) = (survey.config, Arc::clone(catalog));
     Stage::new(host.play(), move || {
         let (known, catalog) = (Arc::clone(&known), Arc::clone(&catalog));
         Chip::watched(config, move |tile: TensixTile| {
-            let (polls, checked, counts, suppressed, workers) = &*known;
+            let (polls, checked, counts, suppressed, workers, tiles) = &*known;
             let mut lens = match polls.get(&tile.worker()) {
                 Some(polls) => Lens::new(Some(polls.words.clone())).with_loads(polls.loads.clone()),
                 None => Lens::new(None),
@@ -306,7 +308,8 @@ fn second_run<'h, H: Host>(
             if checked.contains(&tile.worker()) {
                 let own = (tile.logical.x, tile.logical.y);
                 let workers = Arc::clone(workers);
-                lens = lens.with_checks(LaunchChecks::new(own, workers, suppressed.clone()));
+                let checks = LaunchChecks::new(own, tiles, workers, suppressed.clone());
+                lens = lens.with_checks(checks);
             }
             Eye::new(lens, Arc::clone(&catalog))
         })

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
+use std::sync::Arc;
 
 use sim_core::observer::SemaphoreOp;
 use sim_core::{AgentId, CoreId, Event, Observer, Stamp};
@@ -28,6 +29,12 @@ const FIRMWARE_END: u32 = 0x84E0;
 /// barrier `[spec: boot-and-sync 1.2]`.
 const NOC_WORDS: Range<u32> = 4..16;
 
+/// A jump to BRISC's firmware `[spec: boot-and-sync 1.2]`.
+const BOOT_WORD: Range<u32> = 0..4;
+/// Bits of `NOC_CTRL`: an atomic or a write; a request to several tiles `[isa-bh: NoC/MemoryMap.md]`.
+const WRITES: u32 = 3;
+const MULTICAST: u32 = 1 << 5;
+
 /// What lies where, for the checks.
 #[derive(Clone, Debug, Default)]
 pub struct Regions {
@@ -37,6 +44,15 @@ pub struct Regions {
     pub circular: Vec<CircularBuffer>,
     /// Coordinates of this tile as NoC commands name it, `y << 6 | x`.
     pub own: Vec<u32>,
+    /// The same of the other Tensix tiles.
+    pub others: Arc<[u32]>,
+}
+
+/// Where the vendor's firmware has its code, on every tile alike.
+fn firmware_code() -> Range<u32> {
+    let areas = memory_map::layout::AREAS.iter().filter(|area| area.name.ends_with("_firmware"));
+    let ranges = areas.map(|area| area.base..area.base + area.bytes);
+    ranges.reduce(|all, one| all.start.min(one.start)..all.end.max(one.end)).unwrap_or_default()
 }
 
 /// Circular buffers that lie on top of each other. Two of the same place and size share a buffer on
@@ -88,6 +104,8 @@ pub struct Checks<N> {
     /// Requests of kernels that want an answer and have none, by initiator, oldest first.
     in_flight: BTreeMap<(u8, u8), VecDeque<Request>>,
     niu: Niu,
+    /// Where firmware has its code.
+    firmware: Range<u32>,
     leftovers: Leftovers,
     buffers: Buffers,
     /// Who turned the matrix unit away from a bank that was not filled, per source operand, until a bank changes
@@ -107,6 +125,7 @@ impl<N: Names> Checks<N> {
             regions,
             in_flight: BTreeMap::new(),
             niu: Niu::default(),
+            firmware: firmware_code(),
             leftovers: Leftovers::default(),
             buffers: Buffers::default(),
             turned: [None; 2],
@@ -251,6 +270,8 @@ impl<N: Names> Checks<N> {
                 self.in_flight.entry((noc, initiator)).or_default().push_back(entry);
                 if self.regions.own.contains(&coordinate) {
                     self.transfer(stamp, addr, bytes);
+                } else if kernel && control & WRITES != 0 {
+                    self.written_elsewhere(stamp, addr, bytes, (control, coordinate));
                 }
                 if let Some(own) = self.niu.own_side(noc, initiator, control) {
                     self.transfer(stamp, own.into(), bytes);
@@ -262,6 +283,32 @@ impl<N: Names> Checks<N> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A kernel writes to other tiles: where their firmware stands, or their boot word, as a pointer that is null
+    /// does.
+    fn written_elsewhere(
+        &mut self,
+        stamp: Stamp,
+        addr: u64,
+        bytes: u32,
+        (control, coordinate): (u32, u32),
+    ) {
+        let is_tile = control & MULTICAST != 0 || self.regions.others.contains(&coordinate);
+        let Some(addr) = u32::try_from(addr).ok().filter(|_| is_tile) else { return };
+        let end = addr.saturating_add(bytes);
+        let is_over = |range: &Range<u32>| addr < range.end && end > range.start;
+        if is_over(&self.firmware) || is_over(&BOOT_WORD) {
+            let place =
+                self.report.names.l1(addr).map_or_else(String::new, |p| format!(" ({})", p.name));
+            let (x, y) = (coordinate & 63, coordinate >> 6 & 63);
+            let to = match control & MULTICAST {
+                0 => format!("of NoC ({x}, {y})"),
+                _ => "of several tiles".to_owned(),
+            };
+            let text = format!("kernel writes {bytes} bytes to {addr:#x}{place} {to}");
+            self.report.add(stamp, h::C8, text);
         }
     }
 
@@ -400,5 +447,61 @@ mod tests {
         assert_eq!(remarks(&[away, (0, 0b1000, 0b1101), (0, 0b1101, 0b0101)]), [(0, 1), (2, 1)]);
         // A bank that was filled is given back.
         assert_eq!(remarks(&[(0, 0b0001, 0b1000)]), []);
+    }
+
+    /// All code is a kernel's.
+    #[derive(Clone, Copy)]
+    struct Kernels;
+
+    impl Names for Kernels {
+        fn is_kernel(&self, _: CoreId, _: u32) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn what_a_kernel_sends_is_looked_at_where_it_goes_over_the_firmware_of_another_tile() {
+        const READ: u32 = 1 << 4;
+        const WRITE: u32 = 2;
+        let (own, other, dram) = (2 << 6 | 1, 2 << 6 | 2, 12 << 6 | 17);
+        let found = |control: u32, coordinate: u32, addr: u64, bytes: u32| {
+            let regions = Regions { own: vec![own], others: [other].into(), ..Regions::default() };
+            let mut checks = Checks::new(Kernels, regions, Vec::new());
+            let (noc, initiator, packets, ticket) = (0, 0, 1, 0);
+            let issue = Event::NocIssue {
+                noc,
+                initiator,
+                control,
+                addr,
+                coordinate,
+                bytes,
+                packets,
+                ticket,
+            };
+            let agent = AgentId::Core(CoreId::Ncrisc);
+            checks.event(Stamp { cycle: Cycle(1), agent, pc: 0xA000 }, &issue);
+            checks.findings().iter().map(|one| one.text.clone()).collect::<Vec<_>>()
+        };
+        let over = "kernel writes 64 bytes to 0x5c00 of NoC (2, 2)";
+        assert_eq!(found(WRITE, other, 0x5C00, 64), [over]);
+        assert_eq!(found(READ, other, 0x5C00, 64), [""; 0]);
+        assert_eq!(found(WRITE, dram, 0x5C00, 64), [""; 0]);
+        assert_eq!(found(WRITE, other, 0xA000, 64), [""; 0]);
+        assert_eq!(
+            found(WRITE | MULTICAST, dram, 0x5C00, 4),
+            ["kernel writes 4 bytes to 0x5c00 of several tiles"]
+        );
+        // Through a pointer that is null, and up to where the firmware begins and ends.
+        let (start, end) = (u64::from(firmware_code().start), u64::from(firmware_code().end));
+        for (addr, is_over) in [
+            (0, true),
+            (4, false),
+            (start - 4, false),
+            (start - 3, true),
+            (end - 1, true),
+            (end, false),
+        ] {
+            assert_eq!(!found(1, other, addr, 4).is_empty(), is_over, "{addr:#x}");
+        }
     }
 }
