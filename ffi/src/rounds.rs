@@ -1,7 +1,8 @@
 //! A hint for hosts that wait on a chip at work that gets nowhere: a loop that stores, looks at a clock, or asks
 //! another tile again and again cannot be proved to hang.
 //!
-//! `TILESCOPE_NO_PROGRESS` says after how many cycles, or seconds (`30s`), or `off`.
+//! `TILESCOPE_NO_PROGRESS` says after how many cycles, or seconds (`30s`), or `off`. A host that gives up before, as one
+//! with a time limit of its own does, is told when it does something else, if it has waited for some seconds.
 
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,11 @@ use sim_core::Cycle;
 const CYCLES: u64 = 1 << 28;
 /// Pulses that have to be alike within the limit.
 const PULSES: u64 = 8;
+/// Pulses that have to be like the one before when a host gives up.
+const GIVEN_UP: u64 = 2;
+/// Pulses are taken so often at least, but where they take more than one part in so many of the time.
+const APART: Duration = Duration::from_secs(1);
+const SHARE: u32 = 50;
 
 /// When the hint is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,16 +40,16 @@ impl Limit {
 
     /// Whether a part of it has passed since a moment.
     fn is_over(self, since: Moment, now: Moment, parts: u64) -> bool {
-        match (self, since.1.zip(now.1)) {
-            (Self::Cycles(cycles), _) => now.0 - since.0 >= cycles / parts,
-            (Self::Time(time), Some((since, now))) => now - since >= time / parts as u32,
-            _ => false,
+        match self {
+            Self::Never => false,
+            Self::Cycles(cycles) => now.0 - since.0 >= cycles / parts,
+            Self::Time(time) => now.1 - since.1 >= time / parts as u32,
         }
     }
 }
 
-/// A cycle, and the time if the limit is one.
-type Moment = (u64, Option<Instant>);
+/// A cycle, and the time.
+type Moment = (u64, Instant);
 
 /// Pulses in a row that are alike.
 #[derive(Debug)]
@@ -72,6 +78,8 @@ impl Row {
 #[derive(Debug)]
 struct Stretch {
     looked: Moment,
+    /// The next pulse is taken when so much time has passed, if none was due before.
+    patience: Duration,
     pulse: Option<Pulse>,
     /// Nothing but rounds of loops.
     rounds: Row,
@@ -84,7 +92,7 @@ struct Stretch {
 impl Stretch {
     const fn new(now: Moment) -> Self {
         let (rounds, memory) = (Row::new(now), Row::new(now));
-        Self { looked: now, pulse: None, rounds, memory, seen: Vec::new() }
+        Self { looked: now, patience: APART, pulse: None, rounds, memory, seen: Vec::new() }
     }
 
     /// Takes a pulse, and who has moved since the one before.
@@ -98,6 +106,15 @@ impl Stretch {
         let new: Vec<Moving> = moving.iter().filter(is_new).copied().collect();
         self.seen.extend(new);
         (self.pulse, self.looked) = (Some(pulse), now);
+        self.patience = APART.max(now.1.elapsed() * SHARE);
+    }
+}
+
+impl Stretch {
+    /// What is said of memory that hardly changes.
+    fn memory(&self) -> Hint {
+        let moving = self.seen.clone();
+        Hint { since: Cycle(self.memory.began.0), moving, only_rounds: false }
     }
 }
 
@@ -130,9 +147,14 @@ impl Rounds {
         (rounds, complaint)
     }
 
-    /// The host has done more than to wait.
-    pub(crate) fn disturbed(&mut self) {
-        self.stretch = None;
+    /// The host does more than to wait: what is known of its wait, if it has given up.
+    pub(crate) fn disturbed(&mut self) -> Option<Hint> {
+        let stretch = self.stretch.take()?;
+        if self.told || stretch.memory.alike < GIVEN_UP {
+            return None;
+        }
+        self.told = true;
+        Some(stretch.memory())
     }
 
     /// The host waits, and reads those words. Gives the hint, once. A pulse is a look at much memory, so the
@@ -141,12 +163,13 @@ impl Rounds {
         if self.told || self.limit == Limit::Never || chip.rests_until().is_some() {
             return None;
         }
-        let now = self.now(chip);
+        let now = (chip.now().0, Instant::now());
         let Some(stretch) = &mut self.stretch else {
             self.stretch = Some(Stretch::new(now));
             return None;
         };
-        if !self.limit.is_over(stretch.looked, now, PULSES) {
+        let is_due = self.limit.is_over(stretch.looked, now, PULSES);
+        if !is_due && now.1 - stretch.looked.1 < stretch.patience {
             return None;
         }
         let Some((pulse, moving)) = chip.pulse(polls, Cycle(stretch.looked.0)) else {
@@ -159,19 +182,12 @@ impl Rounds {
             let moving = moving.into_iter().filter(|one| !one.waits).collect();
             Hint { since: Cycle(stretch.rounds.began.0), moving, only_rounds: true }
         } else if is_over(&stretch.memory) {
-            let moving = std::mem::take(&mut stretch.seen);
-            Hint { since: Cycle(stretch.memory.began.0), moving, only_rounds: false }
+            stretch.memory()
         } else {
             return None;
         };
         self.told = true;
         Some(hint)
-    }
-
-    /// The cycle, and the time if that is what counts.
-    fn now(&self, chip: &Chip) -> Moment {
-        let time = matches!(self.limit, Limit::Time(_)).then(Instant::now);
-        (chip.now().0, time)
     }
 }
 

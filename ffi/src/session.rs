@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chip::{Chip, ChipConfig, HostError};
 use session::names::read_names;
-use session::{TileView, mistakes};
+use session::{Hint, TileView, mistakes};
 use symbols::catalog::{Catalog, Places};
 use tape::Call;
 
@@ -233,9 +233,13 @@ pub(crate) fn exit() {
         if matches!(state.device, Device::Absent) {
             state.reporter.say(Culprit::Host, "libttsim_exit without libttsim_init");
         }
-        if let Device::Present(chip) = &mut state.device {
+        let State { device, reporter, vigil, rounds, .. } = state;
+        if let Device::Present(chip) = device {
+            if let Some(hint) = rounds.disturbed().filter(|_| !vigil.has_told()) {
+                goes_round(chip, reporter, &hint);
+            }
             for warning in chip.warnings() {
-                state.reporter.warn(&warning);
+                reporter.warn(&warning);
             }
         }
         state.put(Device::Absent);
@@ -298,14 +302,13 @@ pub(crate) fn mem_write(name: &str, paddr: u64, bytes: &[u8]) {
 /// A write that reaches the chip; with the number of the window register that it is of.
 #[inline(never)]
 fn write_through(name: &str, paddr: u64, bytes: &[u8], window: Option<usize>) {
-    with_desk(name, (), |chip, Desk { answers, vigil, rounds, taping, .. }| {
-        answers.read = None;
+    with_desk(name, (), |chip, mut desk| {
+        desk.answers.read = None;
         if window.is_none() {
-            vigil.disturbed();
-            rounds.disturbed();
+            disturbed(chip, &mut desk);
         }
         let result = chip.mem_write(paddr, bytes);
-        taping.call(&Call::MemWrite { paddr, bytes });
+        desk.taping.call(&Call::MemWrite { paddr, bytes });
         result?;
         if let Some(window) = window {
             WINDOWS.wrote(window, bytes);
@@ -326,24 +329,22 @@ pub(crate) fn config_read(name: &str, bdf: u32, offset: u32) -> u32 {
 
 /// Writes a word of configuration space.
 pub(crate) fn config_write(name: &str, bdf: u32, offset: u32, value: u32) {
-    with_desk(name, (), |chip, Desk { answers, vigil, rounds, taping, .. }| {
-        answers.read = None;
-        vigil.disturbed();
-        rounds.disturbed();
+    with_desk(name, (), |chip, mut desk| {
+        desk.answers.read = None;
+        disturbed(chip, &mut desk);
         chip.config_write(bdf, offset, value);
-        taping.call(&Call::ConfigWrite { bdf, offset, value });
+        desk.taping.call(&Call::ConfigWrite { bdf, offset, value });
         Ok(())
     });
 }
 
 /// Writes to a tile.
 pub(crate) fn tile_write(name: &str, (x, y): (u32, u32), addr: u64, bytes: &[u8]) {
-    with_desk(name, (), |chip, Desk { answers, vigil, rounds, taping, .. }| {
-        answers.read = None;
-        vigil.disturbed();
-        rounds.disturbed();
+    with_desk(name, (), |chip, mut desk| {
+        desk.answers.read = None;
+        disturbed(chip, &mut desk);
         let result = chip.tile_write(x, y, addr, bytes);
-        taping.call(&Call::TileWrite { x, y, addr, bytes });
+        desk.taping.call(&Call::TileWrite { x, y, addr, bytes });
         Ok(result?)
     });
 }
@@ -418,13 +419,29 @@ fn watch_over(chip: &mut Chip, desk: &mut Desk<'_>) {
         reporter.hang(&report, taping.path());
     }
     if let Some(hint) = rounds.has_waited(chip, vigil.words()) {
-        let catalog = Catalog::gather(&places());
-        let view = |tile: &_, _: &_| TileView::new(&read_names(tile, &catalog));
-        reporter.goes_round(&session::progress(chip, &hint, view));
+        goes_round(chip, reporter, &hint);
     }
     if let Some(complaint) = taping.visit() {
         reporter.note(&complaint);
     }
+}
+
+/// The host does more than to wait, of which it may have had enough.
+fn disturbed(chip: &mut Chip, desk: &mut Desk<'_>) {
+    let Desk { vigil, rounds, reporter, .. } = desk;
+    let is_explained = vigil.has_told();
+    vigil.disturbed();
+    if let Some(hint) = rounds.disturbed().filter(|_| !is_explained) {
+        goes_round(chip, reporter, &hint);
+    }
+}
+
+/// Says who is at work and gets nowhere.
+#[cold]
+fn goes_round(chip: &mut Chip, reporter: &mut Reporter, hint: &Hint) {
+    let catalog = Catalog::gather(&places());
+    let view = |tile: &_, _: &_| TileView::new(&read_names(tile, &catalog));
+    reporter.goes_round(&session::progress(chip, hint, view));
 }
 
 /// Where this process leaves what names its kernels.

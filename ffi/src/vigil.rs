@@ -7,6 +7,7 @@
 use std::time::{Duration, Instant};
 
 use chip::{Chip, Hang, HostPoll, Stance, Witness};
+use sim_core::Cycle;
 
 /// How long the host has to wait before a look, and what it may then be taken to do no more.
 const LOOKS: [(Duration, Stance); 3] = [
@@ -51,8 +52,11 @@ pub(crate) struct Vigil {
     fresh: Option<Witness>,
     /// When the last look was.
     looked: Option<Instant>,
-    /// Who was stuck where when it was last said.
-    told: Vec<(u16, u8, u32)>,
+    /// A hang was said in this wait.
+    has_told: bool,
+    /// Who was stuck where when it was last said, and since when nobody could go on: a host that waits for the same
+    /// once more, as one that gives up and closes the device does, is not told again.
+    told: (Vec<(u16, u8, u32)>, Cycle),
     /// Calls that may go by without the chip.
     budget: u64,
     /// Whether the last time that many did.
@@ -72,7 +76,8 @@ impl Vigil {
             witness: None,
             fresh: None,
             looked: None,
-            told: Vec::new(),
+            has_told: false,
+            told: (Vec::new(), Cycle(0)),
             budget: *BUDGET.start(),
             used_up: false,
         }
@@ -81,7 +86,8 @@ impl Vigil {
     /// The host has done more than to look: whatever it waited for, it waits anew.
     pub(crate) fn disturbed(&mut self) {
         if self.since.is_some() {
-            *self = Self::new();
+            let told = std::mem::take(&mut self.told);
+            *self = Self { told, ..Self::new() };
         }
     }
 
@@ -117,15 +123,16 @@ impl Vigil {
             let fresh = chip.witness();
             self.fresh = Some(fresh).filter(|fresh| !fresh.is_empty()).or(self.fresh.take());
         }
-        let is_new = hang.as_ref().is_some_and(|hang| hang.key() != self.told);
+        let is_new = |hang: &&Hang| (hang.key(), hang.closed) != self.told;
+        let hang = hang.filter(|hang| is_new(&hang));
         self.tries += 1;
-        if !is_new && self.tries < TRIES {
+        if hang.is_none() && self.tries < TRIES {
             return None;
         }
         self.tries = 0;
         self.has_looked(now);
-        let hang = hang.filter(|hang| hang.key() != self.told)?;
-        self.told = hang.key();
+        let hang = hang?;
+        (self.told, self.has_told) = ((hang.key(), hang.closed), true);
         self.looks = LOOKS.len();
         Some(hang)
     }
@@ -143,6 +150,11 @@ impl Vigil {
             self.since = Some(now);
             self.patience = (2 * self.patience).min(MOST_PATIENCE);
         }
+    }
+
+    /// Whether a hang has been told in this wait.
+    pub(crate) const fn has_told(&self) -> bool {
+        self.has_told
     }
 
     /// The words that the host has read since it last changed anything.

@@ -12,7 +12,7 @@ use sim_core::engine::Slots;
 use sim_core::observer::ParkedSpan;
 use sim_core::{
     Agent as _, AgentId, CoreId, CoreSet, Cycle, EpochLength, Event, L1, L1Image, Observer, Shared,
-    Stamp, StateHasher, Width,
+    Stamp, StateHasher,
 };
 
 use crate::config::TileConfig;
@@ -359,11 +359,11 @@ impl<O: Observer + ?Sized> Cores<O> {
     /// A hash of each part of L1 of so many bytes, in order.
     pub(crate) fn l1_hashes(&self, bytes: u32) -> Vec<u64> {
         let starts = (0..sim_core::l1::L1_BYTES).step_by(bytes.max(4) as usize);
+        let mut part = vec![0; bytes as usize];
         let of = |start: u32| {
+            self.shared.l1.read_bytes(start, &mut part);
             let mut hasher = StateHasher::default();
-            for addr in (start..start + bytes).step_by(4) {
-                hasher.u32(self.shared.l1.read(addr, Width::Word));
-            }
+            hasher.bytes(&part);
             hasher.finish()
         };
         starts.map(of).collect()
