@@ -125,7 +125,6 @@ fn raise(bench: &mut Bench, check: Check) -> Outcome {
         Check::Setc16Index => bench.run(&[encode::setc16(1, 68)]),
         Check::ConfigIndex => run(bench, Opcode::Wrcfg, 0x7FF),
         Check::Reg2flopTarget => run(bench, Opcode::Reg2flop, 1 << 22 | 1 << 16),
-        Check::AdcThreadOverride => run(bench, Opcode::Setadc, 1 << 21 | 2 << 16 | 7),
         Check::ScalarMode => run(bench, Opcode::Shiftdmareg, 7 << 18),
         Check::L1Address => {
             gpr(bench, 1, 0x2_0000);
@@ -446,10 +445,10 @@ fn unpack_beyond_l1_when_lowered_reads_zeroes_there() {
 }
 
 #[test]
-fn address_counter_override_when_lowered_names_the_thread_below() {
+fn address_counter_override_names_the_thread_below() {
     // WhichThread = ThreadOverride - 1 [isa-wh: TensixCoprocessor/SETADC.md].
-    let mut bench = bench(Warned::NONE.with(Check::AdcThreadOverride));
-    run(&mut bench, Opcode::Setadc, 1 << 21 | 1 << 18 | 2 << 16 | 7).expect("lowered");
+    let mut bench = bench(Warned::NONE);
+    run(&mut bench, Opcode::Setadc, 1 << 21 | 1 << 18 | 2 << 16 | 7).expect("supported");
     let tree = bench.tensix.registers();
     let counter = |path: &str| tree.find(path).map(|register| register.value.clone());
     assert_eq!(counter("adc.T1.unpacker0.channel0.y"), Some(RegisterValue::Number(7)));

@@ -82,10 +82,6 @@ checks! {
         what "REG2FLOP with target, byte offset or context"
         lowered "those bits are ignored"
         source "[isa-wh: TensixCoprocessor/REG2FLOP_Configuration.md]";
-    AdcThreadOverride "tensix-adc-thread-override" Unsupported Again
-        what "an instruction names another thread's address counters"
-        lowered "value n names those of thread n - 1"
-        source "[isa-wh: TensixCoprocessor/SETADC.md]";
 
     ScalarMode "tensix-scalar-mode" UndefinedBehavior Ends
         what "a scalar instruction with a mode that does not exist"

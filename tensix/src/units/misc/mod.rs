@@ -11,8 +11,8 @@ use isa::operands;
 
 use super::packer::Packer;
 use super::unpacker::{Banks, Unpackers};
-use super::{Fault, Issued, Outcome};
-use crate::checks::{self, Check};
+use super::{Issued, Outcome};
+use crate::checks;
 use crate::state::adc::{Channel, Dimension, ThreadAdcs};
 use crate::warnings::Warnings;
 
@@ -25,19 +25,15 @@ type Pair = [Dimension; 2];
 const XY: Pair = [Dimension::X, Dimension::Y];
 const ZW: Pair = [Dimension::Z, Dimension::W];
 
-/// SETADC: one counter of the selected sets. Bits 17:16 of the value are a thread override.
-fn setadc(
-    adcs: &mut [ThreadAdcs; 3],
-    operands: operands::Setadc,
-    issued: &Issued,
-) -> Result<(), Fault> {
-    let thread = counters_of(operands.thread_override, issued)?;
+/// SETADC: one counter of the selected sets. Bits 17:16 of the value are a thread override, and no part of the count:
+/// the vendor's kernels set X ends of other threads so `[llk: common/inc/ckernel_common_ops.h]`.
+fn setadc(adcs: &mut [ThreadAdcs; 3], operands: operands::Setadc, issued: &Issued) {
+    let thread = counters_of(operands.thread_override, issued);
     let dimension = Dimension::from_bits(operands.dimension_index);
     let channel = usize::from(operands.channel_index);
     for channels in adcs[thread].selected(operands.cnt_set_mask) {
-        channels[channel].set(dimension, operands.value);
+        channels[channel].set(dimension, operands.count);
     }
-    Ok(())
 }
 
 /// Sets, thread override and three-bit values of an instruction about two dimensions. Values go
@@ -69,8 +65,8 @@ impl Counters {
         pair: Pair,
         (adcs, issued): (&mut [ThreadAdcs; 3], &Issued),
         change: impl Fn(&mut Channel, Dimension, u32),
-    ) -> Result<(), Fault> {
-        let thread = counters_of(self.thread_override, issued)?;
+    ) {
+        let thread = counters_of(self.thread_override, issued);
         for channels in adcs[thread].selected(self.sets) {
             for (index, &value) in self.values.iter().enumerate() {
                 if mask >> index & 1 != 0 {
@@ -78,27 +74,16 @@ impl Counters {
                 }
             }
         }
-        Ok(())
     }
 }
 
-/// The thread whose counters are meant. An override that is not zero selects another thread's, which
-/// the pages call unsupported and know only weakly.
+/// The thread whose counters are meant: its own, or that below the value of an override that is not zero.
 #[inline]
-fn counters_of(thread_override: u32, issued: &Issued) -> Result<usize, Fault> {
+fn counters_of(thread_override: u32, issued: &Issued) -> usize {
     match thread_override {
-        0 => Ok(issued.thread.index()),
-        selected => overridden(issued, selected),
+        0 => issued.thread.index(),
+        selected => selected as usize - 1,
     }
-}
-
-#[cold]
-fn overridden(issued: &Issued, selected: u32) -> Result<usize, Fault> {
-    issued.refuse(
-        Check::AdcThreadOverride,
-        format!("thread override {selected}: counters of another thread cannot be named reliably"),
-    )?;
-    Ok(selected as usize - 1)
 }
 
 /// All four counters of a pair of dimensions.
@@ -123,7 +108,8 @@ impl<'a> MiscOps<&'a Issued> for Reach<'_> {
 
     #[inline(always)]
     fn setadc(&mut self, operands: operands::Setadc, issued: &'a Issued) -> Outcome {
-        setadc(self.adcs, operands, issued)
+        setadc(self.adcs, operands, issued);
+        Ok(())
     }
 
     /// Both X counters of the selected sets.
@@ -141,36 +127,42 @@ impl<'a> MiscOps<&'a Issued> for Reach<'_> {
     #[inline(always)]
     fn setadcxy(&mut self, operands: operands::Setadcxy, issued: &'a Issued) -> Outcome {
         let (mask, at) = (operands.bit_mask, (&mut *self.adcs, issued));
-        Counters::of_pair(operands).each(mask, XY, at, Channel::set)
+        Counters::of_pair(operands).each(mask, XY, at, Channel::set);
+        Ok(())
     }
 
     #[inline(always)]
     fn setadczw(&mut self, operands: operands::Setadczw, issued: &'a Issued) -> Outcome {
         let (mask, at) = (operands.bit_mask, (&mut *self.adcs, issued));
-        Counters::of_pair(operands).each(mask, ZW, at, Channel::set)
+        Counters::of_pair(operands).each(mask, ZW, at, Channel::set);
+        Ok(())
     }
 
     #[inline(always)]
     fn incadcxy(&mut self, operands: operands::Incadcxy, issued: &'a Issued) -> Outcome {
-        Counters::of_steps(operands).each(ALL, XY, (&mut *self.adcs, issued), Channel::add)
+        Counters::of_steps(operands).each(ALL, XY, (&mut *self.adcs, issued), Channel::add);
+        Ok(())
     }
 
     #[inline(always)]
     fn incadczw(&mut self, operands: operands::Incadczw, issued: &'a Issued) -> Outcome {
-        Counters::of_steps(operands).each(ALL, ZW, (&mut *self.adcs, issued), Channel::add)
+        Counters::of_steps(operands).each(ALL, ZW, (&mut *self.adcs, issued), Channel::add);
+        Ok(())
     }
 
     /// The copies that the mask names advance, and their counters follow.
     #[inline(always)]
     fn addrcrxy(&mut self, operands: operands::Addrcrxy, issued: &'a Issued) -> Outcome {
         let (mask, at) = (operands.bit_mask, (&mut *self.adcs, issued));
-        Counters::of_pair(operands).each(mask, XY, at, Channel::add_cr)
+        Counters::of_pair(operands).each(mask, XY, at, Channel::add_cr);
+        Ok(())
     }
 
     #[inline(always)]
     fn addrcrzw(&mut self, operands: operands::Addrcrzw, issued: &'a Issued) -> Outcome {
         let (mask, at) = (operands.bit_mask, (&mut *self.adcs, issued));
-        Counters::of_pair(operands).each(mask, ZW, at, Channel::add_cr)
+        Counters::of_pair(operands).each(mask, ZW, at, Channel::add_cr);
+        Ok(())
     }
 
     #[inline(always)]

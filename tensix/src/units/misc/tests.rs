@@ -66,10 +66,14 @@ fn pair_instructions_take_operands_channel_by_channel() {
 }
 
 #[test]
-fn thread_override_is_refused_and_changes_nothing() {
-    let (mut backend, outcome) = after(Opcode::Setadc, &[7 << 21 | 1 << 16 | 5]);
-    assert_eq!(outcome.expect_err("unsupported").id, "tensix-adc-thread-override");
-    run(&mut backend, Opcode::Setadczw, 7 << 21 | 2 << 18 | 0x1FF << 6 | 0xF)
-        .expect_err("unsupported");
-    assert_eq!(backend.adcs, [ThreadAdcs::default(); 3]);
+fn thread_override_names_the_counters_of_a_thread() {
+    // 1, 2 and 3 are the threads of unpacking, mathematics and packing
+    // [llk: common/inc/ckernel_instr_params.h].
+    for (selected, thread) in [(0, 1), (1, 0), (2, 1), (3, 2)] {
+        let (backend, outcome) = after(Opcode::Setadc, &[1 << 21 | selected << 16 | 5]);
+        outcome.expect("supported");
+        let set = backend.adcs.map(|adcs| adcs.0[0][0].x.value);
+        let expected: [u32; 3] = std::array::from_fn(|index| if index == thread { 5 } else { 0 });
+        assert_eq!(set.map(u32::from), expected, "{selected}");
+    }
 }
