@@ -10,9 +10,11 @@ use super::{Fault, Issued, LANES, LReg, Operands, RegisterFile, ops, simple};
 use crate::checks::Check;
 
 impl RegisterFile {
+    /// SFPSWAP. The second value is VB, which is VD but where SFPLOADMACRO has set them apart; what it gives for VC and
+    /// for VD then goes to one register, of which VC's stays `[unknown: U-086]`.
     pub(super) fn swap(&mut self, mod1: u32, registers: &Operands, set: u32) {
         let (vc, vd) = (registers.vc, registers.vd);
-        let (c, d) = (*self.operand(vc), *self.operand(vd));
+        let (c, d) = (*self.operand(vc), *self.operand(registers.vb));
         let mut swap = u32::MAX;
         if mod1 != 0 {
             let smaller = simple::smaller_lanes(&c, &d);
@@ -23,8 +25,8 @@ impl RegisterFile {
         let plain = swap & !indexed;
         // With indices, only registers 0 to 3 hold values; 4 to 7 hold their indices.
         let values = |register: u8| if register < 4 { swap } else { plain };
-        self.write(vc, values(vc), &d);
         self.write(vd, values(vd), &c);
+        self.write(vc, values(vc), &d);
         if indexed != 0 {
             let (vc, vd) = (4 + (vc & 3), 4 + (vd & 3));
             let (c, d) = (*self.operand(vc), *self.operand(vd));
