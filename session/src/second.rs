@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chip::{Chip, Hang, HostPoll, HungTile, Stance, TensixTile, Witness};
+use chip::{Chip, Hang, HostPoll, HungTile, Likeness, Pulse, Stance, TensixTile, Witness};
 use replay::{Played, What};
 use sim_core::{AgentId, CoreId, Cycle, Observer};
 use symbols::catalog::Catalog;
@@ -29,6 +29,8 @@ use crate::unfinished::{Unfinished, unfinished};
 
 /// Calls of a wait after which the chip is looked at.
 const LOOKS: [u64; 4] = [256, 4096, 65536, 1 << 20];
+/// Calls of a wait after which the host may be said to give up.
+const PATIENCE: u64 = LOOKS[2];
 /// Cycles at rest that count as a long wait.
 const LONG_REST: u64 = 1 << 16;
 
@@ -47,7 +49,7 @@ pub struct Answer {
     pub notes: Vec<String>,
     /// Contract violations; of the tile with the cause they are in the report.
     pub warnings: Vec<Warning>,
-    /// How it stood at the end, if nothing hangs and the host has not closed the device.
+    /// How it stood at the end, if nothing hangs and the host has not closed the device; or when it gave up.
     pub unfinished: Option<Unfinished>,
 }
 
@@ -75,6 +77,21 @@ struct Wait {
     witness: Option<Witness>,
     /// When it stood so, if that was not the first look.
     stood: Option<Cycle>,
+    /// The last pulse, and when it was taken.
+    pulse: Option<(Pulse, Cycle)>,
+    /// Whether its memory was like that of the one before.
+    is_alike: bool,
+}
+
+/// What a call is to a wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Turn {
+    /// It goes on.
+    Waits,
+    /// It is time for a look at the chip.
+    Looks,
+    /// The host does something else.
+    Ends,
 }
 
 /// Tiles that do not hang and whose waits for counts are looked at: they cost a log of executed instructions.
@@ -93,8 +110,7 @@ impl Wait {
         }
     }
 
-    /// Takes a call; whether it is time for a look at the chip.
-    fn takes<O: Observer + Send + 'static>(&mut self, played: &Played, chip: &Chip<O>) -> bool {
+    fn takes<O: Observer + Send + 'static>(&mut self, played: &Played, chip: &Chip<O>) -> Turn {
         match played.what {
             What::Clock { .. } => self.calls += 1,
             What::Rest { cycles } => {
@@ -108,14 +124,33 @@ impl Wait {
             What::TileRead { at, addr, size } => self.reads(chip.polled_at(at, addr, size)),
             What::ConfigRead { .. } | What::State => {}
             What::MemWrite { paddr, .. } if chip::window_register(paddr).is_some() => {}
-            _ => *self = Self::default(),
+            _ => return Turn::Ends,
         }
         let due = LOOKS.get(self.looks).is_some_and(|calls| self.calls >= *calls);
         let rested = self.looks == 0 && self.rest >= LONG_REST;
         if due || rested {
             self.looks += 1;
+            return Turn::Looks;
         }
-        due || rested
+        Turn::Waits
+    }
+
+    /// Takes a pulse of a chip that does not hang, and whether its memory is like that of the one before.
+    fn beats<O: Observer + Send + 'static>(&mut self, chip: &mut Chip<O>) -> bool {
+        let (before, now) = (self.pulse.take(), chip.now());
+        let since = before.as_ref().map_or(Cycle(0), |(_, when)| *when);
+        let pulse = chip.pulse(&self.words, since).map(|(pulse, _)| pulse);
+        let pairs = before.zip(pulse.as_ref());
+        let is_alike =
+            pairs.is_some_and(|((before, _), now)| before.likeness(now) >= Likeness::Memory);
+        self.is_alike = is_alike;
+        self.pulse = pulse.map(|pulse| (pulse, now));
+        is_alike
+    }
+
+    /// Whether the host gives up: it has waited for long, somebody is at work, and memory is as it was.
+    fn is_given_up<O: Observer + Send + 'static>(&mut self, chip: &mut Chip<O>) -> bool {
+        self.calls >= PATIENCE && self.is_alike && self.beats(chip)
     }
 
     /// Whether the chip hangs, with what may be taken of the host.
@@ -153,23 +188,52 @@ pub(crate) struct Found {
 pub(crate) fn first_run<P: Play, O: Observer + Send + 'static>(
     stage: &mut Stage<P, O>,
     mut each: impl FnMut(&mut Chip<O>, &Played),
-) -> Result<(Option<Found>, Answer), SessionError> {
+) -> Result<First, SessionError> {
     let mut wait = Wait::default();
-    let mut last = 0;
+    let (mut last, mut given_up) = (0, None);
     while let Some(played) = stage.step()? {
         last = played.index;
         each(&mut stage.chip, &played);
-        if wait.takes(&played, &stage.chip)
-            && let Some(hang) = wait.look(&mut stage.chip)
-        {
-            let answer = answer(stage, last);
-            return Ok((Some(Found { index: last, wait, hang }), answer));
+        if played.what == What::Init {
+            given_up = None;
+        }
+        match wait.takes(&played, &stage.chip) {
+            Turn::Waits => {}
+            Turn::Looks => {
+                if let Some(hang) = wait.look(&mut stage.chip) {
+                    let answer = answer(stage, last);
+                    return Ok(First {
+                        found: Some(Found { index: last, wait, hang }),
+                        given_up: None,
+                        answer,
+                    });
+                }
+                wait.beats(&mut stage.chip);
+            }
+            Turn::Ends => {
+                if wait.is_given_up(&mut stage.chip) {
+                    // As it stood before: the call may be the first of those that take the chip apart.
+                    given_up = Some(last.saturating_sub(1));
+                }
+                wait = Wait::default();
+            }
         }
     }
     // A tape that was cut in a hang may be shorter than a long wait.
     let answer = answer(stage, last);
     let hang = if stage.is_open() { last_look(&mut wait, &mut stage.chip) } else { None };
-    Ok((hang.map(|hang| Found { index: last, wait, hang }), answer))
+    let found = hang.map(|hang| Found { index: last, wait, hang });
+    Ok(First { found, given_up, answer })
+}
+
+/// What the first run has found.
+pub(crate) struct First {
+    /// The hang.
+    pub(crate) found: Option<Found>,
+    /// The last call with which the host waited for who is at work before it gave up, of the last time that the device
+    /// was opened.
+    pub(crate) given_up: Option<u64>,
+    pub(crate) answer: Answer,
 }
 
 /// A look at the end of a session. Where cores wait by the clock one alone tells nothing: time then passes as
@@ -240,14 +304,15 @@ pub fn why_of<H: Host>(
     catalog: &Arc<Catalog>,
     looked: &Looked,
 ) -> Result<Answer, SessionError> {
-    let Looked { survey, counts, found, answer } = looked;
+    let Looked { survey, counts, found, given_up, answer } = looked;
     let (found, mut answer) = (found.as_ref(), answer.clone());
     let chosen: Vec<TileSeen> = survey.chosen(&question.tiles).cloned().collect();
     if found.is_none() && chosen.is_empty() {
         return Ok(answer);
     }
     let mut stage = second_run(host, question, (survey, counts), found, catalog);
-    let last = found.map_or(survey.last_call, |found| found.index);
+    let given_up = *given_up;
+    let last = found.map(|found| found.index).or(given_up).unwrap_or(survey.last_call);
     while let Some(played) = stage.step()? {
         if played.index == last {
             break;
@@ -257,8 +322,8 @@ pub fn why_of<H: Host>(
     if let Some(found) = found {
         answer.report = Some(tell(chip, found, catalog, host.only_polls()));
         answer.notes = catalog.notes();
-    } else if survey.is_open {
-        answer.unfinished = Some(unfinished(chip, catalog));
+    } else if survey.is_open || given_up.is_some() {
+        answer.unfinished = Some(unfinished(chip, catalog, given_up));
     }
     let told = |worker: (u8, u8)| {
         let first = answer.report.as_ref().and_then(|report| report.tiles.first());
@@ -385,10 +450,11 @@ mod tests {
         words
     }
 
-    /// A host that starts both cores and polls so many times.
+    /// A host that starts both cores and polls so many times, and then may give up and close the device.
     struct Polling {
         rounds: u32,
         polls: u64,
+        gives_up: bool,
     }
 
     struct Under<'h> {
@@ -432,7 +498,13 @@ mod tests {
                     chip.tile_write(x, y, SOFT_RESET_0, &BOTH_RUN.to_le_bytes()).expect("reset");
                     What::TileWrite { at: AT, addr: SOFT_RESET_0, size: 4 }
                 }
-                index if index > 2 * self.host.polls => return Ok(None),
+                index if index > 2 * self.host.polls => {
+                    match (self.host.gives_up, index - 2 * self.host.polls) {
+                        (true, 1) => What::TileWrite { at: AT, addr: DONE + 4, size: 4 },
+                        (true, 2) => What::Exit,
+                        _ => return Ok(None),
+                    }
+                }
                 index if index % 2 == 0 => {
                     chip.clock(1);
                     What::Clock { clocks: 1 }
@@ -443,13 +515,33 @@ mod tests {
         }
 
         fn is_open(&self) -> bool {
-            true
+            !self.host.gives_up
         }
     }
 
+    fn asked(rounds: u32, polls: u64, gives_up: bool) -> Answer {
+        why(&Polling { rounds, polls, gives_up }, &Question::default()).expect("it plays")
+    }
+
     fn headline(rounds: u32, polls: u64) -> Option<String> {
-        let answer = why(&Polling { rounds, polls }, &Question::default()).expect("it plays");
-        answer.report.map(|report| report.cause.headline)
+        asked(rounds, polls, false).report.map(|report| report.cause.headline)
+    }
+
+    #[test]
+    fn who_is_at_work_is_told_at_the_end_of_a_session_and_when_the_host_gives_up() {
+        let long = LOOKS[2] + 100;
+        for (polls, gives_up, call) in [
+            (LOOKS[1], false, Some(None)),
+            (LOOKS[1], true, None),
+            (long, true, Some(Some(2 * long))),
+        ] {
+            let answer = asked(u32::MAX, polls, gives_up);
+            assert!(answer.report.is_none());
+            let unfinished = answer.unfinished;
+            assert_eq!(unfinished.as_ref().map(|told| told.given_up), call);
+            let text = unfinished.map(|told| told.to_string()).unwrap_or_default();
+            assert_eq!(text.contains("NCRISC    runs in pc 0x"), call.is_some(), "{text}");
+        }
     }
 
     /// NCRISC hangs before the first look, or long after it. BRISC, which waits by the clock, is never stuck; that it

@@ -20,7 +20,7 @@ use crate::host::{Host, SessionError, Stage};
 use crate::lens::is_atomic;
 use crate::mistakes;
 use crate::names::title;
-use crate::second::{Answer, Found, first_run};
+use crate::second::{Answer, First, Found, first_run};
 use crate::selection::Selection;
 
 /// Different launches of a tile that are remembered by name.
@@ -230,6 +230,7 @@ pub struct Looked {
     pub survey: Survey,
     pub(crate) counts: Counts,
     pub(crate) found: Option<Found>,
+    pub(crate) given_up: Option<u64>,
     pub(crate) answer: Answer,
 }
 
@@ -262,7 +263,7 @@ pub fn look<H: Host>(
     };
     let mut stage = Stage::new(host.play(), make);
     let (mut opened, mut sessions, mut errors) = (0_usize, Vec::new(), Vec::new());
-    let (found, answer) = first_run(&mut stage, |chip, played| {
+    let First { found, given_up, answer } = first_run(&mut stage, |chip, played| {
         // At once: the next launch has other names.
         errors.extend(mistakes::take(chip, || Arc::clone(catalog)));
         errors.truncate(ERRORS);
@@ -288,7 +289,8 @@ pub fn look<H: Host>(
         let busy = sessions.iter().rposition(|one| one.tiles.iter().any(TileSeen::is_busy));
         busy.unwrap_or(sessions.len() - 1)
     };
-    let is_open = is_open && at + 1 == sessions.len();
+    let is_last = at + 1 == sessions.len();
+    let (is_open, given_up) = (is_open && is_last, given_up.filter(|_| is_last));
     let Ended { index, call, cycle, tiles, counts, errors } = sessions.swap_remove(at);
     let survey = Survey {
         config,
@@ -303,7 +305,7 @@ pub fn look<H: Host>(
         differences: answer.differences.clone(),
         errors,
     };
-    Ok(Looked { survey, counts, found, answer })
+    Ok(Looked { survey, counts, found, given_up, answer })
 }
 
 /// Where names are found for a session.

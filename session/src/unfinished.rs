@@ -1,5 +1,5 @@
-//! How it stood at the end of a session that nobody ended: a tape stops there because its program was ended,
-//! by a time limit perhaps, and nothing hung that could be proved.
+//! How it stood at the end of a session that nobody ended, or when its host gave up: a tape stops there because its
+//! program was ended, by a time limit perhaps, and nothing hung that could be proved.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,6 +23,8 @@ const SHOWN: usize = 12;
 /// How it stood.
 #[derive(Clone, Debug, Serialize)]
 pub struct Unfinished {
+    /// The last call with which the host waited, if it gave up then.
+    pub given_up: Option<u64>,
     /// Where everybody stood.
     pub positions: Positions,
     /// The last requests over the NoCs of tiles that were at work, equal ones once.
@@ -30,7 +32,11 @@ pub struct Unfinished {
 }
 
 /// Looks how it stands.
-pub(crate) fn unfinished(chip: &mut Chip<Eye<Lens>>, catalog: &Catalog) -> Unfinished {
+pub(crate) fn unfinished(
+    chip: &mut Chip<Eye<Lens>>,
+    catalog: &Catalog,
+    given_up: Option<u64>,
+) -> Unfinished {
     let (grid, standing) = (chip.grid().clone(), chip.standing());
     let (mut traffic, mut names) = (Traffic::default(), BTreeMap::<u16, Arc<TileNames>>::new());
     for tile in standing.tiles.iter().filter(|tile| tile.role != Role::Resting) {
@@ -43,11 +49,17 @@ pub(crate) fn unfinished(chip: &mut Chip<Eye<Lens>>, catalog: &Catalog) -> Unfin
     }
     let positions =
         positions(chip, |_, tile| names.get(&tile.number).map(TileView::new).unwrap_or_default());
-    Unfinished { positions, requests: traffic.latest(&grid) }
+    Unfinished { given_up, positions, requests: traffic.latest(&grid) }
 }
 
 impl fmt::Display for Unfinished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(call) = self.given_up {
+            writeln!(
+                f,
+                "after call {call} the host gave up waiting for who was at work, and hardly any memory had changed:"
+            )?;
+        }
         write!(f, "{}", self.positions)?;
         if !self.requests.is_empty() {
             writeln!(f, "\nthe last requests over the NoCs:")?;
