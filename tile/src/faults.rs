@@ -31,6 +31,8 @@ pub(crate) struct Stops {
     known_halts: CoreSet,
     /// Cores that have come to an `ebreak` or `ecall`, for what drives the chip.
     pub(crate) ebreaks: Vec<Ebreak>,
+    /// When each core came to one, by [`CoreId::index`]: the end of that epoch.
+    ended: [Option<Cycle>; CoreId::COUNT],
 }
 
 impl Stops {
@@ -41,6 +43,7 @@ impl Stops {
             halted: None,
             known_halts: CoreSet::EMPTY,
             ebreaks: Vec::new(),
+            ended: [None; CoreId::COUNT],
         }
     }
 
@@ -99,10 +102,17 @@ impl Stops {
     pub(crate) fn forget(&mut self, id: CoreId) {
         self.known_halts.remove(id);
         self.mistakes[id.index()] = None;
+        self.ended[id.index()] = None;
     }
 
     /// A core came to an `ebreak` or `ecall` before `pc`, in an epoch that ends with `cycle`.
     pub(crate) fn note_ebreak(&mut self, core: CoreId, pc: u32, cycle: Cycle) {
         self.ebreaks.push(Ebreak { core, pc: pc.wrapping_sub(4), cycle });
+        self.ended[core.index()] = Some(cycle);
+    }
+
+    /// When a core came to an `ebreak` or `ecall` last, if it has since its reset.
+    pub(crate) fn ebreak_of(&self, id: CoreId) -> Option<Cycle> {
+        self.ended[id.index()]
     }
 }

@@ -131,11 +131,12 @@ pub(crate) fn thread_waits(tensix: &Coprocessor) -> impl Iterator<Item = AgentWa
     })
 }
 
-/// What a core waits for; given are its unanswered request and its waiting push.
+/// What a core waits for; given are its unanswered request, its waiting push, and when it came to an `ebreak`.
 pub(crate) fn core_wait(
     core: &Core,
     request: Option<CoreWait>,
     push: Option<PushWait>,
+    ebreak: Option<Cycle>,
 ) -> Option<AgentWait> {
     let id = core.id();
     let agent = AgentId::Core(id);
@@ -162,7 +163,7 @@ pub(crate) fn core_wait(
         // Who waits by the clock goes on by itself.
         Status::Parked(spin) if spin.leaves_at().is_some() => None,
         Status::Parked(spin) => Some(spin_wait(id, spin)),
-        Status::Halted => Some(wait(WaitReason::Halted, None, core.pc())),
+        Status::Halted => Some(wait(WaitReason::Halted, ebreak, core.pc())),
         Status::Reset | Status::Running | Status::Faulted => None,
     }
 }

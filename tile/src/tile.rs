@@ -207,7 +207,8 @@ impl<O: Observer + ?Sized> Tile<O> {
         let core = |id: CoreId| {
             let (request, push) =
                 (self.bus.waits.requests[id.index()], self.bus.waits.pushes[id.index()]);
-            quiesce::core_wait(&self.bus.cores[id], request, push)
+            let ebreak = self.bus.stops.ebreak_of(id);
+            quiesce::core_wait(&self.bus.cores[id], request, push, ebreak)
         };
         let cores = CoreId::ALL.into_iter().filter_map(core);
         cores.chain(quiesce::thread_waits(&self.bus.tensix.unit)).collect()
