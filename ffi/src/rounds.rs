@@ -17,6 +17,8 @@ const CYCLES: u64 = 1 << 28;
 const PULSES: u64 = 8;
 /// Pulses that have to be like the one before when a host gives up.
 const GIVEN_UP: u64 = 2;
+/// Who has not moved for so many cycles then has come to its end, or hangs.
+const LATELY: u64 = 1 << 14;
 /// Pulses are taken so often at least, but where they take more than one part in so many of the time.
 const APART: Duration = Duration::from_secs(1);
 const SHARE: u32 = 50;
@@ -147,10 +149,16 @@ impl Rounds {
         (rounds, complaint)
     }
 
-    /// The host does more than to wait: what is known of its wait, if it has given up.
-    pub(crate) fn disturbed(&mut self) -> Option<Hint> {
+    /// The host, which has read those words, does more than to wait: what is known of its wait, if it has given up
+    /// and not what it waited for has come.
+    pub(crate) fn disturbed(&mut self, chip: &mut Chip, polls: &[HostPoll]) -> Option<Hint> {
         let stretch = self.stretch.take()?;
         if self.told || stretch.memory.alike < GIVEN_UP {
+            return None;
+        }
+        let lately = stretch.looked.0.max(chip.now().0.saturating_sub(LATELY));
+        let (now, _) = chip.pulse(polls, Cycle(lately))?;
+        if stretch.pulse.as_ref()?.likeness(&now) < Likeness::Memory {
             return None;
         }
         self.told = true;

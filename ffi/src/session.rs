@@ -235,7 +235,8 @@ pub(crate) fn exit() {
         }
         let State { device, reporter, vigil, rounds, .. } = state;
         if let Device::Present(chip) = device {
-            if let Some(hint) = rounds.disturbed().filter(|_| !vigil.has_told()) {
+            let hint = rounds.disturbed(chip, vigil.words());
+            if let Some(hint) = hint.filter(|_| !vigil.has_told()) {
                 goes_round(chip, reporter, &hint);
             }
             for warning in chip.warnings() {
@@ -429,11 +430,11 @@ fn watch_over(chip: &mut Chip, desk: &mut Desk<'_>) {
 /// The host does more than to wait, of which it may have had enough.
 fn disturbed(chip: &mut Chip, desk: &mut Desk<'_>) {
     let Desk { vigil, rounds, reporter, .. } = desk;
-    let is_explained = vigil.has_told();
-    vigil.disturbed();
-    if let Some(hint) = rounds.disturbed().filter(|_| !is_explained) {
+    let hint = rounds.disturbed(chip, vigil.words());
+    if let Some(hint) = hint.filter(|_| !vigil.has_told()) {
         goes_round(chip, reporter, &hint);
     }
+    vigil.disturbed();
 }
 
 /// Says who is at work and gets nowhere.

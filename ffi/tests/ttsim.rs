@@ -241,6 +241,20 @@ fn host_that_waits_while_no_memory_changes_gets_another_hint_once() {
     }
 }
 
+/// BRISC programs a NoC interface for a while and then ends: what the host waited for has come.
+#[test]
+fn host_that_waits_for_what_comes_in_the_end_gets_no_hint() {
+    use isa::asm::{addi, bne, j, li, sw};
+    let mut program = [li(5, 0xFFB2_0000), li(7, 245_000)].concat();
+    program.extend([addi(6, 6, 16), sw(6, 5, 0), addi(7, 7, -1), bne(7, 0, -12), j(0)]);
+    let name = "host_that_waits_for_what_comes_in_the_end_gets_no_hint";
+    let errors = waits_for_ever(name, "2500000", &program);
+    if is_child() {
+        return;
+    }
+    assert!(!errors.contains("hardly any memory has changed"), "{errors}");
+}
+
 /// BRISC writes ever more of L1, and may come to its end.
 #[test]
 fn host_that_waits_while_memory_changes_gets_no_hint() {

@@ -29,6 +29,8 @@ use crate::unfinished::{Unfinished, unfinished};
 
 /// Calls of a wait after which the chip is looked at.
 const LOOKS: [u64; 4] = [256, 4096, 65536, 1 << 20];
+/// Who has not moved for so many cycles when the host gives up has come to its end.
+const LATELY: u64 = 1 << 14;
 /// Calls of a wait after which the host may be said to give up.
 const PATIENCE: u64 = LOOKS[2];
 /// Cycles at rest that count as a long wait.
@@ -135,10 +137,12 @@ impl Wait {
         Turn::Waits
     }
 
-    /// Takes a pulse of a chip that does not hang, and whether its memory is like that of the one before.
-    fn beats<O: Observer + Send + 'static>(&mut self, chip: &mut Chip<O>) -> bool {
+    /// Takes a pulse of a chip that does not hang, of who has moved since the one before and within so many cycles.
+    /// Gives whether its memory is like that of the one before.
+    fn beats<O: Observer + Send + 'static>(&mut self, chip: &mut Chip<O>, within: u64) -> bool {
         let (before, now) = (self.pulse.take(), chip.now());
         let since = before.as_ref().map_or(Cycle(0), |(_, when)| *when);
+        let since = since.max(Cycle(now.0.saturating_sub(within)));
         let pulse = chip.pulse(&self.words, since).map(|(pulse, _)| pulse);
         let pairs = before.zip(pulse.as_ref());
         let is_alike =
@@ -150,7 +154,7 @@ impl Wait {
 
     /// Whether the host gives up: it has waited for long, somebody is at work, and memory is as it was.
     fn is_given_up<O: Observer + Send + 'static>(&mut self, chip: &mut Chip<O>) -> bool {
-        self.calls >= PATIENCE && self.is_alike && self.beats(chip)
+        self.calls >= PATIENCE && self.is_alike && self.beats(chip, LATELY)
     }
 
     /// Whether the chip hangs, with what may be taken of the host.
@@ -208,7 +212,7 @@ pub(crate) fn first_run<P: Play, O: Observer + Send + 'static>(
                         answer,
                     });
                 }
-                wait.beats(&mut stage.chip);
+                wait.beats(&mut stage.chip, u64::MAX);
             }
             Turn::Ends => {
                 if wait.is_given_up(&mut stage.chip) {
