@@ -23,6 +23,8 @@ fn child(name: &str, variables: &[(&str, &str)]) -> Output {
     Command::new(program)
         .args(["--exact", name, "--nocapture", "--test-threads=1"])
         .env(CHILD, "1")
+        // Cores of some of these hosts are at work for ever: on a slow machine they would be hinted at.
+        .env("TILESCOPE_NO_PROGRESS", "off")
         .envs(variables.iter().copied())
         .output()
         .unwrap()

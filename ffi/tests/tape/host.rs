@@ -259,6 +259,8 @@ pub(crate) fn command(act: &str, dir: &Path) -> Command {
     }
     command.env(ACT, act).env("TILESCOPE_TAPE", dir.join("a.tape"));
     command.env("TILESCOPE_CYCLES_PER_CLOCK", "64");
+    // Cores of these hosts are at work for ever: on a slow machine they would be hinted at.
+    command.env("TILESCOPE_NO_PROGRESS", "off");
     command
 }
 
