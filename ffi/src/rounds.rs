@@ -110,9 +110,7 @@ impl Stretch {
         (self.pulse, self.looked) = (Some(pulse), now);
         self.patience = APART.max(now.1.elapsed() * SHARE);
     }
-}
 
-impl Stretch {
     /// What is said of memory that hardly changes.
     fn memory(&self) -> Hint {
         let moving = self.seen.clone();

@@ -11,7 +11,6 @@ use chip::{Chip, Hang, HostPoll, HungTile, Likeness, Pulse, Stance, TensixTile, 
 use replay::{Played, What};
 use sim_core::{AgentId, CoreId, Cycle, Observer};
 use symbols::catalog::Catalog;
-use symbols::tile_names::TileNames;
 use tile::Verdict;
 
 use crate::books::Kept as _;
@@ -19,7 +18,6 @@ use crate::checks::{LaunchChecks, Warning, merge};
 use crate::eye::Eye;
 use crate::host::{Host, Play, SessionError, Stage};
 use crate::lens::Lens;
-use crate::names::read_names;
 use crate::report::{Report, TileView, report};
 use crate::selection::Selection;
 use crate::suppose::what_if;
@@ -394,16 +392,7 @@ fn tell(chip: &mut Chip<Eye<Lens>>, found: &Found, catalog: &Catalog, only_polls
     if only_polls {
         hang.verdict = Verdict::Deadlock;
     }
-    let mut names: BTreeMap<u16, Arc<TileNames>> = BTreeMap::new();
-    let mut traffic = Traffic::default();
-    for tile in &hang.tiles {
-        let own = chip.inspect(tile.number, |machine| {
-            let own = read_names(machine, catalog);
-            traffic.add(tile, &own, machine.observer().sink());
-            own
-        });
-        names.insert(tile.number, own);
-    }
+    let (traffic, names) = Traffic::gather(chip, &hang.tiles, catalog);
     let view = |_: &_, tile: &HungTile| {
         let own = names.get(&tile.number);
         own.map(TileView::new).unwrap_or_default()

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use chip::{Chip, Grid, Hang, HungTile, Role};
 use observe::why::CountWaits;
 use sim_core::{AgentId, CoreId, Observer, WaitReason, Width};
+use symbols::catalog::Catalog;
 use symbols::launch::Launch;
 use symbols::tile_names::TileNames;
 use tile::Tile;
 
 use crate::cause::{self, Evidence};
+use crate::eye::Eye;
 use crate::lens::{Lens, NEAR, Sent, Served};
+use crate::names::read_names;
 use crate::report::{Astray, Behind, Remote, Report, Sender, SetBack, Stale, Unasked};
 
 /// Lines of each kind.
@@ -194,7 +197,28 @@ fn add(list: &mut Vec<Sender>, sender: Sender) {
     }
 }
 
+/// Names of tiles by their numbers.
+pub(crate) type NamesOf = BTreeMap<u16, Arc<TileNames>>;
+
 impl Traffic {
+    /// What those tiles have sent, and their names.
+    pub(crate) fn gather<'t>(
+        chip: &mut Chip<Eye<Lens>>,
+        tiles: impl IntoIterator<Item = &'t HungTile>,
+        catalog: &Catalog,
+    ) -> (Self, NamesOf) {
+        let (mut traffic, mut names) = (Self::default(), NamesOf::new());
+        for tile in tiles {
+            let own = chip.inspect(tile.number, |machine| {
+                let own = read_names(machine, catalog);
+                traffic.add(tile, &own, machine.observer().sink());
+                own
+            });
+            names.insert(tile.number, own);
+        }
+        (traffic, names)
+    }
+
     pub(crate) fn add(&mut self, tile: &HungTile, names: &Arc<TileNames>, lens: &Lens) {
         self.0.push(Station {
             number: tile.number,

@@ -1,18 +1,14 @@
 //! How it stood at the end of a session that nobody ended, or when its host gave up: a tape stops there because its
 //! program was ended, by a time limit perhaps, and nothing hung that could be proved.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 use chip::{Chip, Role};
 use serde::Serialize;
 use symbols::catalog::Catalog;
-use symbols::tile_names::TileNames;
 
 use crate::eye::Eye;
 use crate::lens::Lens;
-use crate::names::read_names;
 use crate::positions::{Positions, positions};
 use crate::report::{Sender, TileView};
 use crate::traffic::Traffic;
@@ -38,15 +34,8 @@ pub(crate) fn unfinished(
     given_up: Option<u64>,
 ) -> Unfinished {
     let (grid, standing) = (chip.grid().clone(), chip.standing());
-    let (mut traffic, mut names) = (Traffic::default(), BTreeMap::<u16, Arc<TileNames>>::new());
-    for tile in standing.tiles.iter().filter(|tile| tile.role != Role::Resting) {
-        let own = chip.inspect(tile.number, |machine| {
-            let own = read_names(machine, catalog);
-            traffic.add(tile, &own, machine.observer().sink());
-            own
-        });
-        names.insert(tile.number, own);
-    }
+    let at_work = standing.tiles.iter().filter(|tile| tile.role != Role::Resting);
+    let (traffic, names) = Traffic::gather(chip, at_work, catalog);
     let positions =
         positions(chip, |_, tile| names.get(&tile.number).map(TileView::new).unwrap_or_default());
     Unfinished { given_up, positions, requests: traffic.latest(&grid) }

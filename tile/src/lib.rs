@@ -58,6 +58,7 @@ pub use inputs::Inputs;
 pub use message::{Arrival, Data, Departure, Input, InputKind, Message, Receivers, Refused};
 pub use quiesce::{AgentWait, HeldBack, Quiescence, Verdict};
 pub use riscv::{WatchedLoad, view};
+pub use route::mailbox_peer;
 pub use snapshot::TileSnapshot;
 pub use suppose::Supposition;
 pub use tensix::unit_id;

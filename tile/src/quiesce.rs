@@ -14,6 +14,7 @@ use tensix::Coprocessor;
 
 use crate::asker::pushed_thread;
 use crate::host_wait::HostWait;
+use crate::route::mailbox_peer;
 use crate::waiting::{CoreWait, PushWait};
 
 /// What a quiescent machine means.
@@ -201,8 +202,7 @@ fn spin_enders(id: CoreId, loads: &[WatchedLoad]) -> Vec<AgentId> {
     for load in loads {
         match lookup(view(id), load.addr).map(|hit| hit.target) {
             Some(Target::Mailbox) => {
-                let from = CoreId::from_index((load.addr >> 12 & 3) as usize);
-                add(AgentId::Core(from.unwrap_or(CoreId::Brisc)));
+                add(AgentId::Core(mailbox_peer(load.addr)));
             }
             Some(Target::Semaphores | Target::GprOwn | Target::GprAll | Target::TensixCfg) => {
                 for thread in ThreadId::ALL {

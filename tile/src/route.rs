@@ -498,7 +498,8 @@ pub(crate) fn ttsync_reason(offset: u32, thread: ThreadId) -> WaitReason {
 
 /// The core at the other end of a mailbox window: 0 B, 1 to 3 T0 to T2, 4 KiB each
 /// `[isa-wh: TensixTile/BabyRISCV/Mailboxes.md]`.
-pub(crate) fn mailbox_peer(addr: u32) -> CoreId {
+#[must_use]
+pub fn mailbox_peer(addr: u32) -> CoreId {
     match addr >> 12 & 3 {
         0 => CoreId::Brisc,
         1 => CoreId::Trisc0,

@@ -70,27 +70,7 @@ impl Pulse {
         let pairs = self.0.iter().zip(&later.0);
         pairs.map(|(before, after)| before.likeness(after)).min().unwrap_or(Likeness::None)
     }
-}
 
-impl Beat {
-    fn likeness(&self, later: &Self) -> Likeness {
-        let pairs = self.pages.iter().zip(&later.pages);
-        let changed = pairs.filter(|(one, two)| one != two).count();
-        let stands = (self.devices, &self.waits, &self.moving)
-            == (later.devices, &later.waits, &later.moving);
-        if self.number != later.number {
-            Likeness::None
-        } else if stands && changed <= FEW {
-            Likeness::All
-        } else if changed <= COUNTERS {
-            Likeness::Memory
-        } else {
-            Likeness::None
-        }
-    }
-}
-
-impl Pulse {
     /// A pulse of `now`, if a core has moved since `before` on a tile that a host waits for that reads those
     /// words, and the cores that have.
     pub(super) fn take<O: Observer + Send + 'static>(
@@ -132,6 +112,24 @@ impl Pulse {
             beats.push(beat);
         }
         is_awaited_by_host.then_some((Self(beats), moving))
+    }
+}
+
+impl Beat {
+    fn likeness(&self, later: &Self) -> Likeness {
+        let pairs = self.pages.iter().zip(&later.pages);
+        let changed = pairs.filter(|(one, two)| one != two).count();
+        let stands = (self.devices, &self.waits, &self.moving)
+            == (later.devices, &later.waits, &later.moving);
+        if self.number != later.number {
+            Likeness::None
+        } else if stands && changed <= FEW {
+            Likeness::All
+        } else if changed <= COUNTERS {
+            Likeness::Memory
+        } else {
+            Likeness::None
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 use sim_core::observer::{SemaphoreOp, Slot};
 use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
 
-pub(crate) use tile::view as view_of;
+pub(crate) use tile::{mailbox_peer, view as view_of};
 
 use crate::labels::put_duration;
 pub(crate) use crate::labels::{agent_name, mutex_name, semaphore_name};

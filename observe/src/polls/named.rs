@@ -5,7 +5,7 @@ use sim_core::CoreId;
 use sim_core::l1::L1_BYTES;
 use sim_core::observer::Look;
 
-use crate::describe::view_of;
+use crate::describe::{mailbox_peer, view_of};
 use crate::names::{Names, is_go_signal, subordinate};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED, Resource, Way};
 
@@ -67,7 +67,7 @@ pub(crate) fn on_register(
             Some((Resource::Circular(stream), way))
         }
         Target::Mailbox => {
-            let from = CoreId::from_index((look.addr >> 12 & 3) as usize).unwrap_or(CoreId::Brisc);
+            let from = mailbox_peer(look.addr);
             Some((Resource::Mailbox { from, to: core }, Way::Give))
         }
         _ => None,

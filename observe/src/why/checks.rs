@@ -22,9 +22,6 @@ use crate::names::{Names, is_go_signal, subordinate};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
 use crate::words;
 
-/// End of the vendor firmware's text in L1 `[spec: boot-and-sync 1.2]`.
-const FIRMWARE_END: u32 = 0x84E0;
-
 /// Words that NoC commands of every kernel write: the old values of atomics, and the target of a
 /// barrier `[spec: boot-and-sync 1.2]`.
 const NOC_WORDS: Range<u32> = 4..16;
@@ -48,7 +45,7 @@ pub struct Regions {
     pub others: Arc<[u32]>,
 }
 
-/// Where the vendor's firmware has its code, on every tile alike.
+/// Where the vendor's firmware has its code, on every tile alike `[spec: boot-and-sync 1.2]`.
 fn firmware_code() -> Range<u32> {
     let areas = memory_map::layout::AREAS.iter().filter(|area| area.name.ends_with("_firmware"));
     let ranges = areas.map(|area| area.base..area.base + area.bytes);
@@ -211,7 +208,7 @@ impl<N: Names> Checks<N> {
         let Some(core) = coder(&self.report.names, stamp.agent, stamp.pc) else { return };
         let kernel = self.report.names.is_kernel(core, stamp.pc);
         let answer = matches!(stamp.agent, AgentId::Noc(_)) && NOC_WORDS.contains(&addr);
-        if kernel && addr < FIRMWARE_END && !answer && !self.kernel_may_write(addr) {
+        if kernel && addr < self.firmware.end && !answer && !self.kernel_may_write(addr) {
             let place =
                 self.report.names.l1(addr).map_or_else(String::new, |p| format!(" ({})", p.name));
             let text = format!("kernel stores {value:#x} to {addr:#x}{place}");
@@ -408,7 +405,7 @@ impl<N: Names + 'static> Observer for Checks<N> {
             return vec![(0, sim_core::l1::L1_BYTES)];
         }
         let code = self.regions.code.iter().map(|range| (range.start, range.end));
-        std::iter::once((0, FIRMWARE_END)).chain(code).collect()
+        std::iter::once((0, self.firmware.end)).chain(code).collect()
     }
 }
 

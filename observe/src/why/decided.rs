@@ -14,7 +14,7 @@ use super::needs::core_behind;
 use super::origin::{Loaded, Operands};
 use super::scene::Scene;
 use super::users::users;
-use crate::describe::{as_text, view_of};
+use crate::describe::{as_text, mailbox_peer, view_of};
 use crate::names::{CodeName, Excerpt};
 use crate::resource::{Resource, Way};
 
@@ -198,7 +198,7 @@ impl Told<'_, '_> {
         let hit = lookup(view_of(core), addr);
         let text = match hit.map(|hit| hit.target) {
             Some(Target::Mailbox) => {
-                let from = CoreId::from_index((addr >> 12 & 3) as usize).unwrap_or(CoreId::Brisc);
+                let from = mailbox_peer(addr);
                 let mailbox = Resource::Mailbox { from, to: core };
                 if let Some(pushed) = pushed(scene, mailbox, pc, cycle) {
                     let (agent, pc, when) = pushed;

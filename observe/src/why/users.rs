@@ -16,7 +16,7 @@ use memory_map::{Target, lookup};
 use sim_core::{AgentId, CoreId, Width};
 
 use super::scene::Scene;
-use crate::describe::view_of;
+use crate::describe::{mailbox_peer, view_of};
 use crate::resource::{ACKED, RECEIVED, Resource, Way};
 
 /// Longest kernel that is read, in bytes.
@@ -160,7 +160,7 @@ fn looked_at(core: CoreId, addr: u32) -> Option<Resource> {
     let hit = lookup(view_of(core), addr)?;
     match hit.target {
         Target::Overlay => credit(hit.offset).map(|(buffer, _)| buffer),
-        Target::Mailbox => Some(Resource::Mailbox { from: peer(addr), to: core }),
+        Target::Mailbox => Some(Resource::Mailbox { from: mailbox_peer(addr), to: core }),
         _ => None,
     }
 }
@@ -170,11 +170,6 @@ fn entry(scene: &Scene<'_>, core: CoreId, addr: u32) -> Option<u32> {
     let offset = addr.checked_sub(LOCAL_RAM_BASE)?;
     let word = scene.machine.local(core, offset, Width::Word)?;
     lookup(view_of(core), word).filter(|hit| hit.target == Target::Mailbox).map(|_| word)
-}
-
-/// The core at the other side of the mailbox at that address `[isa-wh: TensixTile/BabyRISCV/Mailboxes.md]`.
-fn peer(addr: u32) -> CoreId {
-    CoreId::from_index((addr >> 12 & 3) as usize).unwrap_or(CoreId::Brisc)
 }
 
 fn map(value: Value, of: impl Fn(u32) -> u32) -> Value {
@@ -232,7 +227,11 @@ fn stored(
             told(agent, pc, (Resource::Semaphore(((hit.offset / 4) & 7) as u8), Some(way)));
         }
         (Target::Mailbox, _) => {
-            told(agent, pc, (Resource::Mailbox { from: core, to: peer(addr) }, Some(Way::Give)));
+            told(
+                agent,
+                pc,
+                (Resource::Mailbox { from: core, to: mailbox_peer(addr) }, Some(Way::Give)),
+            );
         }
         (Target::PushOwn | Target::MopCfgOwn, Value::Known(text)) => pushed(core, pc, text, told),
         _ => {}
