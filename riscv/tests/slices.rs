@@ -97,6 +97,25 @@ fn parked_core_woken_at_any_time_is_where_spinning_would_have_taken_it() {
     }
 }
 
+/// What a parked core is said to execute is what one that spins does, and asking changes nothing.
+#[test]
+fn rounds_of_a_parked_core_are_those_of_one_that_spins() {
+    for padding in 0..7 {
+        let words = polling_loop(padding);
+        let mut parked = Machine::new(&words, &[], 8, shortcuts(true));
+        let mut spins = Machine::new(&words, &[], 8, shortcuts(false));
+        parked.run_epochs(512);
+        spins.run_epochs(512);
+        let rounds = parked.rounds();
+        assert_eq!(rounds.len(), 2 * (padding + 2), "two instructions and the padding a round");
+        assert!(spins.rounds().is_empty());
+        let log = spins.log(1024);
+        assert!(log.windows(rounds.len()).any(|some| some == rounds), "{rounds:x?} in {log:x?}");
+        parked.run_epochs(1024);
+        assert_eq!(parked.state(), spins.state());
+    }
+}
+
 #[test]
 fn instruction_counter_read_counts_what_retired_before_it() {
     // A long straight run: [riscv-privileged: minstret] at instruction n reads n.

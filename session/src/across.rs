@@ -353,7 +353,8 @@ fn copies_in_which_nobody_does_it_say_so() {
     let texts = supposed(&told);
     let [first, last] = texts[..] else { panic!("{told}") };
     assert!(first.contains("were 0x1, BRISC there would go on; nobody else would go on"), "{told}");
-    assert!(first.ends_with("then BRISC polls L1 word 0x40000 = 0x1"), "{told}");
+    let then = "then BRISC polls L1 word 0x40000 = 0x1, compared with 0x2";
+    assert!(first.ends_with(then), "{told}");
     assert_eq!(
         last,
         "nobody would write L1 word 0x40000 of tile (0, 0) any more, whatever else came"
@@ -558,6 +559,17 @@ fn overshoot_names_those_who_raised_the_word() {
     }
 }
 
+/// What a parked core compares with is read off its code where nobody has watched it get there.
+#[test]
+fn wait_of_a_tile_that_nobody_watched_says_what_is_waited_for() {
+    let mut chip: Chip = Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+    start(&mut chip, A, &[waits(0x123), ends()]);
+    let hang = hang(&mut chip);
+    let told = report(&mut chip, &hang, |_, _| TileView::default());
+    let text = &told.tiles[0].explanation.headline;
+    assert_eq!(text, "BRISC polls L1 word 0x40000 = 0x0, compared with 0x123", "{told}");
+}
+
 /// A kernel that waits and has a conversion to an integer that asks for truncation: a warning, and not the cause.
 #[test]
 fn cast_of_a_kernel_is_told_beside_the_hang() {
@@ -642,7 +654,7 @@ fn one_who_waits_for_a_response_of_no_tile_is_stuck() {
         let stuck = hang.map(|hang| report(&mut chip, &hang, |_, _| TileView::default()));
         let text = stuck.map(|told| told.to_string()).unwrap_or_default();
         assert_eq!(text.contains("BRISC polls noc0.NIU_MST_RD_RESP_RECEIVED"), !is_there, "{text}");
-        let why = "the counter shows 0, and nobody answers a read of 0x40010 of NoC (40, 40)";
+        let why = "the counter shows 0, software expects 1, and nobody answers a read of 0x40010 of NoC (40, 40)";
         assert_eq!(text.contains(why), !is_there, "{text}");
     }
 }

@@ -3,6 +3,7 @@
 use observe::Ledger;
 use observe::why::{Finding, Loops, Polled};
 use sim_core::{NullObserver, Observer};
+use tile::Tile;
 
 use crate::eye::{Eye, Sink};
 
@@ -55,6 +56,11 @@ pub(crate) struct Blank {
 impl Blank {
     pub(crate) fn new() -> Self {
         Self { ledger: Ledger::new(Vec::new()), polled: Polled::default(), loops: Loops::default() }
+    }
+
+    /// Of a tile, with what its parked cores execute.
+    pub(crate) fn of<O: Observer>(tile: &Tile<O>) -> Self {
+        Self { loops: Loops::of_parked(tile), ..Self::new() }
     }
 
     pub(crate) fn books(&self) -> Books<'_> {

@@ -175,7 +175,7 @@ fn tile_positions<O: Observer>(
     view: TileView,
     books: Option<Books<'_>>,
 ) -> TilePositions {
-    let blank = Blank::new();
+    let blank = Blank::of(tile);
     let books = books.unwrap_or_else(|| blank.books());
     let scene = Scene {
         end: End::NoProgress,

@@ -478,7 +478,7 @@ pub(crate) fn explain_tile<O: Kept>(
     hang: &Hang,
     view: TileView,
 ) -> TileReport {
-    let blank = Blank::new();
+    let blank = Blank::of(tile);
     let books = tile.observer().books().unwrap_or_else(|| blank.books());
     let mut findings = tile.observer().findings();
     findings.extend(view.code.iter().filter_map(|(core, range)| {

@@ -3,7 +3,9 @@
 use riscv::{Core, Status};
 use sim_core::engine::Engine;
 use sim_core::observer::ParkedSpan;
-use sim_core::{CoreId, Cycle, GuestError, L1, L1Image, NullObserver, Observer, StateHasher};
+use sim_core::{
+    CoreId, Cycle, GuestError, L1, L1Image, NullObserver, Observer, Retire, StateHasher,
+};
 use tensix::{Coprocessor, Register};
 
 use crate::bus::Bus;
@@ -301,6 +303,13 @@ impl<O: Observer + ?Sized> Tile<O> {
     #[must_use]
     pub fn bundle_words(&self, id: CoreId) -> u32 {
         self.bus.cores[id].bundle_words(&self.bus.cores.shared)
+    }
+
+    /// Instructions of `count` rounds of the loop that a core is parked in, oldest first, at most `most`; none if it is
+    /// not parked.
+    #[must_use]
+    pub fn rounds(&self, id: CoreId, count: u64, most: usize) -> Vec<Retire> {
+        self.bus.cores[id].rounds(&self.bus.cores.shared, count, most)
     }
 
     /// Bytes as that core would load them now: L1 with all it has stored itself, its own local RAM.

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use sim_core::l1::L1_BYTES;
 use sim_core::{AgentId, CoreId, Event, Observer, Retire, Stamp, ThreadId, WaitReason, Width};
-use tile::{AgentWait, WatchedLoad};
+use tile::{AgentWait, Tile, WatchedLoad};
 
 use super::compared::Values;
 use super::origin::{Operands, Origins};
@@ -96,6 +96,14 @@ pub struct Loops {
 }
 
 impl Loops {
+    /// Of a tile that nobody has watched: what the cores execute that are parked in a loop, of which everything is
+    /// known that a few rounds tell, and nothing of what came before.
+    #[must_use]
+    pub fn of_parked<O: Observer>(tile: &Tile<O>) -> Self {
+        let rounds = |core| tile.rounds(core, ROUNDS as u64, REMEMBERED).into();
+        Self { last: CoreId::ALL.map(rounds), ..Self::default() }
+    }
+
     /// What the cores do that are not among the waits of a scene.
     pub(super) fn running(&self, scene: &Scene<'_>) -> Vec<Running> {
         let waits = |core| scene.waits.iter().any(|wait| wait.agent == AgentId::Core(core));

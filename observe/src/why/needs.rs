@@ -166,7 +166,7 @@ fn spin(scene: &Scene<'_>, wait: &AgentWait) -> Need {
         word(scene, wait, core, load.addr, load.value)
     };
     need.target = compared(scene, core, load.pc);
-    exceed(scene, core, load.pc, &mut need);
+    exceed(scene, wait, (core, load.pc), &mut need);
     if let (Some(target), Kind::Word | Kind::Counter { .. }) = (need.target, need.kind) {
         need.text = match target == load.value {
             // `< n` is compiled to a comparison with n - 1.
@@ -178,8 +178,8 @@ fn spin(scene: &Scene<'_>, wait: &AgentWait) -> Need {
 }
 
 /// Says of a wait for a circular buffer if it asks for more than the buffer can ever hold.
-fn exceed(scene: &Scene<'_>, core: CoreId, pc: u32, need: &mut Need) {
-    let Some(Resource::Circular(index)) = need.resource else { return };
+fn exceed(scene: &Scene<'_>, wait: &AgentWait, (core, pc): (CoreId, u32), need: &mut Need) {
+    let Some(resource @ Resource::Circular(index)) = need.resource else { return };
     let Some(buffer) = scene.buffer(index) else { return };
     let Some(Count { is, wanted }) = counted(scene, core, pc) else { return };
     // A count that a buffer cannot have has not been read right.
@@ -188,13 +188,13 @@ fn exceed(scene: &Scene<'_>, core: CoreId, pc: u32, need: &mut Need) {
     }
     if wanted <= buffer.pages {
         if wanted > 1 && need.way == Way::Give {
-            let state = remark(scene, Resource::Circular(index));
+            let state = standing(scene, wait, resource);
             need.text = format!("polls for {wanted} pages of CB {index}{state}");
         }
         return;
     }
     let (pages, has) = (plural("page", wanted.into()), buffer.pages);
-    let state = remark(scene, Resource::Circular(index));
+    let state = standing(scene, wait, resource);
     need.text = match need.way {
         Way::Take => {
             format!("waits for room for {wanted} {pages} in CB {index}, which has {has}{state}")
@@ -273,13 +273,18 @@ fn register(scene: &Scene<'_>, wait: &AgentWait, core: CoreId, addr: u32, value:
         let noc = u8::from(target == Target::Noc1);
         return Need::new(Kind::Counter { noc, value }, text, vec![AgentId::Noc(noc)]);
     };
-    let known = match resource {
+    let known = standing(scene, wait, resource);
+    let text = format!("{}{known}", told(scene.names, core, Some(&look), Some((resource, way))));
+    on(scene, wait, text, resource, way)
+}
+
+/// How a resource stands, in brackets.
+fn standing(scene: &Scene<'_>, wait: &AgentWait, resource: Resource) -> String {
+    match resource {
         // The registers themselves say how it stands.
         Resource::Circular(_) if scene.ledger.is_blank() => credits(scene, wait, resource),
         _ => remark(scene, resource),
-    };
-    let text = format!("{}{known}", told(scene.names, core, Some(&look), Some((resource, way))));
-    on(scene, wait, text, resource, way)
+    }
 }
 
 /// How a circular buffer stands by the counters that a loop reads.
