@@ -98,6 +98,7 @@ fn phrase<'a, N: Names>(
         Event::WaitEnd { since, .. } => *since = Cycle(0),
         Event::NocIssue { ticket, .. }
         | Event::NocDone { ticket, .. }
+        | Event::NocSent { ticket, .. }
         | Event::NocServe { ticket, .. } => *ticket = 0,
         _ => {}
     }

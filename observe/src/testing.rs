@@ -99,6 +99,44 @@ pub(crate) fn reasons() -> BoxedStrategy<WaitReason> {
     .boxed()
 }
 
+/// An event of one kind of those of the NoC interfaces.
+fn noc_event_of(kind: EventKind) -> BoxedStrategy<Event> {
+    use EventKind as K;
+    match kind {
+        K::NocIssue => (bytes(), bytes(), words(), longs(), words(), words(), (words(), words()))
+            .prop_map(|(noc, initiator, control, addr, coordinate, bytes, (ticket, packets))| {
+                Event::NocIssue {
+                    noc,
+                    initiator,
+                    control,
+                    addr,
+                    coordinate,
+                    bytes,
+                    ticket,
+                    packets,
+                }
+            })
+            .boxed(),
+        K::NocDone => (bytes(), bytes(), words())
+            .prop_map(|(noc, initiator, ticket)| Event::NocDone { noc, initiator, ticket })
+            .boxed(),
+        K::NocSent => (bytes(), bytes(), words())
+            .prop_map(|(noc, initiator, ticket)| Event::NocSent { noc, initiator, ticket })
+            .boxed(),
+        K::NocServe => (bytes(), shorts(), words(), words(), longs(), words())
+            .prop_map(|(noc, source, ticket, control, addr, bytes)| Event::NocServe {
+                noc,
+                source,
+                ticket,
+                control,
+                addr,
+                bytes,
+            })
+            .boxed(),
+        _ => unreachable!("{kind:?} is no event of a NoC interface"),
+    }
+}
+
 /// An event of one kind.
 pub(crate) fn event_of(kind: EventKind) -> BoxedStrategy<Event> {
     use EventKind as K;
@@ -135,33 +173,6 @@ pub(crate) fn event_of(kind: EventKind) -> BoxedStrategy<Event> {
             .prop_map(|(core, asserted, pc)| Event::Reset { core, asserted, pc })
             .boxed(),
         K::Halt => cores().prop_map(|core| Event::Halt { core }).boxed(),
-        K::NocIssue => (bytes(), bytes(), words(), longs(), words(), words(), (words(), words()))
-            .prop_map(|(noc, initiator, control, addr, coordinate, bytes, (ticket, packets))| {
-                Event::NocIssue {
-                    noc,
-                    initiator,
-                    control,
-                    addr,
-                    coordinate,
-                    bytes,
-                    ticket,
-                    packets,
-                }
-            })
-            .boxed(),
-        K::NocDone => (bytes(), bytes(), words())
-            .prop_map(|(noc, initiator, ticket)| Event::NocDone { noc, initiator, ticket })
-            .boxed(),
-        K::NocServe => (bytes(), shorts(), words(), words(), longs(), words())
-            .prop_map(|(noc, source, ticket, control, addr, bytes)| Event::NocServe {
-                noc,
-                source,
-                ticket,
-                control,
-                addr,
-                bytes,
-            })
-            .boxed(),
         K::Stream => (bytes(), shorts(), words(), words())
             .prop_map(|(stream, register, before, after)| Event::Stream {
                 stream,
@@ -180,6 +191,7 @@ pub(crate) fn event_of(kind: EventKind) -> BoxedStrategy<Event> {
         | K::SrcBanks
         | K::MutexIgnored
         | K::UnitDone => tensix_event_of(kind),
+        K::NocIssue | K::NocSent | K::NocDone | K::NocServe => noc_event_of(kind),
     }
 }
 

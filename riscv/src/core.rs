@@ -604,13 +604,6 @@ impl Core {
         look::bundle_words(&self.hart, &self.batch.stores, shared)
     }
 
-    /// Instructions of `count` rounds of the loop that it is parked in, oldest first, at most `most`; none if it is not
-    /// parked.
-    #[must_use]
-    pub fn rounds(&self, shared: &Shared, count: u64, most: usize) -> Vec<Retire> {
-        look::rounds(self, shared, count, most)
-    }
-
     /// Has other ways to the same result taken from now on, between two epochs. A core that is parked
     /// stays so until it is woken.
     pub fn set_shortcuts(&mut self, shortcuts: Shortcuts) {

@@ -1,15 +1,13 @@
 //! What a debugger sees of a core that stands between two instructions, without touching it.
 
-use sim_core::{Cycle, L1, Retire, Shared, Store, Width};
+use sim_core::{L1, Shared, Store, Width};
 
-use crate::core::{Core, Status};
 use crate::csr::{Csr, CsrFile};
 use crate::decode::decode;
 use crate::doors::fuses;
 use crate::hart::{Hart, MAX_FUSED};
 use crate::icache::same_page;
 use crate::op::Kind;
-use crate::slice::{Memory, Slice};
 
 /// What an instruction does to memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,32 +73,4 @@ pub(crate) fn bundle_words(hart: &Hart, stores: &[Store], shared: &Shared) -> u3
         same_page(hart.pc, pc) && pushes(pc)
     };
     1 + (1..MAX_FUSED).take_while(follows).count() as u32
-}
-
-/// Instructions of `count` rounds of the loop that a core is parked in, with the loads they had, at most `most`. Cycles
-/// are those of the first rounds that it was parked for.
-pub(crate) fn rounds(core: &Core, shared: &Shared, count: u64, most: usize) -> Vec<Retire> {
-    let Some(spin) = core.spin() else { return Vec::new() };
-    let mut again = core.clone();
-    again.status = Status::Running;
-    again.hart.pc = spin.head;
-    let until = again.hart.cycle.saturating_add(count.saturating_mul(spin.period_cycles));
-    let memory = Memory::Replayed(spin.loads.iter().cycle());
-    let mut slice = Slice { memory, ..Slice::new(shared, until) };
-    let mut told = Vec::new();
-    while again.hart.cycle < until && told.len() < most {
-        let (pc, cycle) = (again.hart.pc, Cycle(again.hart.cycle));
-        let word = again.hart.read_l1(&[], shared, pc, Width::Word);
-        if !again.step(&mut slice) {
-            break;
-        }
-        let rd = decode(word, pc).rd;
-        let value = again.hart.x[usize::from(rd)];
-        told.push(if rd < 32 {
-            Retire { cycle, pc, word, rd, value }
-        } else {
-            Retire { cycle, pc, word, rd: 0, value: 0 }
-        });
-    }
-    told
 }

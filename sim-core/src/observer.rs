@@ -295,6 +295,15 @@ pub enum Event {
         /// Mutex index as encoded.
         index: u8,
     },
+    /// A packet of a NoC write has been sent: its data have been taken from where they lay.
+    NocSent {
+        /// NoC 0 or 1.
+        noc: u8,
+        /// Initiator 0 to 3.
+        initiator: u8,
+        /// Number of the packet.
+        ticket: u32,
+    },
 }
 
 /// Rounds of a polling loop that were not executed one by one.

@@ -395,6 +395,10 @@ impl<O: Observer + ?Sized> Deliveries<'_, O> {
             }
         }
         self.bus.devices.nius[usize::from(noc)].advance(&entry.packet, entry.stage);
+        if entry.stage == Stage::Sent && matches!(entry.packet.kind, PacketKind::Write { .. }) {
+            let ticket = entry.sequence as u32;
+            self.bus.emit(at, agent, pc, || Event::NocSent { noc, initiator, ticket });
+        }
         if is_over(&entry) {
             let ticket = entry.sequence as u32;
             self.bus.emit(at, agent, pc, || Event::NocDone { noc, initiator, ticket });

@@ -309,7 +309,7 @@ impl<O: Observer + ?Sized> Tile<O> {
     /// not parked.
     #[must_use]
     pub fn rounds(&self, id: CoreId, count: u64, most: usize) -> Vec<Retire> {
-        self.bus.cores[id].rounds(&self.bus.cores.shared, count, most)
+        riscv::rounds(&self.bus.cores[id], &self.bus.cores.shared, count, most)
     }
 
     /// Bytes as that core would load them now: L1 with all it has stored itself, its own local RAM.

@@ -127,7 +127,10 @@ pub(crate) fn target_of(event: &Event, names: &dyn Names) -> Option<Target> {
         Event::PcBufPush { .. } | Event::PcBufPop { .. } | Event::SyncDone { .. } => Target::PcBuf,
         Event::Config { .. } | Event::IcacheInvalidate { .. } => Target::Config,
         Event::Reset { .. } | Event::Halt { .. } => Target::Reset,
-        Event::NocIssue { .. } | Event::NocDone { .. } | Event::NocServe { .. } => Target::Noc,
+        Event::NocIssue { .. }
+        | Event::NocSent { .. }
+        | Event::NocDone { .. }
+        | Event::NocServe { .. } => Target::Noc,
         Event::Stream { .. } => Target::Stream,
         _ => return None,
     })
@@ -198,6 +201,9 @@ pub(crate) fn text_of(out: &mut String, stamp: Stamp, event: &Event, names: &dyn
         }
         Event::NocDone { noc, initiator, .. } => {
             put!(out; "NoC ", Dec(noc), " initiator ", Dec(initiator), " done");
+        }
+        Event::NocSent { noc, initiator, .. } => {
+            put!(out; "NoC ", Dec(noc), " initiator ", Dec(initiator), " sent");
         }
         Event::NocServe { noc, source, control, addr, bytes, .. } => {
             let from = names.endpoint(source).unwrap_or_else(|| format!("endpoint {source}"));

@@ -175,6 +175,7 @@ fn put_fields(out: &mut String, event: &Event) {
 pub(super) fn put_ticket(out: &mut String, event: &Event) {
     if let Event::NocIssue { ticket, .. }
     | Event::NocDone { ticket, .. }
+    | Event::NocSent { ticket, .. }
     | Event::NocServe { ticket, .. } = *event
     {
         members!(out; "ticket": Dec(ticket));
@@ -198,7 +199,7 @@ fn put_machine_fields(out: &mut String, event: &Event) {
             members!(out; "addr": Dec(addr), "coordinate": Dec(coordinate), "bytes": Dec(bytes));
             members!(out; "packets": Dec(packets));
         }
-        Event::NocDone { noc, initiator, .. } => {
+        Event::NocDone { noc, initiator, .. } | Event::NocSent { noc, initiator, .. } => {
             members!(out; "noc": Dec(noc), "initiator": Dec(initiator));
         }
         Event::NocServe { noc, source, control, addr, bytes, .. } => {

@@ -270,7 +270,7 @@ impl<W: Write, N: Names> Perfetto<W, N> {
         use Target::{Config, Device, Issue, L1, Push, Wait};
         let target = match self.scribe.target(stamp, event) {
             Some(L1 | Device | Push | Issue | Wait | Config) | None => return,
-            Some(_) if matches!(event, Event::NocDone { .. }) => return,
+            Some(_) if matches!(event, Event::NocDone { .. } | Event::NocSent { .. }) => return,
             Some(target) => target,
         };
         self.flows.clear();

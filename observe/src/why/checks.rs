@@ -17,6 +17,7 @@ use super::hazards as h;
 use super::leftovers::Leftovers;
 use super::niu::Niu;
 use super::report::{Report, coder};
+use super::sources::Sources;
 use crate::describe::semaphore_name;
 use crate::names::{Names, is_go_signal, subordinate};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
@@ -101,6 +102,7 @@ pub struct Checks<N> {
     /// Requests of kernels that want an answer and have none, by initiator, oldest first.
     in_flight: BTreeMap<(u8, u8), VecDeque<Request>>,
     niu: Niu,
+    sources: Sources,
     /// Where firmware has its code.
     firmware: Range<u32>,
     leftovers: Leftovers,
@@ -122,6 +124,7 @@ impl<N: Names> Checks<N> {
             regions,
             in_flight: BTreeMap::new(),
             niu: Niu::default(),
+            sources: Sources::default(),
             firmware: firmware_code(),
             leftovers: Leftovers::default(),
             buffers: Buffers::default(),
@@ -218,6 +221,9 @@ impl<N: Names> Checks<N> {
         if let Some((stamp, hazard, text)) = stored.filter(|_| kernel) {
             self.report.add(stamp, hazard, text);
         }
+        if kernel {
+            self.reused(stamp, addr..addr.saturating_add(bytes), "writes over");
+        }
         for part in words::parts(addr, value, bytes, &self.report.names) {
             let done = part.value == 0
                 && (is_go_signal(&part.name) || subordinate(&part.name) == Some(core));
@@ -229,6 +235,21 @@ impl<N: Names> Checks<N> {
                 self.ended(stamp, core);
             }
         }
+    }
+
+    /// A kernel gives bytes away, or changes them, that a NoC write may still have to take.
+    fn reused(&mut self, stamp: Stamp, bytes: Range<u32>, what: &str) {
+        let Some(source) = self.sources.within(&bytes) else { return };
+        let Some(core) = coder(&self.report.names, stamp.agent, stamp.pc) else { return };
+        let code = self.report.names.site(source.core, source.pc);
+        let place = code.map_or_else(|| format!("pc {:#x}", source.pc), |code| code.to_string());
+        let text = format!(
+            "{core} {what} {:#x}, from where a NoC write of {} bytes is still to be sent: {} in {place}",
+            bytes.start.max(source.range.start),
+            source.range.len(),
+            source.core,
+        );
+        self.report.add(stamp, h::B11, text);
     }
 
     /// Debug structures in the mailbox belong to kernels too.
@@ -258,7 +279,16 @@ impl<N: Names> Checks<N> {
 
     fn noc(&mut self, stamp: Stamp, event: &Event) {
         match *event {
-            Event::NocIssue { noc, initiator, control, addr, coordinate, bytes, .. } => {
+            Event::NocIssue {
+                noc,
+                initiator,
+                control,
+                addr,
+                coordinate,
+                bytes,
+                ticket,
+                packets,
+            } => {
                 let AgentId::Core(core) = stamp.agent else { return };
                 // Reads are always answered; others if NOC_CTRL bit 4 asks for it.
                 let answered = control & 3 == 0 || control >> 4 & 1 == 1;
@@ -272,8 +302,13 @@ impl<N: Names> Checks<N> {
                 }
                 if let Some(own) = self.niu.own_side(noc, initiator, control) {
                     self.transfer(stamp, own.into(), bytes);
+                    if kernel && control & WRITES != 0 {
+                        let range = own..own.saturating_add(bytes);
+                        self.sources.issued((core, stamp.pc), noc, range, (ticket, packets));
+                    }
                 }
             }
+            Event::NocSent { noc, ticket, .. } => self.sources.sent(noc, ticket),
             Event::NocDone { noc, initiator, .. } => {
                 if let Some(queue) = self.in_flight.get_mut(&(noc, initiator)) {
                     queue.pop_front();
@@ -350,6 +385,15 @@ impl<N: Names> Checks<N> {
             return;
         }
         let at = before % buffer.pages;
+        if register == ACKED {
+            let first = buffer.address + at * buffer.page_bytes;
+            let what = format!(
+                "pops {amount} page{} of CB {stream} at",
+                if amount == 1 { "" } else { "s" }
+            );
+            let end = buffer.address + buffer.size;
+            self.reused(stamp, first..end.min(first + amount * buffer.page_bytes), &what);
+        }
         if at + amount > buffer.pages {
             let text = format!(
                 "{amount} pages at page {at} of the {} of CB {stream} wrap in the middle",
@@ -392,7 +436,9 @@ impl<N: Names + 'static> Observer for Checks<N> {
             Event::L1Atomic { addr, after, .. } => self.stored(stamp, addr, after, 4),
             Event::DeviceStore { addr, value, .. } => self.niu.stored(stamp, addr, value),
             Event::HostWrite { addr, bytes, .. } => self.host_wrote(addr, bytes),
-            Event::NocIssue { .. } | Event::NocDone { .. } => self.noc(stamp, event),
+            Event::NocIssue { .. } | Event::NocSent { .. } | Event::NocDone { .. } => {
+                self.noc(stamp, event);
+            }
             Event::Stream { stream, register: register @ (RECEIVED | ACKED), before, after } => {
                 self.credit(stamp, stream, register, (before, after));
             }

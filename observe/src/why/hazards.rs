@@ -91,6 +91,9 @@ hazards! {
     B10 = "push-before-barrier",
         "a circular buffer was pushed while data of its pages was still under way",
         "put noc_async_read_barrier between the read and cb_push_back";
+    B11 = "source-reused-before-flush",
+        "what a NoC write takes its data from was given away or changed before the request had left",
+        "put noc_async_writes_flushed, or the barrier, between the write and cb_pop_front or the next store";
     C1 = "stack-overflow",
         "the stack left the local memory of the core",
         "make large locals static or smaller; 8 KiB on BRISC and NCRISC, 4 KiB on the TRISCs";

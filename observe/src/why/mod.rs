@@ -38,6 +38,7 @@ mod report;
 mod scene;
 mod sends;
 mod show;
+mod sources;
 mod suppose;
 #[cfg(test)]
 mod tests;

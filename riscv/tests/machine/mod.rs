@@ -15,7 +15,7 @@ const LOCAL: u32 = 0xFFB0_0000;
 /// A core with the L1 it runs from.
 pub(crate) struct Machine {
     pub(crate) core: Core,
-    shared: Shared,
+    pub(crate) shared: Shared,
     epoch: EpochLength,
     now: u64,
 }
@@ -48,23 +48,6 @@ impl Machine {
             core.set_register(register, word);
         }
         Self { core, shared, epoch, now: 0 }
-    }
-
-    /// What it would execute in two rounds of the loop that it is parked in: pc, word, register and what that got.
-    pub(crate) fn rounds(&self) -> Vec<(u32, u32, u8, u32)> {
-        let rounds = self.core.rounds(&self.shared, 2, usize::MAX);
-        rounds.iter().map(|retire| (retire.pc, retire.word, retire.rd, retire.value)).collect()
-    }
-
-    /// What it executes up to a cycle.
-    pub(crate) fn log(&mut self, until: u64) -> Vec<(u32, u32, u8, u32)> {
-        self.core.set_trace(true);
-        self.core.run(&self.shared, Cycle(until));
-        let log = self.core.batch.retired.iter();
-        let log = log.map(|retire| (retire.pc, retire.word, retire.rd, retire.value)).collect();
-        self.now = until;
-        self.commit();
-        log
     }
 
     /// What a tile does to L1 and to decoded code.

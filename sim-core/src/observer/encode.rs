@@ -80,6 +80,7 @@ kinds! {
     NocServe = 24,
     SrcBanks = 25,
     MutexIgnored = 26,
+    NocSent = 27,
 }
 
 /// Collects one event, so that the hash is fed once per event.
@@ -200,7 +201,8 @@ impl Bytes {
                 self.u8(noc).u8(initiator).u32(control).u64(addr).u32(coordinate).u32(bytes);
                 self.u32(ticket).u32(packets)
             }
-            Event::NocDone { noc, initiator, ticket } => self.u8(noc).u8(initiator).u32(ticket),
+            Event::NocDone { noc, initiator, ticket }
+            | Event::NocSent { noc, initiator, ticket } => self.u8(noc).u8(initiator).u32(ticket),
             Event::NocServe { noc, source, ticket, control, addr, bytes } => {
                 self.u8(noc).u16(source).u32(ticket).u32(control).u64(addr).u32(bytes)
             }
