@@ -52,6 +52,14 @@ impl Observer for LaunchChecks {
         self.checks.event(stamp, event);
     }
 
+    fn wants_l1_reads(&self) -> bool {
+        self.checks.wants_l1_reads()
+    }
+
+    fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        self.checks.l1_read(stamp, addr, bytes);
+    }
+
     fn observed_l1(&self) -> Vec<(u32, u32)> {
         self.checks.observed_l1()
     }

@@ -343,6 +343,16 @@ impl Observer for Lens {
         }
     }
 
+    fn wants_l1_reads(&self) -> bool {
+        self.checks.is_some()
+    }
+
+    fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        if let Some(checks) = &mut self.checks {
+            checks.l1_read(stamp, addr, bytes);
+        }
+    }
+
     fn wants_jumps(&self, core: CoreId) -> bool {
         self.books.as_ref().is_some_and(|books| books.loops.wants_jumps(core))
     }

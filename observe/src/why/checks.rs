@@ -237,6 +237,14 @@ impl<N: Names> Checks<N> {
         }
     }
 
+    /// A kernel takes data from its tile's L1, itself or by its Tensix thread.
+    fn taken(&mut self, stamp: Stamp, core: CoreId, bytes: (u32, u32)) {
+        let taken = self.buffers.taken(&self.regions.circular, (stamp, core), bytes);
+        if let Some((stamp, hazard, text)) = taken {
+            self.report.add(stamp, hazard, text);
+        }
+    }
+
     /// A kernel gives bytes away, or changes them, that a NoC write may still have to take.
     fn reused(&mut self, stamp: Stamp, bytes: Range<u32>, what: &str) {
         let Some(source) = self.sources.within(&bytes) else { return };
@@ -304,6 +312,7 @@ impl<N: Names> Checks<N> {
                     self.transfer(stamp, own.into(), bytes);
                     if kernel && control & WRITES != 0 {
                         let range = own..own.saturating_add(bytes);
+                        self.taken(stamp, core, (own, bytes));
                         self.sources.issued((core, stamp.pc), noc, range, (ticket, packets));
                     }
                 }
@@ -443,6 +452,17 @@ impl<N: Names + 'static> Observer for Checks<N> {
                 self.credit(stamp, stream, register, (before, after));
             }
             _ => {}
+        }
+    }
+
+    fn wants_l1_reads(&self) -> bool {
+        true
+    }
+
+    fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        let Some(core) = coder(&self.report.names, stamp.agent, stamp.pc) else { return };
+        if self.report.is_kernel(core, stamp.pc) {
+            self.taken(stamp, core, (addr, bytes));
         }
     }
 

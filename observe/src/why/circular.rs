@@ -137,6 +137,53 @@ impl Buffers {
         if register == RECEIVED { used.early.take() } else { None }
     }
 
+    /// Takes a read of `bytes` bytes at `addr` by `core`, which takes pages out of the buffers.
+    pub(super) fn taken(
+        &self,
+        buffers: &[CircularBuffer],
+        (stamp, core): (Stamp, CoreId),
+        (addr, bytes): (u32, u32),
+    ) -> Option<Violation> {
+        let (buffer, used) = self.at(buffers, (addr, bytes))?;
+        let (pages, index) = (u64::from(buffer.pages), buffer.index);
+        let page = u64::from(addr.saturating_sub(buffer.address) / buffer.page_bytes);
+        // A buffer that nobody pushes into lies on a tensor; one who fills it himself may read it before.
+        let producer = used.pushed.only()?;
+        if page >= pages || producer == core || used.holds(page, pages) {
+            return None;
+        }
+        let held = used.pushed.total.saturating_sub(used.popped.total).min(pages);
+        let (first, last) =
+            (used.popped.total % pages, (used.popped.total + held.max(1) - 1) % pages);
+        let holds = match held {
+            0 => "no page".to_owned(),
+            1 => format!("page {first} only"),
+            _ => format!("pages {first} to {last} only"),
+        };
+        let text = format!(
+            "{core} takes data from page {page} of CB {index} at {addr:#x}, which holds {holds}"
+        );
+        Some((stamp, h::C18, text))
+    }
+
+    /// The buffer in which bytes lie, and how it stands; none if buffers share them, as they do on purpose.
+    fn at(
+        &self,
+        buffers: &[CircularBuffer],
+        (addr, bytes): (u32, u32),
+    ) -> Option<(CircularBuffer, &Use)> {
+        let end = addr.saturating_add(bytes);
+        let hit = |buffer: &&CircularBuffer| {
+            buffer.address < end && addr < buffer.address.saturating_add(buffer.size)
+        };
+        let mut hits = buffers.iter().filter(hit);
+        let buffer = hits.next()?;
+        if hits.any(|other| other.index != buffer.index) || buffer.page_bytes == 0 {
+            return None;
+        }
+        Some((*buffer, self.uses.get(&buffer.index)?))
+    }
+
     /// Takes a store of `core` to `bytes` bytes at `addr`.
     pub(super) fn stored(
         &self,
@@ -144,17 +191,7 @@ impl Buffers {
         (stamp, core): (Stamp, CoreId),
         (addr, bytes): (u32, u32),
     ) -> Option<Violation> {
-        let end = addr.saturating_add(bytes);
-        let hit = |buffer: &&CircularBuffer| {
-            buffer.address < end && addr < buffer.address.saturating_add(buffer.size)
-        };
-        let mut hits = buffers.iter().filter(hit);
-        let buffer = hits.next()?;
-        // Buffers that share their memory share it on purpose.
-        if hits.any(|other| other.index != buffer.index) || buffer.page_bytes == 0 {
-            return None;
-        }
-        let used = self.uses.get(&buffer.index)?;
+        let (buffer, used) = self.at(buffers, (addr, bytes))?;
         let page = addr.saturating_sub(buffer.address) / buffer.page_bytes;
         if page >= buffer.pages || !used.holds(page.into(), buffer.pages.into()) {
             return None;
@@ -222,6 +259,30 @@ mod tests {
         let next = CB.address + CB.page_bytes;
         let said = buffers.stored(&[CB], by(CoreId::Trisc2), (next, 4));
         assert_eq!(said.map(|(_, hazard, _)| hazard.id), Some("C17"));
+    }
+
+    /// Pages 1 and 2 of 4 are in the buffer.
+    #[test]
+    fn data_of_pages_that_are_not_there_are_named_with_what_is() {
+        let mut buffers = Buffers::default();
+        let taken = |buffers: &Buffers, core, page| {
+            let at = CB.address + page * CB.page_bytes;
+            buffers.taken(&[CB], by(core), (at, 4)).map(|(_, hazard, text)| (hazard.id, text))
+        };
+        assert_eq!(taken(&buffers, B, 0), None, "a buffer that lies on a tensor");
+        buffers.step(&CB, by(NC), RECEIVED, (0, 3));
+        buffers.step(&CB, by(B), ACKED, (0, 1));
+        let wrong = [0, 1, 2, 3].map(|page| taken(&buffers, B, page).map(|(id, _)| id));
+        assert_eq!(wrong, [Some("C18"), None, None, Some("C18")]);
+        let (_, text) = taken(&buffers, B, 3).expect("page 3");
+        assert!(
+            text.ends_with("from page 3 of CB 3 at 0x20c00, which holds pages 1 to 2 only"),
+            "{text}"
+        );
+        assert_eq!(taken(&buffers, NC, 3), None, "who fills it may read it before");
+        let shared = CircularBuffer { index: 9, ..CB };
+        let two = buffers.taken(&[CB, shared], by(B), (CB.address, 4));
+        assert_eq!(two.map(|(_, hazard, _)| hazard.id), None, "two share it on purpose");
     }
 
     #[test]

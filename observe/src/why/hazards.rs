@@ -145,6 +145,9 @@ hazards! {
     C17 = "cb-page-overwritten",
         "a page of a circular buffer was written between its push and its pop",
         "write before cb_push_back, into the page that cb_reserve_back gave; compare the pointer with get_write_ptr";
+    C18 = "cb-page-without-data",
+        "data were taken from a page of a circular buffer that its producer has not pushed, or its consumer has popped",
+        "wait with cb_wait_front for as many pages as are read, and pop them behind the last read; a tile's index counts from the front";
     D1 = "signal-astray",
         "a count or a flag for one tile went to another one",
         "compare the coordinate of the sender with the waiting tile's; on NoC 1 the corners of a rectangle change places";
