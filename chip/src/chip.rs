@@ -265,7 +265,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
     }
 
     /// What happened since last asked that its host should know, and that is no mistake.
-    pub fn take_notes(&mut self) -> Vec<String> {
+    pub fn take_notes(&mut self) -> Vec<Mistake> {
         self.reports.take_notes()
     }
 

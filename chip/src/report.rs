@@ -12,6 +12,9 @@ use crate::grid::{Other, TensixTile};
 
 /// The check that a request to no tile fails.
 const NOWHERE: &str = "noc-no-such-tile";
+const UNWRITTEN: &str = "dram-never-written";
+/// In the place of a tile's number, where it does not matter which one it was.
+const ANY_TILE: u16 = u16::MAX;
 /// Most reports that are kept; a guest that errs in a loop must not fill the memory.
 const KEPT: usize = 1000;
 
@@ -44,7 +47,7 @@ fn by(issuer: Option<(CoreId, u32)>) -> String {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reports {
     mistakes: Vec<Mistake>,
-    notes: Vec<String>,
+    notes: Vec<Mistake>,
     dropped: u64,
     /// How often requests of an instruction were refused for the same reason.
     refusals: BTreeMap<Refusal, u64>,
@@ -139,13 +142,42 @@ impl Reports {
             let (hint, at) = (Some(what.to_owned()), Some((core, pc)));
             self.add(Mistake { text, hint, tile: number, at });
         } else if self.notes.len() < KEPT {
-            self.notes.push(format!("{text}: {what}"));
+            let text = format!("{text}: {what}");
+            self.notes.push(Mistake { text, hint: None, tile: number, at: None });
         }
     }
 
     /// Takes what is worth saying and no mistake.
-    pub(crate) fn take_notes(&mut self) -> Vec<String> {
+    pub(crate) fn take_notes(&mut self) -> Vec<Mistake> {
         std::mem::take(&mut self.notes)
+    }
+
+    /// A read of DRAM where nobody has written, most often by an address that is none: told once of an instruction,
+    /// whichever tile executes it.
+    pub(crate) fn unwritten(
+        &mut self,
+        (number, tile): (u16, TensixTile),
+        cycle: Cycle,
+        endpoint: Other,
+        (packet, issuer): (&NocPacket, Option<(CoreId, u32)>),
+    ) {
+        let told = self.refusals.entry((ANY_TILE, issuer, UNWRITTEN)).or_insert(0);
+        *told += 1;
+        if *told > 1 || self.notes.len() >= KEPT {
+            return;
+        }
+        let at = Coordinate::from_bits(packet.coordinate());
+        let text = format!(
+            "{tile}: [{UNWRITTEN}]: NoC {} read of {} bytes at {:#x} of {endpoint} [NoC ({}, {})], where nobody has \
+             written anything: zeroes here, anything on hardware (cycle {cycle}{})",
+            packet.noc,
+            packet.bytes(),
+            packet.address(),
+            at.x,
+            at.y,
+            by(issuer)
+        );
+        self.notes.push(Mistake { text, hint: None, tile: number, at: issuer });
     }
 
     /// A request to a coordinate where nothing is.

@@ -140,7 +140,12 @@ impl<O: Observer + Send + 'static> Chip<O> {
     fn serve(&mut self) {
         while let Some((cycle, letter)) = self.post.pop_before(self.now) {
             let Letter { source, ticket, endpoint, packet, mut data, issuer } = letter;
-            let mut port = EndpointPort(self.endpoints.get_mut(endpoint));
+            let memory = self.endpoints.get_mut(endpoint);
+            if packet.reads() && !memory.holds(packet.address(), packet.bytes()) {
+                let tile = (source, self.grid.tile(source));
+                self.reports.unwritten(tile, cycle, endpoint, (&packet, issuer));
+            }
+            let mut port = EndpointPort(memory);
             if let Err(fault) = devices::fabric::carry_out(&packet, &mut data, &mut port) {
                 let tile = (source, self.grid.tile(source));
                 self.reports.endpoint(tile, cycle, endpoint, (&packet, issuer), &fault);

@@ -64,7 +64,7 @@ fn command_shows_in_the_next_access() {
     debug(&mut chip, 1, 0x8000_0001);
     assert_eq!(status(&mut chip), 1);
     assert_eq!(chip.take_reports(), Vec::<String>::new());
-    assert_eq!(chip.take_notes(), Vec::<String>::new());
+    assert_eq!(chip.take_notes(), []);
 }
 
 /// Who uses the debug interface may have placed the `ebreak`: that is worth a line, and no mistake.
@@ -76,7 +76,7 @@ fn ebreak_under_a_debugger_is_no_mistake() {
     assert_eq!(status(&mut chip), 0x9);
     assert_eq!(chip.take_reports(), Vec::<String>::new());
     let notes = chip.take_notes();
-    assert!(notes.len() == 1 && notes[0].contains("pc 0x10"), "{notes:?}");
+    assert!(notes.len() == 1 && notes[0].text.contains("pc 0x10"), "{notes:?}");
 }
 
 #[test]

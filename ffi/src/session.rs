@@ -477,7 +477,7 @@ struct Desk<'a> {
 /// Says what has happened that the host has not been told yet.
 #[cold]
 fn pass_on(chip: &mut Chip, reporter: &mut Reporter) {
-    for note in chip.take_notes() {
+    for note in mistakes::notes(chip, || Box::new(Catalog::gather(&places()))) {
         reporter.note(&note);
     }
     for mistake in mistakes::take(chip, || Box::new(Catalog::gather(&places()))) {

@@ -600,6 +600,32 @@ fn request_to_no_tile_is_told_with_the_core_and_the_instruction() {
     assert_eq!(mistake.at, Some((CoreId::Brisc, at)));
 }
 
+/// Who reads DRAM that nobody has written has most often a wrong address. It is no mistake, and told once.
+#[test]
+fn read_of_dram_that_nobody_has_written_is_a_note() {
+    /// A port of the first channel `[spec: host-abi 2.6]`.
+    const DRAM: At = (17, 12);
+    for is_written in [false, true] {
+        let mut chip: Chip = Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+        let sends = reads(DRAM, WORD);
+        let length = sends.len() as u32;
+        let at = PROGRAM + 4 * (length - 3);
+        if is_written {
+            assert_eq!(chip.tile_write(DRAM.0, DRAM.1, WORD.into(), &[1; 4]), Ok(()));
+        }
+        start(&mut chip, A, &[sends.clone(), sends, ends()]);
+        chip.clock(1 << 12);
+        assert_eq!(chip.take_reports(), Vec::<String>::new());
+        let notes = chip.take_notes();
+        let places: Vec<_> = notes.iter().map(|note| note.at).collect();
+        let second = at + 4 * length;
+        let both = vec![Some((CoreId::Brisc, at)), Some((CoreId::Brisc, second))];
+        assert_eq!(places, if is_written { Vec::new() } else { both }, "{notes:?}");
+        let is_told = |note: &chip::Mistake| note.text.contains("[dram-never-written]");
+        assert!(notes.iter().all(is_told), "{notes:?}");
+    }
+}
+
 /// What another tile refuses is its sender's mistake, with the core and the instruction there.
 #[test]
 fn request_that_another_tile_refuses_is_told_with_its_sender() {

@@ -17,6 +17,23 @@ pub fn take<O: Observer + Send + 'static, C: AsRef<Catalog>>(
     catalog: impl FnOnce() -> C,
 ) -> Vec<String> {
     let mistakes = chip.take_mistakes();
+    all_told(chip, mistakes, catalog)
+}
+
+/// As [`take`], what is worth saying and no mistake.
+pub fn notes<O: Observer + Send + 'static, C: AsRef<Catalog>>(
+    chip: &mut Chip<O>,
+    catalog: impl FnOnce() -> C,
+) -> Vec<String> {
+    let notes = chip.take_notes();
+    all_told(chip, notes, catalog)
+}
+
+fn all_told<O: Observer + Send + 'static, C: AsRef<Catalog>>(
+    chip: &mut Chip<O>,
+    mistakes: Vec<Mistake>,
+    catalog: impl FnOnce() -> C,
+) -> Vec<String> {
     if mistakes.iter().all(|mistake| mistake.at.is_none()) {
         return mistakes.iter().map(ToString::to_string).collect();
     }

@@ -97,6 +97,8 @@ pub struct Survey {
     pub differences: Vec<String>,
     /// Mistakes of kernels and firmware, each in a line, oldest first; tiles by their NoC coordinates.
     pub errors: Vec<String>,
+    /// What is worth saying of it and no mistake, in the same way.
+    pub notes: Vec<String>,
 }
 
 impl Survey {
@@ -170,6 +172,7 @@ struct Ended {
     tiles: Vec<TileSeen>,
     counts: Counts,
     errors: Vec<String>,
+    notes: Vec<String>,
 }
 
 /// Words of L1 that others raise, of each tile, as the vendor's runtime counts workers.
@@ -200,7 +203,7 @@ fn ended<O: Observer + Send + 'static>(
     };
     let tiles = standing.tiles.iter().map(tile).collect();
     book.clear();
-    Ended { index, call, cycle: chip.now().0, tiles, counts, errors: Vec::new() }
+    Ended { index, call, cycle: chip.now().0, tiles, counts, errors: Vec::new(), notes: Vec::new() }
 }
 
 /// Numbers of tiles by their coordinates.
@@ -262,16 +265,20 @@ pub fn look<H: Host>(
         }
     };
     let mut stage = Stage::new(host.play(), make);
-    let (mut opened, mut sessions, mut errors) = (0_usize, Vec::new(), Vec::new());
+    let (mut opened, mut sessions) = (0_usize, Vec::new());
+    let (mut errors, mut notes) = (Vec::new(), Vec::new());
     let First { found, given_up, answer } = first_run(&mut stage, |chip, played| {
         // At once: the next launch has other names.
         errors.extend(mistakes::take(chip, || Arc::clone(catalog)));
         errors.truncate(ERRORS);
+        notes.extend(mistakes::notes(chip, || Arc::clone(catalog)));
+        notes.truncate(ERRORS);
         match played.what {
             What::Init => opened += 1,
             What::Exit => {
                 let mut session = ended(chip, &book, opened.saturating_sub(1), played.index);
                 session.errors = std::mem::take(&mut errors);
+                session.notes = std::mem::take(&mut notes);
                 sessions.push(session);
             }
             _ => {}
@@ -281,7 +288,7 @@ pub fn look<H: Host>(
     if is_open || sessions.is_empty() {
         let index = opened.saturating_sub(1);
         let call = answer.calls.saturating_sub(1);
-        sessions.push(Ended { errors, ..ended(&mut stage.chip, &book, index, call) });
+        sessions.push(Ended { errors, notes, ..ended(&mut stage.chip, &book, index, call) });
     }
     let at = if found.is_some() {
         sessions.len() - 1
@@ -291,7 +298,7 @@ pub fn look<H: Host>(
     };
     let is_last = at + 1 == sessions.len();
     let (is_open, given_up) = (is_open && is_last, given_up.filter(|_| is_last));
-    let Ended { index, call, cycle, tiles, counts, errors } = sessions.swap_remove(at);
+    let Ended { index, call, cycle, tiles, counts, errors, notes } = sessions.swap_remove(at);
     let survey = Survey {
         config,
         session: index,
@@ -304,6 +311,7 @@ pub fn look<H: Host>(
         cycle,
         differences: answer.differences.clone(),
         errors,
+        notes,
     };
     Ok(Looked { survey, counts, found, given_up, answer })
 }

@@ -80,6 +80,11 @@ impl Endpoint for Dram {
         }
         Ok(())
     }
+
+    fn holds(&self, addr: u64, bytes: u32) -> bool {
+        let mut pieces = pieces(addr, bytes as usize);
+        pieces.all(|(page, _, _)| self.pages.contains_key(&page))
+    }
 }
 
 #[cfg(test)]
@@ -96,6 +101,10 @@ mod tests {
         assert_eq!(back[0], 0);
         assert_eq!(back[1..=data.len()], data);
         assert!(dram.pages.len() <= 5);
+        let [begin, end] = [0xF00D, 0xF00D + 200_000];
+        assert!(
+            dram.holds(begin, 200_000) && !dram.holds(end, 0x1_0000) && !dram.holds(1 << 30, 4)
+        );
     }
 
     #[test]

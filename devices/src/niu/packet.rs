@@ -303,6 +303,12 @@ impl NocPacket {
         }
     }
 
+    /// Whether it asks for data, and changes nothing.
+    #[must_use]
+    pub const fn reads(&self) -> bool {
+        matches!(self.kind, PacketKind::Read { .. })
+    }
+
     /// Whether another tile would have to answer with data, which cannot be invented.
     #[must_use]
     pub const fn needs_foreign_data(&self) -> bool {

@@ -282,6 +282,9 @@ impl<H: Host> Asked<H> {
         if errors.len() > ERRORS {
             writeln!(out, "and {} errors more", errors.len() - ERRORS)?;
         }
+        for note in self.looked.survey.notes.iter().take(ERRORS) {
+            writeln!(out, "note: {note}")?;
+        }
         Ok(())
     }
 }

@@ -157,6 +157,7 @@ impl Taped {
             let mut value: Value = serde_json::from_str(&report.json())?;
             value["warnings"] = json!(answer.warnings);
             value["errors"] = json!(self.looked.survey.errors);
+            value["notes"] = json!(self.looked.survey.notes);
             writeln!(out, "{value:#}")?;
             return Ok(());
         }
@@ -185,7 +186,7 @@ impl Taped {
         if views.forms.json {
             let value = json!({
                 "verdict": "DONE", "ending": ending, "calls": calls, "cycle": cycle, "warnings": answer.warnings,
-                "errors": self.looked.survey.errors, "unfinished": answer.unfinished,
+                "errors": self.looked.survey.errors, "notes": self.looked.survey.notes, "unfinished": answer.unfinished,
             });
             writeln!(out, "{value:#}")?;
             return Ok(());
@@ -255,7 +256,7 @@ pub(super) fn launch(path: &Path, output: &OutputArgs, out: &mut dyn Write) -> R
         let value = json!({
             "verdict": verdict, "cycles": cycle, "calls": last_call + 1,
             "state_hash": format!("{hash:016x}"),
-            "errors": session.looked.survey.errors,
+            "errors": session.looked.survey.errors, "notes": session.looked.survey.notes,
             "tiles": session.chosen.iter().map(tile).collect::<Vec<_>>(),
         });
         writeln!(out, "{value:#}")?;
