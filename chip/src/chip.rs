@@ -393,8 +393,8 @@ impl<O: Observer + Send + 'static> Chip<O> {
 
     /// The PCI front and what is behind it.
     fn split(&mut self) -> (&mut Pci, Port<'_, O>) {
-        let Self { pci, grid, field, endpoints, debugged, now, .. } = self;
-        (pci, Port { grid, field, endpoints, debugged, now: *now })
+        let Self { pci, grid, field, endpoints, debugged, now, reports, .. } = self;
+        (pci, Port { grid, field, endpoints, debugged, now: *now, reports })
     }
 
     /// A hash of everything that determines the future.

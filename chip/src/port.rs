@@ -8,6 +8,7 @@ use crate::error::HostError;
 use crate::field::Field;
 use crate::grid::{Grid, Place};
 use crate::pci::{Iatu, NocPort};
+use crate::report::{Read, Reports};
 
 /// Everything but the PCI front.
 pub(crate) struct Port<'a, O: Observer> {
@@ -16,6 +17,7 @@ pub(crate) struct Port<'a, O: Observer> {
     pub(crate) endpoints: &'a mut Endpoints,
     pub(crate) debugged: &'a mut bool,
     pub(crate) now: Cycle,
+    pub(crate) reports: &'a mut Reports,
 }
 
 /// Whether a host's write asks the debug interface of the cores for something.
@@ -59,7 +61,13 @@ impl<O: Observer + Send + 'static> NocPort for Port<'_, O> {
                 result.map_err(|error| refused(at, &error))
             }
             Place::Endpoint(other) => {
-                let result = self.endpoints.get_mut(other).read(addr, bytes);
+                let memory = self.endpoints.get_mut(other);
+                let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+                if !memory.holds(addr, length) {
+                    let read = Read { cycle: self.now, endpoint: other, at, addr, bytes: length };
+                    self.reports.unwritten(None, None, &read);
+                }
+                let result = memory.read(addr, bytes);
                 result.map_err(|fault| refused(at, &fault))
             }
         }

@@ -53,6 +53,16 @@ pub(crate) struct Reports {
     refusals: BTreeMap<Refusal, u64>,
 }
 
+/// A read of an endpoint's memory.
+pub(crate) struct Read {
+    pub(crate) cycle: Cycle,
+    pub(crate) endpoint: Other,
+    /// Where that is, as the request names it.
+    pub(crate) at: Coordinate,
+    pub(crate) addr: u64,
+    pub(crate) bytes: u32,
+}
+
 /// A tile, the core and the instruction there, and the check that its request failed.
 type Refusal = (u16, Option<(CoreId, u32)>, &'static str);
 
@@ -65,19 +75,52 @@ impl Reports {
         }
     }
 
-    /// A refused request. Its sender goes on, perhaps in a loop: of the same instruction the first is told, the tenth,
-    /// the hundredth and so on.
-    fn add_refusal(&mut self, check: &'static str, mistake: Mistake) {
-        let count = self.refusals.entry((mistake.tile, mistake.at, check)).or_insert(0);
+    /// Counts what goes on, perhaps in a loop: of the same instruction the first is told, the tenth, the hundredth and
+    /// so on, each but the first with how many there are.
+    fn count(&mut self, what: Refusal) -> Option<Option<String>> {
+        let count = self.refusals.entry(what).or_insert(0);
         *count += 1;
-        let hint = match *count {
-            1 => mistake.hint,
+        match *count {
+            1 => Some(None),
             count if count == 10_u64.pow(count.ilog10()) => {
-                Some(format!("{count} such requests so far"))
+                Some(Some(format!("{count} such requests so far")))
             }
-            _ => return,
-        };
-        self.add(Mistake { hint, ..mistake });
+            _ => None,
+        }
+    }
+
+    /// A refused request.
+    fn add_refusal(&mut self, check: &'static str, mistake: Mistake) {
+        if let Some(counted) = self.count((mistake.tile, mistake.at, check)) {
+            let hint = counted.or(mistake.hint);
+            self.add(Mistake { hint, ..mistake });
+        }
+    }
+
+    /// A read of DRAM where nobody has written, most often by an address that is none, or of what was written
+    /// elsewhere: counted by the instruction, whichever tile executes it. `tile` is that of a core, else it is the
+    /// host who reads.
+    pub(crate) fn unwritten(
+        &mut self,
+        tile: Option<(u16, TensixTile)>,
+        issuer: Option<(CoreId, u32)>,
+        read: &Read,
+    ) {
+        let Some(hint) = self.count((ANY_TILE, issuer, UNWRITTEN)) else { return };
+        if self.notes.len() >= KEPT {
+            return;
+        }
+        let who = tile.map_or_else(|| "the host".to_owned(), |(_, tile)| tile.to_string());
+        let Read { cycle, endpoint, at, addr, bytes } = read;
+        let text = format!(
+            "{who}: [{UNWRITTEN}]: read of {bytes} bytes at {addr:#x} of {endpoint} [NoC ({}, {})], where nobody has \
+             written anything: zeroes here, anything on hardware (cycle {cycle}{})",
+            at.x,
+            at.y,
+            by(issuer)
+        );
+        let tile = tile.map_or(ANY_TILE, |(number, _)| number);
+        self.notes.push(Mistake { text, hint, tile, at: issuer });
     }
 
     /// A mistake in a tile.
@@ -150,34 +193,6 @@ impl Reports {
     /// Takes what is worth saying and no mistake.
     pub(crate) fn take_notes(&mut self) -> Vec<Mistake> {
         std::mem::take(&mut self.notes)
-    }
-
-    /// A read of DRAM where nobody has written, most often by an address that is none: told once of an instruction,
-    /// whichever tile executes it.
-    pub(crate) fn unwritten(
-        &mut self,
-        (number, tile): (u16, TensixTile),
-        cycle: Cycle,
-        endpoint: Other,
-        (packet, issuer): (&NocPacket, Option<(CoreId, u32)>),
-    ) {
-        let told = self.refusals.entry((ANY_TILE, issuer, UNWRITTEN)).or_insert(0);
-        *told += 1;
-        if *told > 1 || self.notes.len() >= KEPT {
-            return;
-        }
-        let at = Coordinate::from_bits(packet.coordinate());
-        let text = format!(
-            "{tile}: [{UNWRITTEN}]: NoC {} read of {} bytes at {:#x} of {endpoint} [NoC ({}, {})], where nobody has \
-             written anything: zeroes here, anything on hardware (cycle {cycle}{})",
-            packet.noc,
-            packet.bytes(),
-            packet.address(),
-            at.x,
-            at.y,
-            by(issuer)
-        );
-        self.notes.push(Mistake { text, hint: None, tile: number, at: issuer });
     }
 
     /// A request to a coordinate where nothing is.

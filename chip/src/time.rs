@@ -1,12 +1,14 @@
 //! Time: rounds in which all active tiles advance on their own, and between them the messages.
 
 use devices::fabric::keep_buffer;
+use devices::niu::Coordinate;
 use sim_core::{AgentId, Cycle, Observer, Shortcut};
 use tile::{Arrival, Departure, Message, Receivers, Refused};
 
 use crate::chip::{Chip, LOOKAHEAD};
 use crate::grid::Place;
 use crate::post::{EndpointPort, Letter, travel};
+use crate::report::Read;
 
 /// Numbers of endpoints as senders start here; below are tiles.
 const FIRST_ENDPOINT: u16 = 0x8000;
@@ -143,7 +145,13 @@ impl<O: Observer + Send + 'static> Chip<O> {
             let memory = self.endpoints.get_mut(endpoint);
             if packet.reads() && !memory.holds(packet.address(), packet.bytes()) {
                 let tile = (source, self.grid.tile(source));
-                self.reports.unwritten(tile, cycle, endpoint, (&packet, issuer));
+                let (addr, bytes) = (packet.address(), packet.bytes());
+                let at = Coordinate::from_bits(packet.coordinate());
+                self.reports.unwritten(
+                    Some(tile),
+                    issuer,
+                    &Read { cycle, endpoint, at, addr, bytes },
+                );
             }
             let mut port = EndpointPort(memory);
             if let Err(fault) = devices::fabric::carry_out(&packet, &mut data, &mut port) {

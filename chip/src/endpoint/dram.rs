@@ -12,14 +12,33 @@ use super::memory::{Endpoint, unmapped};
 const CHANNEL_BYTES: u64 = 4 << 30;
 const PAGE_BYTES: usize = 64 << 10;
 
+/// A page is written by blocks, as many as a word has bits.
+const BLOCK_BYTES: usize = PAGE_BYTES / u32::BITS as usize;
+
+/// A page that somebody has written to.
+#[derive(Clone, Debug)]
+struct Page {
+    bytes: Arc<[u8]>,
+    /// A bit for each block of which anything was ever written.
+    written: u32,
+}
+
+impl Page {
+    fn new() -> Self {
+        Self { bytes: std::iter::repeat_n(0, PAGE_BYTES).collect(), written: 0 }
+    }
+}
+
+/// The bits of the blocks in which `count` bytes from `inside` a page lie; there is at least one.
+const fn blocks(inside: usize, count: usize) -> u32 {
+    let (first, last) = (inside / BLOCK_BYTES, (inside + count - 1) / BLOCK_BYTES);
+    u32::MAX << first & u32::MAX >> (u32::BITS as usize - 1 - last)
+}
+
 /// A channel's memory. A copy shares its pages until one of the two writes there.
 #[derive(Clone, Debug)]
 pub(super) struct Dram {
-    pages: BTreeMap<u32, Arc<[u8]>>,
-}
-
-fn zero_page() -> Arc<[u8]> {
-    std::iter::repeat_n(0, PAGE_BYTES).collect()
+    pages: BTreeMap<u32, Page>,
 }
 
 /// Cuts an access into pieces that lie in one page each: page, offset in it, range of the bytes.
@@ -54,7 +73,7 @@ impl Dram {
         let Self { pages } = self;
         for (&number, page) in pages {
             hasher.u32(number);
-            hasher.bytes(page);
+            hasher.bytes(&page.bytes);
         }
     }
 }
@@ -65,7 +84,7 @@ impl Endpoint for Dram {
         for (page, inside, range) in pieces(addr, bytes.len()) {
             let count = range.len();
             match self.pages.get(&page) {
-                Some(page) => bytes[range].copy_from_slice(&page[inside..inside + count]),
+                Some(page) => bytes[range].copy_from_slice(&page.bytes[inside..inside + count]),
                 None => bytes[range].fill(0),
             }
         }
@@ -75,15 +94,20 @@ impl Endpoint for Dram {
     fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), DeviceFault> {
         check(addr, bytes.len())?;
         for (page, inside, range) in pieces(addr, bytes.len()) {
-            let page = self.pages.entry(page).or_insert_with(zero_page);
-            Arc::make_mut(page)[inside..inside + range.len()].copy_from_slice(&bytes[range]);
+            let page = self.pages.entry(page).or_insert_with(Page::new);
+            page.written |= blocks(inside, range.len());
+            Arc::make_mut(&mut page.bytes)[inside..inside + range.len()]
+                .copy_from_slice(&bytes[range]);
         }
         Ok(())
     }
 
     fn holds(&self, addr: u64, bytes: u32) -> bool {
         let mut pieces = pieces(addr, bytes as usize);
-        pieces.all(|(page, _, _)| self.pages.contains_key(&page))
+        pieces.all(|(page, inside, range)| {
+            let written = self.pages.get(&page).map_or(0, |page| page.written);
+            blocks(inside, range.len()) & !written == 0
+        })
     }
 }
 
@@ -103,8 +127,20 @@ mod tests {
         assert!(dram.pages.len() <= 5);
         let [begin, end] = [0xF00D, 0xF00D + 200_000];
         assert!(
-            dram.holds(begin, 200_000) && !dram.holds(end, 0x1_0000) && !dram.holds(1 << 30, 4)
+            dram.holds(begin, 200_000) && !dram.holds(end + 2048, 4) && !dram.holds(1 << 30, 4)
         );
+    }
+
+    #[test]
+    fn what_was_written_is_known_by_blocks() {
+        let mut dram = Dram::new();
+        let block = BLOCK_BYTES as u64;
+        assert!(dram.write(3 * block + 4, &[1; 4]).is_ok());
+        assert!(dram.write(31 * block + 8, &[1; BLOCK_BYTES]).is_ok());
+        let held: Vec<_> = (0..34).filter(|at| dram.holds(at * block, 2048)).collect();
+        assert_eq!(held, [3, 31, 32]);
+        assert!(dram.holds(31 * block, 4096) && !dram.holds(30 * block + 2047, 2));
+        assert_eq!(blocks(0, PAGE_BYTES), u32::MAX);
     }
 
     #[test]

@@ -401,7 +401,11 @@ impl<N: Names> Checks<N> {
                 if amount == 1 { "" } else { "s" }
             );
             let end = buffer.address + buffer.size;
-            self.reused(stamp, first..end.min(first + amount * buffer.page_bytes), &what);
+            let bytes = first..end.min(first + amount * buffer.page_bytes);
+            // What a producer passes on to others it keeps until it fills the page again.
+            if self.sources.within(&bytes).is_some_and(|source| source.core == core) {
+                self.reused(stamp, bytes, &what);
+            }
         }
         if at + amount > buffer.pages {
             let text = format!(
