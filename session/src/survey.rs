@@ -171,8 +171,25 @@ struct Ended {
     cycle: u64,
     tiles: Vec<TileSeen>,
     counts: Counts,
+    said: Said,
+}
+
+/// What was to be said of a session: mistakes, and what is none.
+#[derive(Default)]
+struct Said {
     errors: Vec<String>,
     notes: Vec<String>,
+}
+
+impl Said {
+    /// Takes what is new. At once: the next launch has other names.
+    fn hear<O: Observer + Send + 'static>(&mut self, chip: &mut Chip<O>, catalog: &Arc<Catalog>) {
+        let Self { errors, notes } = self;
+        errors.extend(mistakes::take(chip, || Arc::clone(catalog)));
+        errors.truncate(ERRORS);
+        notes.extend(mistakes::notes(chip, || Arc::clone(catalog)));
+        notes.truncate(ERRORS);
+    }
 }
 
 /// Words of L1 that others raise, of each tile, as the vendor's runtime counts workers.
@@ -203,7 +220,7 @@ fn ended<O: Observer + Send + 'static>(
     };
     let tiles = standing.tiles.iter().map(tile).collect();
     book.clear();
-    Ended { index, call, cycle: chip.now().0, tiles, counts, errors: Vec::new(), notes: Vec::new() }
+    Ended { index, call, cycle: chip.now().0, tiles, counts, said: Said::default() }
 }
 
 /// Numbers of tiles by their coordinates.
@@ -265,20 +282,14 @@ pub fn look<H: Host>(
         }
     };
     let mut stage = Stage::new(host.play(), make);
-    let (mut opened, mut sessions) = (0_usize, Vec::new());
-    let (mut errors, mut notes) = (Vec::new(), Vec::new());
+    let (mut opened, mut sessions, mut said) = (0_usize, Vec::new(), Said::default());
     let First { found, given_up, answer } = first_run(&mut stage, |chip, played| {
-        // At once: the next launch has other names.
-        errors.extend(mistakes::take(chip, || Arc::clone(catalog)));
-        errors.truncate(ERRORS);
-        notes.extend(mistakes::notes(chip, || Arc::clone(catalog)));
-        notes.truncate(ERRORS);
+        said.hear(chip, catalog);
         match played.what {
             What::Init => opened += 1,
             What::Exit => {
                 let mut session = ended(chip, &book, opened.saturating_sub(1), played.index);
-                session.errors = std::mem::take(&mut errors);
-                session.notes = std::mem::take(&mut notes);
+                session.said = std::mem::take(&mut said);
                 sessions.push(session);
             }
             _ => {}
@@ -288,7 +299,7 @@ pub fn look<H: Host>(
     if is_open || sessions.is_empty() {
         let index = opened.saturating_sub(1);
         let call = answer.calls.saturating_sub(1);
-        sessions.push(Ended { errors, notes, ..ended(&mut stage.chip, &book, index, call) });
+        sessions.push(Ended { said, ..ended(&mut stage.chip, &book, index, call) });
     }
     let at = if found.is_some() {
         sessions.len() - 1
@@ -298,7 +309,7 @@ pub fn look<H: Host>(
     };
     let is_last = at + 1 == sessions.len();
     let (is_open, given_up) = (is_open && is_last, given_up.filter(|_| is_last));
-    let Ended { index, call, cycle, tiles, counts, errors, notes } = sessions.swap_remove(at);
+    let Ended { index, call, cycle, tiles, counts, said } = sessions.swap_remove(at);
     let survey = Survey {
         config,
         session: index,
@@ -310,8 +321,8 @@ pub fn look<H: Host>(
         verdict: found.as_ref().map_or("DONE", |found| found.hang.verdict.name()),
         cycle,
         differences: answer.differences.clone(),
-        errors,
-        notes,
+        errors: said.errors,
+        notes: said.notes,
     };
     Ok(Looked { survey, counts, found, given_up, answer })
 }
