@@ -13,6 +13,7 @@ use crate::grid::{Other, TensixTile};
 /// The check that a request to no tile fails.
 const NOWHERE: &str = "noc-no-such-tile";
 const UNWRITTEN: &str = "dram-never-written";
+const ASKEW: &str = "dram-read-alignment";
 /// In the place of a tile's number, where it does not matter which one it was.
 const ANY_TILE: u16 = u16::MAX;
 /// Most reports that are kept; a guest that errs in a loop must not fill the memory.
@@ -106,15 +107,38 @@ impl Reports {
         issuer: Option<(CoreId, u32)>,
         read: &Read,
     ) {
-        let Some(hint) = self.count((ANY_TILE, issuer, UNWRITTEN)) else { return };
+        let what = "where nobody has written anything: zeroes here, anything on hardware";
+        self.read(tile, issuer, read, (UNWRITTEN, what));
+    }
+
+    /// A read of which the two addresses differ modulo what the endpoint wants: counted in the same way.
+    pub(crate) fn askew(
+        &mut self,
+        tile: (u16, TensixTile),
+        issuer: Option<(CoreId, u32)>,
+        read: &Read,
+        (to, unit): (u64, u64),
+    ) {
+        let what = format!("to {to:#x}: they differ modulo {unit}, which hardware gets wrong");
+        self.read(Some(tile), issuer, read, (ASKEW, &what));
+    }
+
+    /// Something to say of a read.
+    fn read(
+        &mut self,
+        tile: Option<(u16, TensixTile)>,
+        issuer: Option<(CoreId, u32)>,
+        read: &Read,
+        (check, what): (&'static str, &str),
+    ) {
+        let Some(hint) = self.count((ANY_TILE, issuer, check)) else { return };
         if self.notes.len() >= KEPT {
             return;
         }
         let who = tile.map_or_else(|| "the host".to_owned(), |(_, tile)| tile.to_string());
         let Read { cycle, endpoint, at, addr, bytes } = read;
         let text = format!(
-            "{who}: [{UNWRITTEN}]: read of {bytes} bytes at {addr:#x} of {endpoint} [NoC ({}, {})], where nobody has \
-             written anything: zeroes here, anything on hardware (cycle {cycle}{})",
+            "{who}: [{check}]: read of {bytes} bytes at {addr:#x} of {endpoint} [NoC ({}, {})], {what} (cycle {cycle}{})",
             at.x,
             at.y,
             by(issuer)

@@ -143,15 +143,18 @@ impl<O: Observer + Send + 'static> Chip<O> {
         while let Some((cycle, letter)) = self.post.pop_before(self.now) {
             let Letter { source, ticket, endpoint, packet, mut data, issuer } = letter;
             let memory = self.endpoints.get_mut(endpoint);
-            if packet.reads() && !memory.holds(packet.address(), packet.bytes()) {
-                let tile = (source, self.grid.tile(source));
+            if let Some(to) = packet.read_to() {
                 let (addr, bytes) = (packet.address(), packet.bytes());
                 let at = Coordinate::from_bits(packet.coordinate());
-                self.reports.unwritten(
-                    Some(tile),
-                    issuer,
-                    &Read { cycle, endpoint, at, addr, bytes },
-                );
+                let read = Read { cycle, endpoint, at, addr, bytes };
+                let tile = (source, self.grid.tile(source));
+                if !memory.holds(addr, bytes) {
+                    self.reports.unwritten(Some(tile), issuer, &read);
+                }
+                let unit = memory.read_unit();
+                if addr % unit != to % unit {
+                    self.reports.askew(tile, issuer, &read, (to, unit));
+                }
             }
             let mut port = EndpointPort(memory);
             if let Err(fault) = devices::fabric::carry_out(&packet, &mut data, &mut port) {

@@ -600,11 +600,12 @@ fn request_to_no_tile_is_told_with_the_core_and_the_instruction() {
     assert_eq!(mistake.at, Some((CoreId::Brisc, at)));
 }
 
+/// A port of the first channel of DRAM `[spec: host-abi 2.6]`.
+const DRAM: At = (17, 12);
+
 /// Who reads DRAM that nobody has written has most often a wrong address. It is no mistake, and told once.
 #[test]
 fn read_of_dram_that_nobody_has_written_is_a_note() {
-    /// A port of the first channel `[spec: host-abi 2.6]`.
-    const DRAM: At = (17, 12);
     for is_written in [false, true] {
         let mut chip: Chip = Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
         let sends = reads(DRAM, WORD);
@@ -625,6 +626,22 @@ fn read_of_dram_that_nobody_has_written_is_a_note() {
         assert_eq!(places, if is_written { Vec::new() } else { all }, "{notes:?}");
         let is_told = |note: &chip::Mistake| note.text.contains("[dram-never-written]");
         assert!(notes.iter().all(is_told), "{notes:?}");
+    }
+}
+
+/// The network hands data of DRAM on in pieces of 64 bytes, and does not shift them.
+#[test]
+fn read_of_dram_that_is_not_aligned_as_its_destination_is_a_note() {
+    for shift in [0, 16, 64] {
+        let mut chip: Chip = Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+        let from = WORD + shift;
+        assert_eq!(chip.tile_write(DRAM.0, DRAM.1, from.into(), &[1; 4]), Ok(()));
+        start(&mut chip, A, &[reads(DRAM, from), ends()]);
+        chip.clock(1 << 12);
+        let texts: Vec<_> = chip.take_notes().into_iter().map(|note| note.text).collect();
+        let wrong = usize::from(shift % 64 != 0);
+        assert_eq!(texts.len(), wrong, "{texts:?}");
+        assert!(texts.iter().all(|text| text.contains("they differ modulo 64")), "{texts:?}");
     }
 }
 

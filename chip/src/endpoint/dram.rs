@@ -102,6 +102,10 @@ impl Endpoint for Dram {
         Ok(())
     }
 
+    fn read_unit(&self) -> u64 {
+        64
+    }
+
     fn holds(&self, addr: u64, bytes: u32) -> bool {
         let mut pieces = pieces(addr, bytes as usize);
         pieces.all(|(page, inside, range)| {

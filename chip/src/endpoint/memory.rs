@@ -20,6 +20,11 @@ pub(crate) trait Endpoint {
         let _ = (addr, bytes);
         true
     }
+
+    /// What the two addresses of a read have to be the same modulo `[hdr: noc_parameters.h]`.
+    fn read_unit(&self) -> u64 {
+        1
+    }
 }
 
 /// Nothing is at that address of an endpoint.

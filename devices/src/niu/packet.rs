@@ -303,10 +303,13 @@ impl NocPacket {
         }
     }
 
-    /// Whether it asks for data, and changes nothing.
+    /// Where a read puts its data in the tile that sends it; `None` for other requests.
     #[must_use]
-    pub const fn reads(&self) -> bool {
-        matches!(self.kind, PacketKind::Read { .. })
+    pub const fn read_to(&self) -> Option<u64> {
+        match self.kind {
+            PacketKind::Read { destination, .. } => Some(destination),
+            _ => None,
+        }
     }
 
     /// Whether another tile would have to answer with data, which cannot be invented.
