@@ -13,7 +13,7 @@ use crate::grid::{Other, TensixTile};
 /// The check that a request to no tile fails.
 const NOWHERE: &str = "noc-no-such-tile";
 const UNWRITTEN: &str = "dram-never-written";
-const ASKEW: &str = "dram-read-alignment";
+const ASKEW: &str = "noc-read-alignment";
 /// In the place of a tile's number, where it does not matter which one it was.
 const ANY_TILE: u16 = u16::MAX;
 /// Most reports that are kept; a guest that errs in a loop must not fill the memory.

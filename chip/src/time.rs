@@ -151,7 +151,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
                 if !memory.holds(addr, bytes) {
                     self.reports.unwritten(Some(tile), issuer, &read);
                 }
-                let unit = memory.read_unit();
+                let unit = memory.read_unit(addr);
                 if addr % unit != to % unit {
                     self.reports.askew(tile, issuer, &read, (to, unit));
                 }

@@ -102,7 +102,7 @@ impl Endpoint for Dram {
         Ok(())
     }
 
-    fn read_unit(&self) -> u64 {
+    fn read_unit(&self, _: u64) -> u64 {
         64
     }
 

@@ -21,8 +21,9 @@ pub(crate) trait Endpoint {
         true
     }
 
-    /// What the two addresses of a read have to be the same modulo `[hdr: noc_parameters.h]`.
-    fn read_unit(&self) -> u64 {
+    /// What a read there and the place of its data have to be the same modulo `[hdr: noc_parameters.h]`.
+    fn read_unit(&self, addr: u64) -> u64 {
+        let _ = addr;
         1
     }
 }

@@ -117,6 +117,11 @@ impl Pcie {
 }
 
 impl Endpoint for Pcie {
+    fn read_unit(&self, addr: u64) -> u64 {
+        let is_register = addr >= NIU || (DBI..DBI + DBI_BYTES).contains(&addr);
+        if is_register { 1 } else { 64 }
+    }
+
     fn read(&mut self, addr: u64, bytes: &mut [u8]) -> Result<(), DeviceFault> {
         if let (Some(offset), 4) = (addr.checked_sub(NIU), bytes.len()) {
             let value = u32::try_from(offset).ok().and_then(|offset| Self::niu(0, offset));
