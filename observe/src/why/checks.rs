@@ -17,7 +17,7 @@ use super::hazards as h;
 use super::leftovers::Leftovers;
 use super::niu::Niu;
 use super::report::{Report, coder};
-use super::sources::Sources;
+use super::under_way::UnderWay;
 use crate::describe::semaphore_name;
 use crate::names::{Names, is_go_signal, subordinate};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
@@ -32,6 +32,14 @@ const BOOT_WORD: Range<u32> = 0..4;
 /// Bits of `NOC_CTRL`: an atomic or a write; a request to several tiles `[isa-bh: NoC/MemoryMap.md]`.
 const WRITES: u32 = 3;
 const MULTICAST: u32 = 1 << 5;
+/// The virtual channel is given, and which one `[isa-bh: NoC/MemoryMap.md]`.
+const STATIC_CHANNEL: u32 = 1 << 7;
+const CHANNEL: u32 = 7 << 13;
+/// Bits of an atomic, and of what moves a word that stands in the command.
+const ATOMIC: u32 = 1;
+const INLINE: u32 = 1 << 3;
+/// What is no larger may be a flag or a count.
+const FLAG_BYTES: u32 = 4;
 
 /// What lies where, for the checks.
 #[derive(Clone, Debug, Default)]
@@ -94,6 +102,36 @@ pub fn layout(circular: &[CircularBuffer]) -> Vec<Finding> {
 /// Whose a NoC request is, if its end matters: core and pc.
 type Request = Option<(CoreId, u32)>;
 
+/// What a kernel's write takes its data from.
+#[derive(Clone, Debug)]
+struct Source {
+    range: Range<u32>,
+    core: CoreId,
+    pc: u32,
+}
+
+/// A write of a kernel to a tile.
+#[derive(Clone, Debug)]
+struct Write {
+    noc: u8,
+    control: u32,
+    coordinate: u32,
+    bytes: u32,
+    core: CoreId,
+    pc: u32,
+}
+
+impl Write {
+    /// Whether what is sent later, with that control word over that NoC, stays behind it: on a channel that both were
+    /// given `[hdr: noc_parameters.h]`.
+    fn stays_ahead(&self, noc: u8, control: u32) -> bool {
+        let channel = |control: u32| control & (STATIC_CHANNEL | CHANNEL);
+        self.noc == noc
+            && control & STATIC_CHANNEL != 0
+            && channel(control) == channel(self.control)
+    }
+}
+
 /// Listens for contract violations.
 #[derive(Clone, Debug)]
 pub struct Checks<N> {
@@ -102,7 +140,10 @@ pub struct Checks<N> {
     /// Requests of kernels that want an answer and have none, by initiator, oldest first.
     in_flight: BTreeMap<(u8, u8), VecDeque<Request>>,
     niu: Niu,
-    sources: Sources,
+    /// Writes of kernels whose data have not left.
+    sources: UnderWay<Source>,
+    /// Writes of kernels to tiles that have not come there, as far as is known.
+    writes: UnderWay<Write>,
     /// Where firmware has its code.
     firmware: Range<u32>,
     leftovers: Leftovers,
@@ -124,7 +165,8 @@ impl<N: Names> Checks<N> {
             regions,
             in_flight: BTreeMap::new(),
             niu: Niu::default(),
-            sources: Sources::default(),
+            sources: UnderWay::default(),
+            writes: UnderWay::default(),
             firmware: firmware_code(),
             leftovers: Leftovers::default(),
             buffers: Buffers::default(),
@@ -237,6 +279,11 @@ impl<N: Names> Checks<N> {
         }
     }
 
+    /// A write that takes its data from some of these bytes.
+    fn source_within(&self, bytes: &Range<u32>) -> Option<&Source> {
+        self.sources.find(|Source { range, .. }| range.start < bytes.end && bytes.start < range.end)
+    }
+
     /// A kernel takes data from its tile's L1, itself or by its Tensix thread.
     fn taken(&mut self, stamp: Stamp, core: CoreId, bytes: (u32, u32)) {
         let taken = self.buffers.taken(&self.regions.circular, (stamp, core), bytes);
@@ -247,7 +294,7 @@ impl<N: Names> Checks<N> {
 
     /// A kernel gives bytes away, or changes them, that a NoC write may still have to take.
     fn reused(&mut self, stamp: Stamp, bytes: Range<u32>, what: &str) {
-        let Some(source) = self.sources.within(&bytes) else { return };
+        let Some(source) = self.source_within(&bytes) else { return };
         let Some(core) = coder(&self.report.names, stamp.agent, stamp.pc) else { return };
         let code = self.report.names.site(source.core, source.pc);
         let place = code.map_or_else(|| format!("pc {:#x}", source.pc), |code| code.to_string());
@@ -313,18 +360,58 @@ impl<N: Names> Checks<N> {
                     if kernel && control & WRITES != 0 {
                         let range = own..own.saturating_add(bytes);
                         self.taken(stamp, core, (own, bytes));
-                        self.sources.issued((core, stamp.pc), noc, range, (ticket, packets));
+                        let source = Source { range, core, pc: stamp.pc };
+                        self.sources.begin(noc, (ticket, packets), source);
                     }
                 }
+                if kernel && control & WRITES != 0 {
+                    let write = Write { noc, control, coordinate, bytes, core, pc: stamp.pc };
+                    self.sent(stamp, addr, write, (ticket, packets));
+                }
             }
-            Event::NocSent { noc, ticket, .. } => self.sources.sent(noc, ticket),
-            Event::NocDone { noc, initiator, .. } => {
+            Event::NocSent { noc, ticket, .. } => self.sources.passed(noc, ticket),
+            Event::NocDone { noc, initiator, ticket } => {
+                self.writes.passed(noc, ticket);
                 if let Some(queue) = self.in_flight.get_mut(&(noc, initiator)) {
                     queue.pop_front();
                 }
             }
             _ => {}
         }
+    }
+
+    /// A kernel writes to a tile, data or a flag. A flag that does not stay behind the data may be seen first.
+    fn sent(&mut self, stamp: Stamp, addr: u64, write: Write, packets: (u32, u32)) {
+        let Write { noc, control, coordinate, bytes, core, .. } = write;
+        let is_one =
+            self.regions.own.contains(&coordinate) || self.regions.others.contains(&coordinate);
+        if control & MULTICAST == 0 && !is_one {
+            return;
+        }
+        let is_flag = control & (ATOMIC | INLINE) != 0 || bytes <= FLAG_BYTES;
+        if !is_flag {
+            self.writes.begin(noc, packets, write);
+            return;
+        }
+        let overtaken = self.writes.find(|data| {
+            data.core == core
+                && data.coordinate == coordinate
+                && (data.control ^ control) & MULTICAST == 0
+                && !data.stays_ahead(noc, control)
+        });
+        let Some(data) = overtaken else { return };
+        let code = self.report.names.site(data.core, data.pc);
+        let place = code.map_or_else(|| format!("pc {:#x}", data.pc), |code| code.to_string());
+        let (x, y) = (coordinate & 63, coordinate >> 6 & 63);
+        let text = format!(
+            "{core} sends a flag to {addr:#x} of NoC ({x}, {y}) over NoC {noc}, channel {}, which may overtake the {} \
+             bytes under way there over NoC {}, channel {}, of {place}",
+            control >> 13 & 7,
+            data.bytes,
+            data.noc,
+            data.control >> 13 & 7,
+        );
+        self.report.add(stamp, h::B12, text);
     }
 
     /// A kernel writes to other tiles: where their firmware stands, or their boot word, as a pointer that is null
@@ -403,7 +490,7 @@ impl<N: Names> Checks<N> {
             let end = buffer.address + buffer.size;
             let bytes = first..end.min(first + amount * buffer.page_bytes);
             // What a producer passes on to others it keeps until it fills the page again.
-            if self.sources.within(&bytes).is_some_and(|source| source.core == core) {
+            if self.source_within(&bytes).is_some_and(|source| source.core == core) {
                 self.reused(stamp, bytes, &what);
             }
         }
@@ -485,6 +572,23 @@ mod tests {
 
     use super::*;
     use crate::names::BuiltInNames;
+
+    #[test]
+    fn flag_stays_behind_data_on_the_same_given_channel_of_the_same_noc() {
+        let on = |channel: u32| 2 | STATIC_CHANNEL | channel << 13;
+        let data = |control| Write {
+            noc: 0,
+            control,
+            coordinate: 0x81,
+            bytes: 64,
+            core: CoreId::Brisc,
+            pc: 0x80,
+        };
+        assert!(data(on(1)).stays_ahead(0, on(1)));
+        assert!(!data(on(1)).stays_ahead(1, on(1)), "the other NoC");
+        assert!(!data(on(4)).stays_ahead(0, on(1)), "another channel");
+        assert!(!data(2).stays_ahead(0, 2), "a channel that nobody gave");
+    }
 
     /// Owned by the matrix unit: bit 0 and 1; bank of the unpacker: bit 2; bank of the matrix unit: bit 3.
     fn remarks(changes: &[(u8, u8, u8)]) -> Vec<(u32, u64)> {

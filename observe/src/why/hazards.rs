@@ -94,6 +94,9 @@ hazards! {
     B11 = "source-reused-before-flush",
         "what a NoC write takes its data from was given away or changed before the request had left",
         "put noc_async_writes_flushed, or the barrier, between the write and cb_pop_front or the next store";
+    B12 = "signal-before-data",
+        "a flag or a count was sent on another way than the data that it is for, and may come first",
+        "put noc_async_write_barrier between the data and the signal, or send both over the same NoC and channel";
     C1 = "stack-overflow",
         "the stack left the local memory of the core",
         "make large locals static or smaller; 8 KiB on BRISC and NCRISC, 4 KiB on the TRISCs";

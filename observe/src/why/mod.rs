@@ -38,10 +38,10 @@ mod report;
 mod scene;
 mod sends;
 mod show;
-mod sources;
 mod suppose;
 #[cfg(test)]
 mod tests;
+mod under_way;
 mod unknown;
 mod upstream;
 mod users;
