@@ -14,3 +14,11 @@ pub struct CircularBuffer {
     /// Bytes per page.
     pub page_bytes: u32,
 }
+
+impl CircularBuffer {
+    /// The address behind it. What a launch says may be anything, and wraps around nothing.
+    #[must_use]
+    pub const fn end(&self) -> u32 {
+        self.address.saturating_add(self.size)
+    }
+}

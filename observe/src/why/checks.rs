@@ -69,8 +69,7 @@ pub fn layout(circular: &[CircularBuffer]) -> Vec<Finding> {
     for (at, one) in circular.iter().enumerate() {
         for other in &circular[at + 1..] {
             let same = (one.address, one.size) == (other.address, other.size);
-            let apart = one.address + one.size <= other.address
-                || other.address + other.size <= one.address;
+            let apart = one.end() <= other.address || other.end() <= one.address;
             if same || apart || one.index == other.index {
                 continue;
             }
@@ -87,10 +86,10 @@ pub fn layout(circular: &[CircularBuffer]) -> Vec<Finding> {
                     "CB {} ({:#x}..{:#x}) and CB {} ({:#x}..{:#x}) overlap",
                     one.index,
                     one.address,
-                    one.address + one.size,
+                    one.end(),
                     other.index,
                     other.address,
-                    other.address + other.size
+                    other.end()
                 ),
                 count: 1,
             });
@@ -442,11 +441,9 @@ impl<N: Names> Checks<N> {
 
     fn transfer(&mut self, stamp: Stamp, addr: u64, bytes: u32) {
         let Ok(addr) = u32::try_from(addr) else { return };
-        let begins = |buffer: &&CircularBuffer| {
-            addr >= buffer.address && addr < buffer.address + buffer.size
-        };
+        let begins = |buffer: &&CircularBuffer| addr >= buffer.address && addr < buffer.end();
         let Some(buffer) = self.regions.circular.iter().find(begins).copied() else { return };
-        let end = buffer.address + buffer.size;
+        let end = buffer.end();
         if u64::from(addr) + u64::from(bytes) > u64::from(end) {
             let text = format!(
                 "transfer of {bytes} bytes at {addr:#x} leaves CB {} ({:#x}..{end:#x})",
@@ -482,13 +479,14 @@ impl<N: Names> Checks<N> {
         }
         let at = before % buffer.pages;
         if register == ACKED {
-            let first = buffer.address + at * buffer.page_bytes;
+            // What the launch says may be anything.
+            let of = |pages: u32| pages.saturating_mul(buffer.page_bytes);
+            let first = buffer.address.saturating_add(of(at));
             let what = format!(
                 "pops {amount} page{} of CB {stream} at",
                 if amount == 1 { "" } else { "s" }
             );
-            let end = buffer.address + buffer.size;
-            let bytes = first..end.min(first + amount * buffer.page_bytes);
+            let bytes = first..buffer.end().min(first.saturating_add(of(amount)));
             // What a producer passes on to others it keeps until it fills the page again.
             if self.source_within(&bytes).is_some_and(|source| source.core == core) {
                 self.reused(stamp, bytes, &what);

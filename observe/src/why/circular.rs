@@ -173,9 +173,7 @@ impl Buffers {
         (addr, bytes): (u32, u32),
     ) -> Option<(CircularBuffer, &Use)> {
         let end = addr.saturating_add(bytes);
-        let hit = |buffer: &&CircularBuffer| {
-            buffer.address < end && addr < buffer.address.saturating_add(buffer.size)
-        };
+        let hit = |buffer: &&CircularBuffer| buffer.address < end && addr < buffer.end();
         let mut hits = buffers.iter().filter(hit);
         let buffer = hits.next()?;
         if hits.any(|other| other.index != buffer.index) || buffer.page_bytes == 0 {
