@@ -278,6 +278,12 @@ impl<N: Names> Checks<N> {
         }
     }
 
+    /// Function, file and line, or the pc.
+    fn place(&self, core: CoreId, pc: u32) -> String {
+        let code = self.report.names.site(core, pc);
+        code.map_or_else(|| format!("pc {pc:#x}"), |code| code.to_string())
+    }
+
     /// A write that takes its data from some of these bytes.
     fn source_within(&self, bytes: &Range<u32>) -> Option<&Source> {
         self.sources.find(|Source { range, .. }| range.start < bytes.end && bytes.start < range.end)
@@ -295,8 +301,7 @@ impl<N: Names> Checks<N> {
     fn reused(&mut self, stamp: Stamp, bytes: Range<u32>, what: &str) {
         let Some(source) = self.source_within(&bytes) else { return };
         let Some(core) = coder(&self.report.names, stamp.agent, stamp.pc) else { return };
-        let code = self.report.names.site(source.core, source.pc);
-        let place = code.map_or_else(|| format!("pc {:#x}", source.pc), |code| code.to_string());
+        let place = self.place(source.core, source.pc);
         let text = format!(
             "{core} {what} {:#x}, from where a NoC write of {} bytes is still to be sent: {} in {place}",
             bytes.start.max(source.range.start),
@@ -399,8 +404,7 @@ impl<N: Names> Checks<N> {
                 && !data.stays_ahead(noc, control)
         });
         let Some(data) = overtaken else { return };
-        let code = self.report.names.site(data.core, data.pc);
-        let place = code.map_or_else(|| format!("pc {:#x}", data.pc), |code| code.to_string());
+        let place = self.place(data.core, data.pc);
         let (x, y) = (coordinate & 63, coordinate >> 6 & 63);
         let text = format!(
             "{core} sends a flag to {addr:#x} of NoC ({x}, {y}) over NoC {noc}, channel {}, which may overtake the {} \
