@@ -295,7 +295,7 @@ full banks (A7) are reported too: they hang the next one.
 
 Nothing is said about the reference vectors (`--vectors DIR`) and the recorded host sessions (`--recordings DIR`) either.
 
-Not covered: A16 (the L0 data cache is not modelled), A20 and A21 (silicon only), the B classes but for B10 to B12 (they need the order of
+Not covered: A16 (the L0 data cache is not modelled), A20 and A21 (silicon only), the B classes but for B8 and B10 to B12 (they need the order of
 accesses of two agents). B11 is reported where the data of a NoC write have not left in the simulated time, which has no congestion, B12 of a core
 that sends both itself, to the same place. C5 is about words of L1: loads of cores, and what NoC transfers, unpackers, the mover and the scalar unit take of which a part was never
 written. A transfer of nothing but unwritten words is taken for a copy: what is loaded from its destination is reported. An unpack of nothing but

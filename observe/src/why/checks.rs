@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use sim_core::observer::SemaphoreOp;
-use sim_core::{AgentId, CoreId, Event, Observer, Stamp};
+use sim_core::{AgentId, CoreId, Event, Observer, Stamp, ThreadId};
 
 use super::buffer::CircularBuffer;
 use super::circular::Buffers;
@@ -17,6 +17,7 @@ use super::hazards as h;
 use super::leftovers::Leftovers;
 use super::niu::Niu;
 use super::report::{Report, coder};
+use super::sections::Sections;
 use super::under_way::UnderWay;
 use crate::describe::semaphore_name;
 use crate::names::{Names, is_go_signal, subordinate};
@@ -147,6 +148,7 @@ pub struct Checks<N> {
     firmware: Range<u32>,
     leftovers: Leftovers,
     buffers: Buffers,
+    sections: Sections,
     /// Who turned the matrix unit away from a bank that was not filled, per source operand, until a bank changes
     /// hands: turned once more, it is back where it was.
     turned: [Option<(AgentId, u32)>; 2],
@@ -169,6 +171,7 @@ impl<N: Names> Checks<N> {
             firmware: firmware_code(),
             leftovers: Leftovers::default(),
             buffers: Buffers::default(),
+            sections: Sections::default(),
             turned: [None; 2],
             done: false,
             live: false,
@@ -198,7 +201,7 @@ impl<N: Names> Checks<N> {
         if !std::mem::take(&mut self.done) {
             return;
         }
-        for (stamp, hazard, text) in self.leftovers.take() {
+        for (stamp, hazard, text) in self.leftovers.take().into_iter().chain(self.sections.take()) {
             self.report.add(stamp, hazard, text);
         }
     }
@@ -239,6 +242,15 @@ impl<N: Names> Checks<N> {
         self.report.add(stamp, h::A9, text);
     }
 
+    /// What says how Dst is shared.
+    fn dst(&mut self, stamp: Stamp, event: &Event) {
+        let Some((stamp, hazard, text)) = self.sections.event(stamp, event) else { return };
+        let core = coder(&self.report.names, stamp.agent, stamp.pc);
+        if core.is_some_and(|core| self.report.is_kernel(core, stamp.pc)) {
+            self.report.add(stamp, hazard, text);
+        }
+    }
+
     fn stored(&mut self, stamp: Stamp, addr: u32, value: u32, bytes: u32) {
         let hit = |range: &&Range<u32>| addr < range.end && addr + bytes > range.start;
         if let Some(range) = self.regions.code.iter().find(hit) {
@@ -261,6 +273,9 @@ impl<N: Names> Checks<N> {
         let stored = self.buffers.stored(&self.regions.circular, (stamp, core), (addr, bytes));
         if let Some((stamp, hazard, text)) = stored.filter(|_| kernel) {
             self.report.add(stamp, hazard, text);
+        }
+        if kernel && stamp.agent == AgentId::Thread(ThreadId::T2) {
+            self.packed(stamp, addr);
         }
         if kernel {
             self.reused(stamp, addr..addr.saturating_add(bytes), "writes over");
@@ -457,6 +472,29 @@ impl<N: Names> Checks<N> {
         }
     }
 
+    /// Pack writes where it is told to, behind the end of a buffer too.
+    fn packed(&mut self, stamp: Stamp, addr: u32) {
+        let circular = &self.regions.circular;
+        let is_within = |buffer: &CircularBuffer| buffer.address <= addr && addr < buffer.end();
+        if circular.iter().any(is_within) {
+            return;
+        }
+        let is_ahead = |buffer: &&CircularBuffer| {
+            (buffer.end()..buffer.end().saturating_add(buffer.size)).contains(&addr)
+        };
+        let Some(buffer) = circular.iter().filter(is_ahead).max_by_key(|buffer| buffer.end())
+        else {
+            return;
+        };
+        let text = format!(
+            "packs to {addr:#x}, in no buffer, behind CB {} ({:#x}..{:#x})",
+            buffer.index,
+            buffer.address,
+            buffer.end()
+        );
+        self.report.add(stamp, h::C2, text);
+    }
+
     /// The buffer of that index, unless launches differ about it.
     fn buffer(&self, index: u8) -> Option<CircularBuffer> {
         let mut own = self.regions.circular.iter().filter(|buffer| buffer.index == index);
@@ -519,6 +557,9 @@ impl<N: Names> Checks<N> {
 impl<N: Names + 'static> Observer for Checks<N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         self.leftovers.event(stamp, event);
+        if let Event::Issue { .. } | Event::Semaphore { .. } | Event::Config { .. } = event {
+            self.dst(stamp, event);
+        }
         match *event {
             Event::Semaphore { index, op, before, after, .. } if before == after => {
                 self.semaphore(stamp, index, op, before);
@@ -570,7 +611,7 @@ impl<N: Names + 'static> Observer for Checks<N> {
 
 #[cfg(test)]
 mod tests {
-    use sim_core::{Cycle, ThreadId};
+    use sim_core::Cycle;
 
     use super::*;
     use crate::names::BuiltInNames;

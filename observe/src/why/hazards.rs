@@ -88,6 +88,9 @@ hazards! {
     B6 = "mov-d2-without-wait",
         "a move from Dst to Src used a bank without waiting for it on both sides",
         "wait for SRCA_CLR/SRCB_CLR before moving from Dst to Src";
+    B8 = "dst-without-wait",
+        "math wrote to a section of Dst, or pack read from one, without having waited for the other side to be done with it",
+        "put tile_regs_acquire in front of the first result and tile_regs_wait in front of the first pack of each section";
     B10 = "push-before-barrier",
         "a circular buffer was pushed while data of its pages was still under way",
         "put noc_async_read_barrier between the read and cb_push_back";
@@ -151,6 +154,9 @@ hazards! {
     C18 = "cb-page-without-data",
         "data were taken from a page of a circular buffer that its producer has not pushed, or its consumer has popped",
         "wait with cb_wait_front for as many pages as are read, and pop them behind the last read; a tile's index counts from the front";
+    C19 = "dst-index-beyond-half",
+        "a tile of Dst has an index that a half of it does not have, and lies in the half that the other side may be at",
+        "a half of Dst has 8 tiles, 4 of 32 bits: keep the index of each tile below, or set dst_full_sync_en";
     D1 = "signal-astray",
         "a count or a flag for one tile went to another one",
         "compare the coordinate of the sender with the waiting tile's; on NoC 1 the corners of a rectangle change places";

@@ -36,6 +36,7 @@ mod polled;
 mod remark;
 mod report;
 mod scene;
+mod sections;
 mod sends;
 mod show;
 mod suppose;

@@ -1,0 +1,386 @@
+//! The handshake about Dst: math takes a section and gives it to pack, pack takes it and gives it back
+//! `[hdr: llk_math_common.h, llk_pack_common.h]`.
+//!
+//! Both sides wait for, post and get the semaphore MATH_PACK. Who leaves out a wait works on what the other side may be
+//! at; that nothing hangs, and that the result is right, is a matter of time. Sections are the halves of Dst where
+//! the semaphore's maximum is two, and math stays within its own.
+
+use isa::config::{self as fields, ConfigField};
+use isa::op::{DstUse, Opcode};
+use isa::operands::{Semget, Sempost, Semwait, Setadc, Setc16};
+use sim_core::observer::SemaphoreOp;
+use sim_core::{CoreId, Event, Stamp, ThreadId};
+
+use super::circular::Violation;
+use super::hazards as h;
+use crate::describe::core_of;
+
+/// Rows of Dst of 16 bits, of which an address is a remainder, and of a tile `[hdr: tensix_types.h]`.
+const ROWS: u32 = 1024;
+const TILE_ROWS: u32 = 64;
+const HALF_TILES: u32 = ROWS / 2 / TILE_ROWS;
+/// SEMWAIT waits while a semaphore is zero, or at its maximum `[isa-bh: TensixCoprocessor/SEMWAIT.md]`.
+const WHILE_ZERO: u32 = 1;
+const WHILE_MAX: u32 = 2;
+/// The packer in the mask of counters of SETADC, and the dimension W `[isa-bh: TensixCoprocessor/SETADC.md]`.
+const PACKER: u32 = 1 << 2;
+const W: u32 = 3;
+
+/// What one side has done with the section that it works on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Side {
+    waited: bool,
+    /// Its first access without a wait.
+    early: Option<Stamp>,
+}
+
+impl Side {
+    /// It works on the section now.
+    fn works(&mut self, stamp: Stamp) {
+        if !self.waited {
+            self.early.get_or_insert(stamp);
+        }
+    }
+
+    /// It gives the section away; gives its first access without a wait.
+    fn gives(&mut self) -> Option<Stamp> {
+        std::mem::take(self).early
+    }
+}
+
+/// Sections of Dst since the launch.
+#[derive(Clone, Debug)]
+pub(super) struct Sections {
+    /// The bit of MATH_PACK in the masks of instructions.
+    bit: u32,
+    math: Side,
+    pack: Side,
+    /// Sections that math has given to pack.
+    given: u64,
+    /// The semaphore's maximum, which is the number of sections; none before anybody has set it.
+    max: Option<u8>,
+    /// Math or pack has told somebody something by another way.
+    has_told: bool,
+    /// First row of math's section, and the row that its kernel has set and not used yet.
+    base: u32,
+    row: Option<u32>,
+    /// The tile that pack has set and not packed yet.
+    tile: Option<u32>,
+    /// Dst has words of 32 bits.
+    is_wide: bool,
+}
+
+impl Default for Sections {
+    fn default() -> Self {
+        let own = isa::names::SEMAPHORES.iter().find(|row| row.name == "MATH_PACK");
+        Self {
+            bit: own.map_or(0, |row| 1 << row.number),
+            math: Side::default(),
+            pack: Side::default(),
+            given: 0,
+            max: None,
+            has_told: false,
+            base: 0,
+            row: None,
+            tile: None,
+            is_wide: false,
+        }
+    }
+}
+
+impl Sections {
+    /// Takes an event.
+    pub(super) fn event(&mut self, stamp: Stamp, event: &Event) -> Option<Violation> {
+        match *event {
+            Event::Issue { thread: ThreadId::T1, word, .. } => self.math(stamp, word),
+            Event::Issue { thread: ThreadId::T2, word, .. } => self.pack(stamp, word),
+            Event::Semaphore { index, op: SemaphoreOp::Init, max, .. }
+                if 1 << index == self.bit =>
+            {
+                self.max = Some(max);
+                self.base = 0;
+                None
+            }
+            Event::Semaphore { op: SemaphoreOp::Post | SemaphoreOp::Get, .. } => {
+                self.has_told |= core_of(stamp.agent).is_some_and(is_side);
+                None
+            }
+            Event::MailboxPush { from, .. } => {
+                self.has_told |= is_side(from);
+                None
+            }
+            Event::Config { state: 0 | 1, index, after, .. } => {
+                let wide = &fields::field::ALU_ACC_CTRL_Fp32_enabled;
+                if u32::from(index) == wide.addr32 {
+                    self.is_wide = wide.of_word(after) != 0;
+                }
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn math(&mut self, stamp: Stamp, word: u32) -> Option<Violation> {
+        const ROW: &ConfigField = &fields::field::DEST_TARGET_REG_CFG_MATH_Offset;
+        match Opcode::from_word(word)? {
+            Opcode::Semwait => {
+                let wait = Semwait::of(word);
+                self.math.waited |=
+                    wait.sem_sel & self.bit != 0 && wait.wait_sem_cond & WHILE_MAX != 0;
+                None
+            }
+            Opcode::Sempost if Sempost::of(word).sem_sel & self.bit != 0 => {
+                self.given += 1;
+                if self.is_halved() {
+                    self.base ^= ROWS / 2;
+                }
+                let early = self.math.gives()?;
+                let text =
+                    "math writes to Dst without having waited until pack is done with that section";
+                Some((early, h::B8, text.to_owned()))
+            }
+            Opcode::Setc16 if Setc16::of(word).setc16_reg == ROW.addr32 => {
+                self.row = Some(ROW.of_word(Setc16::of(word).setc16_value));
+                None
+            }
+            opcode if writes_dst(opcode) => {
+                self.math.works(stamp);
+                let ahead = self.row.take()?.wrapping_sub(self.base) % ROWS;
+                self.beyond(ahead / TILE_ROWS, "math works on").map(|text| (stamp, h::C19, text))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_halved(&self) -> bool {
+        self.max == Some(2)
+    }
+
+    /// Says of a tile's index that it is none of a half.
+    fn beyond(&self, tile: u32, what: &str) -> Option<String> {
+        let (tiles, bits) = if self.is_wide { (HALF_TILES / 2, 32) } else { (HALF_TILES, 16) };
+        let is_beyond = self.is_halved() && tile >= tiles;
+        is_beyond.then(|| {
+            let last = tiles - 1;
+            format!("{what} tile {tile} of Dst, and a half has tiles 0 to {last}, of {bits} bits")
+        })
+    }
+
+    fn pack(&mut self, stamp: Stamp, word: u32) -> Option<Violation> {
+        match Opcode::from_word(word)? {
+            Opcode::Semwait => {
+                self.pack.waited |= Semwait::of(word).wait_sem_cond & WHILE_ZERO != 0;
+                None
+            }
+            Opcode::Semget if Semget::of(word).sem_sel & self.bit != 0 => {
+                self.pack.gives().map(packed_early)
+            }
+            Opcode::Setadc => {
+                let set = Setadc::of(word);
+                let is_own = set.cnt_set_mask & PACKER != 0 && set.thread_override == 0;
+                if is_own && set.dimension_index == W && !set.channel_index {
+                    self.tile = Some(set.count);
+                }
+                None
+            }
+            // Counted on from what was set, as packs of rows do.
+            Opcode::Incadczw | Opcode::Setadczw | Opcode::Addrcrzw => {
+                self.tile = None;
+                None
+            }
+            Opcode::Pacr => {
+                self.pack.works(stamp);
+                let tile = self.tile.take()?;
+                self.beyond(tile, "packs").map(|text| (stamp, h::C19, text))
+            }
+            _ => None,
+        }
+    }
+
+    /// The program is over.
+    pub(super) fn take(&mut self) -> Option<Violation> {
+        let fresh = Self { is_wide: self.is_wide, max: self.max, ..Self::default() };
+        let old = std::mem::replace(self, fresh);
+        let packed = old.pack.early?;
+        match old.math.early {
+            _ if old.given > 0 => Some(packed_early(packed)),
+            Some(_) if old.max.is_some() && !old.has_told => {
+                let text = "packs from Dst what math has written, and neither waits for the other";
+                Some((packed, h::B8, text.to_owned()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a core's thread is math or pack.
+fn is_side(core: CoreId) -> bool {
+    matches!(core, CoreId::Trisc1 | CoreId::Trisc2)
+}
+
+fn packed_early(stamp: Stamp) -> Violation {
+    let text = "packs from Dst without having waited until math is done with that section";
+    (stamp, h::B8, text.to_owned())
+}
+
+/// Whether a thread's instruction puts results into Dst.
+fn writes_dst(opcode: Opcode) -> bool {
+    match opcode.row().dst {
+        DstUse::Writes | DstUse::Accumulates | DstUse::MayAccumulate => true,
+        DstUse::Reads | DstUse::None => opcode == Opcode::Sfpstore,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use isa::encode;
+    use sim_core::AgentId;
+    use sim_core::observer::Slot;
+
+    use super::*;
+    use crate::testing::at;
+
+    const MATH_PACK: u8 = 1;
+    const BIT: u32 = 1 << MATH_PACK;
+
+    /// What a side does, as instructions.
+    fn wait_math() -> u32 {
+        encode::semwait(WHILE_MAX, BIT, 0)
+    }
+
+    fn wait_pack() -> u32 {
+        encode::semwait(WHILE_ZERO, BIT, 0)
+    }
+
+    fn tile(row: u32) -> u32 {
+        encode::setc16(row, fields::field::DEST_TARGET_REG_CFG_MATH_Offset.addr32)
+    }
+
+    fn packed(tile: u32) -> u32 {
+        u32::from(Opcode::Setadc as u8) << 24
+            | Setadc::CNT_SET_MASK.set(0, PACKER)
+            | Setadc::DIMENSION_INDEX.set(0, W)
+            | tile
+    }
+
+    fn word(opcode: Opcode) -> u32 {
+        u32::from(opcode as u8) << 24
+    }
+
+    const STORE: Opcode = Opcode::Sfpstore;
+    const PACR: Opcode = Opcode::Pacr;
+
+    fn post() -> u32 {
+        encode::sempost(BIT)
+    }
+
+    fn get() -> u32 {
+        encode::semget(BIT)
+    }
+
+    /// Sections that begin as those of a kernel that has set the semaphore to that maximum.
+    fn of(max: u8) -> Sections {
+        let mut sections = Sections::default();
+        let (op, before, after) = (SemaphoreOp::Init, 0, 0);
+        let init = Event::Semaphore { index: MATH_PACK, op, before, after, max };
+        sections.event(at(0, AgentId::Thread(ThreadId::T1), 0), &init);
+        sections
+    }
+
+    /// Executes words of a thread, each from the pc that is its place; gives what is said, with those pcs.
+    fn run(sections: &mut Sections, thread: ThreadId, words: &[u32]) -> Vec<(&'static str, u32)> {
+        let told = |(pc, word): (u32, &u32)| {
+            let issue = Event::Issue { thread, word: *word, slot: Slot::default() };
+            let said = sections.event(at(9, AgentId::Thread(thread), pc), &issue);
+            said.map(|(stamp, hazard, _)| (hazard.id, stamp.pc))
+        };
+        (0..).zip(words).filter_map(told).collect()
+    }
+
+    #[test]
+    fn math_that_writes_without_a_wait_is_told_when_it_gives_the_section() {
+        let mut sections = of(2);
+        let own = [wait_math(), word(STORE), post(), word(STORE), word(STORE), post()];
+        assert_eq!(run(&mut sections, ThreadId::T1, &own), [("B8", 3)]);
+        let wrong_way = [wait_pack(), word(STORE), post()];
+        assert_eq!(run(&mut sections, ThreadId::T1, &wrong_way), [("B8", 1)]);
+    }
+
+    #[test]
+    fn pack_that_reads_without_a_wait_is_told_when_it_gives_the_section_back() {
+        let mut sections = of(2);
+        let own = [wait_pack(), word(PACR), get(), word(PACR), get()];
+        assert_eq!(run(&mut sections, ThreadId::T2, &own), [("B8", 3)]);
+    }
+
+    #[test]
+    fn pack_that_never_gives_back_is_told_at_the_end_if_math_has_given() {
+        for (by_math, is_told) in [(vec![wait_math(), word(STORE), post()], true), (vec![], false)]
+        {
+            let mut sections = of(2);
+            run(&mut sections, ThreadId::T1, &by_math);
+            assert_eq!(run(&mut sections, ThreadId::T2, &[word(PACR)]), []);
+            assert_eq!(sections.take().map(|(_, hazard, _)| hazard.id).is_some(), is_told);
+            assert_eq!(sections.take().map(|(_, hazard, _)| hazard.id), None, "once");
+        }
+    }
+
+    /// Unless the one tells the other by another semaphore or a mailbox.
+    #[test]
+    fn two_that_never_wait_for_each_other_are_told_at_the_end() {
+        let (op, before, after, max) = (SemaphoreOp::Post, 0, 1, 2);
+        let post = Event::Semaphore { index: 5, op, before, after, max };
+        let push =
+            Event::MailboxPush { from: CoreId::Trisc1, to: CoreId::Trisc2, value: 1, depth: 1 };
+        for (other, is_told) in [(None, true), (Some(post), false), (Some(push), false)] {
+            let mut sections = of(2);
+            run(&mut sections, ThreadId::T1, &[word(STORE)]);
+            if let Some(event) = other {
+                sections.event(at(5, AgentId::Core(CoreId::Trisc1), 0), &event);
+            }
+            run(&mut sections, ThreadId::T2, &[word(PACR)]);
+            assert_eq!(sections.take().map(|(_, hazard, _)| hazard.id).is_some(), is_told);
+        }
+    }
+
+    /// Sections take turns; the first row of the second is 512.
+    #[test]
+    fn tile_beyond_a_half_is_told_of_each_half_and_not_of_the_whole() {
+        let section = |row: u32| [wait_math(), tile(row), word(STORE), word(STORE), post()];
+        for (max, row, told) in
+            [(2, 448, None), (2, 512, Some(2)), (1, 960, None), (2, 1023, Some(2))]
+        {
+            let mut sections = of(max);
+            let said = run(&mut sections, ThreadId::T1, &section(row));
+            assert_eq!(said.first().map(|(_, pc)| *pc), told, "{max} {row}");
+        }
+        let mut sections = of(2);
+        assert_eq!(run(&mut sections, ThreadId::T1, &section(0)), []);
+        assert_eq!(run(&mut sections, ThreadId::T1, &section(512 + 448)), []);
+        assert_eq!(run(&mut sections, ThreadId::T1, &section(512)), [("C19", 2)]);
+    }
+
+    #[test]
+    fn words_of_32_bits_halve_the_tiles() {
+        let wide = &fields::field::ALU_ACC_CTRL_Fp32_enabled;
+        let (state, index) = (1, u16::try_from(wide.addr32).expect("a small index"));
+        let config = Event::Config { state, index, before: 0, after: wide.insert(0, 1) };
+        let mut sections = of(2);
+        let own = |row| [tile(row), word(STORE)];
+        sections.math.waited = true;
+        assert_eq!(run(&mut sections, ThreadId::T1, &own(256)), []);
+        sections.event(at(1, AgentId::Core(CoreId::Trisc1), 0), &config);
+        assert_eq!(run(&mut sections, ThreadId::T1, &own(192)), []);
+        assert_eq!(run(&mut sections, ThreadId::T1, &own(256)), [("C19", 1)]);
+    }
+
+    #[test]
+    fn packed_tile_beyond_a_half_is_told_unless_it_is_counted_on() {
+        let mut sections = of(2);
+        let pack = |tile| [wait_pack(), packed(tile), word(PACR), word(PACR), get()];
+        assert_eq!(run(&mut sections, ThreadId::T2, &pack(7)), []);
+        assert_eq!(run(&mut sections, ThreadId::T2, &pack(8)), [("C19", 2)]);
+        let counted = [wait_pack(), packed(15), word(Opcode::Incadczw), word(PACR), get()];
+        assert_eq!(run(&mut sections, ThreadId::T2, &counted), []);
+    }
+}
