@@ -297,8 +297,9 @@ Nothing is said about the reference vectors (`--vectors DIR`) and the recorded h
 
 Not covered: A16 (the L0 data cache is not modelled), A20 and A21 (silicon only), the B classes but for B8 and B10 to B12 (they need the order of
 accesses of two agents). B11 is reported where the data of a NoC write have not left in the simulated time, which has no congestion, B12 of a core
-that sends both itself, to the same place. C5 is about words of L1: loads of cores, and what NoC transfers, unpackers, the mover and the scalar unit take of which a part was never
-written. A transfer of nothing but unwritten words is taken for a copy: what is loaded from its destination is reported. An unpack of nothing but
+that sends both itself, to the same place. C20 needs the header that a host writes for a compute kernel, which no kernel below has. C5 is about
+words of L1: loads of cores, and what NoC transfers, unpackers, the mover and the scalar unit take of which a part was never written.
+A transfer of nothing but unwritten words is taken for a copy: what is loaded from its destination is reported. An unpack of nothing but
 unwritten words is reported once the coprocessor writes to L1 afterwards: a kernel that only wants a bank filled may unpack anything. Compressed and
 upsampled unpacks are not looked at, nor are reads of Dst, SrcA, SrcB, LReg and semaphores that nobody has set.
 

@@ -169,6 +169,7 @@ fn regions(launches: &[Launch], own: (u8, u8)) -> Regions {
     Regions {
         code: launches.iter().flat_map(executable).collect(),
         circular: launches.iter().flat_map(|launch| launch.circular.iter().copied()).collect(),
+        formats: None,
         own: vec![u32::from(y) << 6 | u32::from(x)],
         others: [].into(),
     }

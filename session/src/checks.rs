@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use observe::why::{Checks, CircularBuffer, Finding, Regions};
+use observe::why::{Checks, CircularBuffer, Finding, Formats, Regions};
 use serde::Serialize;
 use sim_core::{CoreId, Cycle, Event, Observer, Stamp};
 use symbols::tile_names::TileNames;
@@ -79,12 +79,22 @@ pub fn circular(names: &TileNames) -> Vec<CircularBuffer> {
     buffers.collect()
 }
 
+/// Formats of their data, from a compute kernel of the launch.
+fn formats(names: &TileNames) -> Option<Arc<Formats>> {
+    let compute = [CoreId::Trisc0, CoreId::Trisc1, CoreId::Trisc2];
+    let kernels = compute.into_iter().filter_map(|core| names.core(core).kernel());
+    let mut found = kernels.filter_map(|kernel| kernel.formats(names.sources()));
+    let found = found.next()?;
+    Some(Arc::new(Formats { unpack: found.unpack.clone(), pack: found.pack.clone() }))
+}
+
 impl Sink for LaunchChecks {
     fn launched(&mut self, _: Cycle, names: &Arc<TileNames>, _: bool) {
         self.names.set(names);
         self.checks.launched(Regions {
             code: CoreId::ALL.into_iter().filter_map(|core| names.kernel_range(core)).collect(),
             circular: circular(names),
+            formats: formats(names),
             own: vec![self.own],
             others: Arc::clone(&self.others),
         });

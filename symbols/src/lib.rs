@@ -5,6 +5,7 @@
 //! * [`code`] turns a pc into function, file and line, with the frames it was inlined into, and a data
 //!   address into a variable.
 //! * [`files`] tells the author's source files from the library's, and has their text.
+//! * [`formats`] tells what formats a compute kernel was compiled for.
 //! * [`variables`] tells arguments and locals with their values.
 //! * [`mailbox_names`] names the words of the firmware's mailbox block.
 //! * [`launch`] reads from L1 what is launched on a tile.
@@ -17,6 +18,7 @@ pub mod catalog;
 pub mod code;
 mod dwarf;
 pub mod files;
+pub mod formats;
 pub mod image;
 pub mod launch;
 pub mod mailbox_names;

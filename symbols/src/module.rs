@@ -12,7 +12,8 @@ use sim_core::sync::Mutex;
 
 use crate::code::{Frame, Location, shorten};
 use crate::dwarf::{Reader, load_dwarf};
-use crate::files::normal;
+use crate::files::{SourceText, normal};
+use crate::formats::{BufferFormats, is_table};
 use crate::image::{Image, SymbolKind};
 use crate::mailbox_names::MailboxNames;
 use crate::variables::{Held, Variable, variables};
@@ -30,6 +31,7 @@ pub struct Module {
     known: Mutex<HashMap<u32, Option<Arc<Location>>>>,
     statements: OnceLock<Vec<Statement>>,
     mailbox: OnceLock<MailboxNames>,
+    formats: OnceLock<Option<BufferFormats>>,
 }
 
 /// A statement of the source and the linked address at which it begins. One that the compiler has left
@@ -70,6 +72,7 @@ impl Module {
             known: Mutex::default(),
             statements: OnceLock::new(),
             mailbox: OnceLock::new(),
+            formats: OnceLock::new(),
         }
     }
 
@@ -100,6 +103,17 @@ impl Module {
     /// The names of the mailbox block if this is firmware, else the built-in ones.
     pub fn mailbox_names(&self) -> &MailboxNames {
         self.mailbox.get_or_init(|| MailboxNames::for_firmware(Some(&self.image)))
+    }
+
+    /// The formats of circular buffers for which this kernel was compiled, if its host's files say so.
+    pub fn formats(&self, sources: &SourceText) -> Option<&BufferFormats> {
+        let read = || {
+            let files = self.source_files();
+            let tables = files.iter().filter(|path| is_table(path));
+            let texts: Vec<_> = tables.filter_map(|path| sources.file(path)).collect();
+            BufferFormats::parse(&texts.join("\n"))
+        };
+        self.formats.get_or_init(read).as_ref()
     }
 
     /// Whether a linked address lies in this image's code.

@@ -11,6 +11,7 @@ use common::{CORES, L1, image, programs, write};
 use sim_core::CoreId;
 use symbols::catalog::{Catalog, ItemKind, Places};
 use symbols::launch::Phase;
+use symbols::module::Module;
 use symbols::tile_names::TileNames;
 use tempfile::TempDir;
 
@@ -338,6 +339,30 @@ fn kept_items_explain_without_the_file_system() {
     assert_eq!(names.locate(CoreId::Ncrisc, 0xC080).expect("code").frame.function, "_start");
 }
 
+/// The header counts as one of the library, and is kept all the same.
+#[test]
+fn formats_that_a_kernel_was_compiled_for_are_kept_with_it() {
+    let path = "kernels/formats/chlkc_descriptors.h";
+    let text = fs::read(programs().join(path)).expect("it is there");
+    let header = |path: &str| symbols::catalog::Item {
+        kind: ItemKind::Text,
+        path: path.to_owned(),
+        bytes: text.as_slice().into(),
+    };
+    let module = || Arc::new(Module::new(image(&programs().join("kernels/formats/trisc0.elf"))));
+    let catalog = Catalog::from_items([header(path)]);
+    let items = catalog.collect(&[module()]);
+    assert!(items.iter().any(|item| item.path == path), "{items:?}");
+    let kept = Catalog::from_items(items);
+    let own = module();
+    let formats = own.formats(&kept.sources()).expect("it is kept");
+    assert_eq!(
+        (&formats.unpack[..], &formats.pack[..]),
+        (&[5, 0, 255, 5][..], &[5, 0, 255, 5][..])
+    );
+    assert_eq!(module().formats(&Catalog::from_items([]).sources()), None);
+}
+
 #[test]
 fn kept_source_has_lines() {
     let item = |path: &str, text: &str| symbols::catalog::Item {
@@ -358,7 +383,7 @@ fn kept_source_has_lines() {
 fn names_may_go_to_other_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<symbols::code::Symbols>();
-    shared::<symbols::module::Module>();
+    shared::<Module>();
     shared::<Catalog>();
     shared::<TileNames>();
     shared::<symbols::files::SourceText>();

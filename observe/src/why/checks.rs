@@ -13,6 +13,7 @@ use sim_core::{AgentId, CoreId, Event, Observer, Stamp, ThreadId};
 use super::buffer::CircularBuffer;
 use super::circular::Buffers;
 use super::finding::Finding;
+use super::formats::{At, Formats, Units};
 use super::hazards as h;
 use super::leftovers::Leftovers;
 use super::niu::Niu;
@@ -49,6 +50,8 @@ pub struct Regions {
     pub code: Vec<Range<u32>>,
     /// Circular buffers.
     pub circular: Vec<CircularBuffer>,
+    /// Formats of their data; none where the host's files do not say.
+    pub formats: Option<Arc<Formats>>,
     /// Coordinates of this tile as NoC commands name it, `y << 6 | x`.
     pub own: Vec<u32>,
     /// The same of the other Tensix tiles.
@@ -149,6 +152,7 @@ pub struct Checks<N> {
     leftovers: Leftovers,
     buffers: Buffers,
     sections: Sections,
+    units: Units,
     /// Who turned the matrix unit away from a bank that was not filled, per source operand, until a bank changes
     /// hands: turned once more, it is back where it was.
     turned: [Option<(AgentId, u32)>; 2],
@@ -172,6 +176,7 @@ impl<N: Names> Checks<N> {
             leftovers: Leftovers::default(),
             buffers: Buffers::default(),
             sections: Sections::default(),
+            units: Units::default(),
             turned: [None; 2],
             done: false,
             live: false,
@@ -242,8 +247,9 @@ impl<N: Names> Checks<N> {
         self.report.add(stamp, h::A9, text);
     }
 
-    /// What says how Dst is shared.
-    fn dst(&mut self, stamp: Stamp, event: &Event) {
+    /// What says how Dst is shared, and what units are set to.
+    fn coprocessor(&mut self, stamp: Stamp, event: &Event) {
+        self.units.event(event);
         let Some((stamp, hazard, text)) = self.sections.event(stamp, event) else { return };
         let core = coder(&self.report.names, stamp.agent, stamp.pc);
         if core.is_some_and(|core| self.report.is_kernel(core, stamp.pc)) {
@@ -309,6 +315,13 @@ impl<N: Names> Checks<N> {
         let taken = self.buffers.taken(&self.regions.circular, (stamp, core), bytes);
         if let Some((stamp, hazard, text)) = taken {
             self.report.add(stamp, hazard, text);
+        }
+        let Some(formats) = &self.regions.formats else { return };
+        if stamp.agent == AgentId::Thread(ThreadId::T0) {
+            let own = At { of: &self.regions.circular, addr: bytes.0 };
+            if let Some(text) = self.units.unpacked(&formats.unpack, own) {
+                self.report.add(stamp, h::C20, text);
+            }
         }
     }
 
@@ -475,8 +488,13 @@ impl<N: Names> Checks<N> {
     /// Pack writes where it is told to, behind the end of a buffer too.
     fn packed(&mut self, stamp: Stamp, addr: u32) {
         let circular = &self.regions.circular;
-        let is_within = |buffer: &CircularBuffer| buffer.address <= addr && addr < buffer.end();
-        if circular.iter().any(is_within) {
+        let own = At { of: circular, addr };
+        if own.all().next().is_some() {
+            let formats = self.regions.formats.as_ref();
+            let said = formats.and_then(|formats| self.units.packed(&formats.pack, own));
+            if let Some(text) = said {
+                self.report.add(stamp, h::C20, text);
+            }
             return;
         }
         let is_ahead = |buffer: &&CircularBuffer| {
@@ -558,7 +576,7 @@ impl<N: Names + 'static> Observer for Checks<N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         self.leftovers.event(stamp, event);
         if let Event::Issue { .. } | Event::Semaphore { .. } | Event::Config { .. } = event {
-            self.dst(stamp, event);
+            self.coprocessor(stamp, event);
         }
         match *event {
             Event::Semaphore { index, op, before, after, .. } if before == after => {

@@ -157,6 +157,9 @@ hazards! {
     C19 = "dst-index-beyond-half",
         "a tile of Dst has an index that a half of it does not have, and lies in the half that the other side may be at",
         "a half of Dst has 8 tiles, 4 of 32 bits: keep the index of each tile below, or set dst_full_sync_en";
+    C20 = "cb-format-mismatch",
+        "data of a circular buffer are unpacked, or packed, in another format than the host has given it",
+        "put reconfig_data_format, or pack_reconfig_data_format, in front of the first use of a buffer of another format";
     D1 = "signal-astray",
         "a count or a flag for one tile went to another one",
         "compare the coordinate of the sender with the waiting tile's; on NoC 1 the corners of a rectangle change places";

@@ -1,5 +1,5 @@
 //! The handshake about Dst: math takes a section and gives it to pack, pack takes it and gives it back
-//! `[hdr: llk_math_common.h, llk_pack_common.h]`.
+//! `[llk: llk_lib/llk_math_common.h, llk_lib/llk_pack_common.h]`.
 //!
 //! Both sides wait for, post and get the semaphore MATH_PACK. Who leaves out a wait works on what the other side may be
 //! at; that nothing hangs, and that the result is right, is a matter of time. Sections are the halves of Dst where

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{Catalog, places};
 use crate::files::{Role, role};
+use crate::formats::is_table;
 use crate::module::Module;
 
 /// What an item is.
@@ -45,7 +46,7 @@ impl Catalog {
                 add(ItemKind::Elf, module.name(), Arc::clone(file));
             }
             for path in module.source_files() {
-                if role(&path) == Role::Library {
+                if role(&path) == Role::Library && !is_table(&path) {
                     continue;
                 }
                 if let Some(text) = self.sources.file(&path) {
