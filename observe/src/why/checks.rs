@@ -575,9 +575,7 @@ impl<N: Names> Checks<N> {
 impl<N: Names + 'static> Observer for Checks<N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         self.leftovers.event(stamp, event);
-        if let Event::Issue { .. } | Event::Semaphore { .. } | Event::Config { .. } = event {
-            self.coprocessor(stamp, event);
-        }
+        self.coprocessor(stamp, event);
         match *event {
             Event::Semaphore { index, op, before, after, .. } if before == after => {
                 self.semaphore(stamp, index, op, before);

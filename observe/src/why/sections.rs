@@ -109,6 +109,15 @@ impl Sections {
                 self.has_told |= is_side(from);
                 None
             }
+            // A new program begins, of which nobody says so.
+            Event::Reset { core: CoreId::Trisc1, asserted: false, .. } => {
+                (self.math, self.row) = (Side::default(), None);
+                None
+            }
+            Event::Reset { core: CoreId::Trisc2, asserted: false, .. } => {
+                (self.pack, self.tile) = (Side::default(), None);
+                None
+            }
             Event::Config { state: 0 | 1, index, after, .. } => {
                 let wide = &fields::field::ALU_ACC_CTRL_Fp32_enabled;
                 if u32::from(index) == wide.addr32 {
@@ -323,6 +332,16 @@ mod tests {
             assert_eq!(sections.take().map(|(_, hazard, _)| hazard.id).is_some(), is_told);
             assert_eq!(sections.take().map(|(_, hazard, _)| hazard.id), None, "once");
         }
+    }
+
+    #[test]
+    fn what_a_program_left_undone_is_not_told_of_the_next_one() {
+        let mut sections = of(2);
+        assert_eq!(run(&mut sections, ThreadId::T2, &[word(PACR)]), []);
+        let (core, asserted, pc) = (CoreId::Trisc2, false, 0);
+        let reset = Event::Reset { core, asserted, pc };
+        sections.event(at(5, AgentId::Host, 0), &reset);
+        assert_eq!(run(&mut sections, ThreadId::T2, &[wait_pack(), word(PACR), get()]), []);
     }
 
     /// Unless the one tells the other by another semaphore or a mailbox.
