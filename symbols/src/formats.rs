@@ -1,11 +1,10 @@
 //! Formats of circular buffers, from the header that the host writes for a compute kernel.
 //!
 //! The header has a table of numbers for unpackers and one for the packer, with an entry for each buffer
-//! `[hdr: hw/ckernels/blackhole/metal/common/chlkc_list.h]`; earlier hosts wrote a file for each.
+//! `[hdr: hw/ckernels/blackhole/metal/common/chlkc_list.h]`.
 
-/// Files that have the tables, by the end of their path.
-const FILES: [&str; 3] =
-    ["/chlkc_descriptors.h", "/chlkc_unpack_data_format.h", "/chlkc_pack_data_format.h"];
+/// The header that has the tables, by the end of its path.
+const FILE: &str = "/chlkc_descriptors.h";
 
 /// Formats of data in circular buffers, by index; 255 is none.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,24 +18,24 @@ pub struct BufferFormats {
 /// Whether a file of that path says what formats buffers have.
 #[must_use]
 pub fn is_table(path: &str) -> bool {
-    FILES.iter().any(|file| path.ends_with(file))
+    path.ends_with(FILE)
 }
 
 impl BufferFormats {
-    /// From the text of the files; `None` if they lack a table.
+    /// From the text of the header; `None` if it lacks a table.
     #[must_use]
-    pub fn parse(texts: &str) -> Option<Self> {
-        let unpack = numbers(texts, "unpack_src_format[")?;
-        let pack = numbers(texts, "pack_dst_format[")?;
+    pub fn parse(text: &str) -> Option<Self> {
+        let unpack = numbers(text, "unpack_src_format[")?;
+        let pack = numbers(text, "pack_dst_format[")?;
         Some(Self { unpack, pack })
     }
 }
 
 /// The numbers of the first table of that name, which does not begin within a longer one.
-fn numbers(texts: &str, name: &str) -> Option<Vec<u8>> {
-    let whole = |(at, _): &(usize, &str)| texts[..*at].ends_with(|c: char| c.is_whitespace());
-    let (at, _) = texts.match_indices(name).find(whole)?;
-    let (_, from) = texts[at..].split_once('{')?;
+fn numbers(text: &str, name: &str) -> Option<Vec<u8>> {
+    let whole = |(at, _): &(usize, &str)| text[..*at].ends_with(|c: char| c.is_whitespace());
+    let (at, _) = text.match_indices(name).find(whole)?;
+    let (_, from) = text[at..].split_once('{')?;
     let (inner, _) = from.split_once('}')?;
     let all = inner.split(',').map(str::trim).filter(|number| !number.is_empty());
     all.map(|number| number.parse().ok()).collect()

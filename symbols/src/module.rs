@@ -108,10 +108,8 @@ impl Module {
     /// The formats of circular buffers for which this kernel was compiled, if its host's files say so.
     pub fn formats(&self, sources: &SourceText) -> Option<&BufferFormats> {
         let read = || {
-            let files = self.source_files();
-            let tables = files.iter().filter(|path| is_table(path));
-            let texts: Vec<_> = tables.filter_map(|path| sources.file(path)).collect();
-            BufferFormats::parse(&texts.join("\n"))
+            let path = self.source_files().into_iter().find(|path| is_table(path))?;
+            BufferFormats::parse(&sources.file(&path)?)
         };
         self.formats.get_or_init(read).as_ref()
     }

@@ -177,6 +177,7 @@ impl Sections {
 
     fn pack(&mut self, stamp: Stamp, word: u32) -> Option<Violation> {
         match Opcode::from_word(word)? {
+            // For whichever semaphore: some kernels tell pack by another one.
             Opcode::Semwait => {
                 self.pack.waited |= Semwait::of(word).wait_sem_cond & WHILE_ZERO != 0;
                 None
