@@ -1,8 +1,8 @@
 //! Facts about the instruction sets of a Blackhole Tensix tile, as tables.
 //!
 //! What it is: Tensix opcodes with operand fields ([`op`], [`operands`], [`encode`]), backend
-//! configuration fields ([`config`]), names of wait conditions, semaphores and formats ([`names`]),
-//! the RV32 subset of the baby cores ([`rv32`], [`csr`], [`asm`], [`word`]), and disassembly of both ([`disasm`]).
+//! configuration fields ([`config`]), late results of the vector unit ([`lregs`]), names of wait
+//! conditions, semaphores and formats ([`names`]), the RV32 subset of the baby cores ([`rv32`], [`csr`], [`asm`], [`word`]), and disassembly of both ([`disasm`]).
 //! Everything comes from `tables/*.toml`; `build.rs` checks the rows and expands them.
 //!
 //! What it is not: it executes nothing and knows no time; [`execute`] only says what there is to
@@ -15,6 +15,7 @@ pub mod columns;
 pub mod config;
 pub mod csr;
 pub mod disasm;
+pub mod lregs;
 pub mod names;
 pub mod op;
 pub mod rv32;

@@ -5,16 +5,17 @@
 //!   the unpacker are not tracked: kernels order those by semaphores.
 //! * Matrix unit: what may follow a move `[isa-wh: TensixCoprocessor/MOVD2A.md]`, `MOVD2B.md`,
 //!   `MOVA2D.md`.
-//! * Vector unit: results after two cycles, with the cases that hardware misses
-//!   `[isa-bh: TensixCoprocessor/SFPMAD.md]`; SFPSWAP `[isa-wh: TensixCoprocessor/SFPSWAP.md]`.
+//! * Vector unit: results after two cycles ([`isa::lregs`]); SFPSWAP
+//!   `[isa-wh: TensixCoprocessor/SFPSWAP.md]`.
 //! * SrcA and SrcB: a bank that was handed over is the matrix unit's when its last datum is there.
 //! * An unpacker begins an address while at most two cycles of the last fetch are left
 //!   [inferred: "execution proceeds in a pipelined fashion"].
 //!
 //! Only the time of instructions changes: a value is there from the cycle of issue on.
 
-use isa::op::{Bits, DstUse, Opcode, SubUnit, Unit};
-use isa::operands::{DstTransfer, Elementwise, Mad};
+use isa::lregs::{known_reads, late_results};
+use isa::op::{DstUse, Opcode, Unit};
+use isa::operands::Elementwise;
 use sim_core::{Cycle, StateHasher, ThreadId, WaitReason};
 
 use super::Cost;
@@ -185,72 +186,6 @@ fn accumulates(opcode: Opcode, word: u32) -> bool {
         DstUse::Accumulates => true,
         DstUse::MayAccumulate => Elementwise::of(word).dest_accum_en,
         DstUse::None | DstUse::Reads | DstUse::Writes => false,
-    }
-}
-
-/// The register that a field names, as a mask.
-const fn lreg(field: Bits, word: u32) -> u32 {
-    1 << field.get(word)
-}
-
-/// Registers that are written a cycle late, as far as the stall logic knows: those of the MAD
-/// sub-unit.
-fn late_results(opcode: Opcode, word: u32) -> u32 {
-    let row = opcode.row();
-    match opcode {
-        // SFPMAD_MOD1_INDIRECT_VD, of the other two as well.
-        Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul if Mad::of(word).instr_mod1 & 8 != 0 => {
-            0xFFFF
-        }
-        _ if row.sub_unit == SubUnit::Mad => row.lregs.vd.map_or(0, |vd| lreg(vd, word)),
-        _ => 0,
-    }
-}
-
-/// Registers that the stall logic takes an instruction to read: not what it misses.
-const fn known_reads(opcode: Opcode, word: u32) -> u32 {
-    let (vd, vc) = (lreg(Mad::LREG_DEST, word), lreg(Mad::LREG_SRC_C, word));
-    let (vb, va) = (lreg(Mad::LREG_SRC_B, word), lreg(Mad::LREG_SRC_A, word));
-    let mode = Mad::of(word).instr_mod1;
-    match opcode {
-        Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul if mode & 4 != 0 => 0xFFFF,
-        Opcode::Sfpmad | Opcode::Sfpadd | Opcode::Sfpmul => va | vb | vc,
-        Opcode::Sfpmul24 => va | vb,
-        Opcode::Sfpmuli | Opcode::Sfpaddi => vd,
-        Opcode::Sfplut => 0x0F,
-        Opcode::Sfplutfp32 => 0x7F,
-        Opcode::Sfpstore => lreg(DstTransfer::LREG_IND, word),
-        Opcode::Sfptransp => 0xFF,
-        // Bugs of the logic: VD of SFPIADD and SFPSHFT, anything of SFPCONFIG, of SFPSWAP except
-        // in mode 0, and of SFPSHFT2 in modes 2 to 4; VB of modes 5 and 6.
-        Opcode::Sfpiadd | Opcode::Sfpshft => vc,
-        Opcode::Sfpswap if mode == 0 => vc | vd,
-        Opcode::Sfpshft2 => match mode {
-            0 | 1 => 0x0F,
-            5 | 6 => vd,
-            _ => 0,
-        },
-        Opcode::Sfpconfig
-        | Opcode::Sfpswap
-        | Opcode::Sfpload
-        | Opcode::Sfploadi
-        | Opcode::Sfploadmacro
-        | Opcode::Sfpnop
-        | Opcode::Sfpencc
-        | Opcode::Sfppushc
-        | Opcode::Sfppopc
-        | Opcode::Sfpcompc => 0,
-        Opcode::SfpStochRnd => vb | vc,
-        // SFPAND and SFPOR with VB are taken to read VD all the same.
-        Opcode::Sfpand
-        | Opcode::Sfpor
-        | Opcode::Sfpxor
-        | Opcode::Sfpsetexp
-        | Opcode::Sfpsetman
-        | Opcode::Sfpsetsgn
-        | Opcode::Sfple
-        | Opcode::Sfpgt => vc | vd,
-        _ => vc,
     }
 }
 
