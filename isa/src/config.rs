@@ -5,6 +5,9 @@
 //!
 //! Not here: the words themselves and the effect of writing them.
 
+use crate::op::{DstUse, Opcode, Unit};
+use crate::operands::Unpacr;
+
 /// Which array of words a field lives in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
@@ -81,6 +84,101 @@ impl ConfigField {
     #[must_use]
     pub const fn last_word(&self) -> u32 {
         self.addr32 + (self.width as u32).div_ceil(32).saturating_sub(1)
+    }
+}
+
+/// Units whose instructions go by a configuration, as a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Users(u8);
+
+impl Users {
+    /// None that is known.
+    pub const NONE: Self = Self(0);
+    /// UNPACR of unpacker 0 and of unpacker 1.
+    pub const UNPACKERS: [Self; 2] = [Self(1), Self(2)];
+    /// PACR.
+    pub const PACKER: Self = Self(4);
+    /// Instructions of the matrix unit that read or write Dst.
+    pub const MATRIX: Self = Self(8);
+    /// SFPLOAD and SFPSTORE.
+    pub const VECTOR: Self = Self(16);
+
+    /// Both sets together.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether one is in both sets.
+    #[must_use]
+    pub const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The unit that an instruction is one of.
+    #[must_use]
+    pub fn of_instruction(word: u32) -> Self {
+        let Some(opcode) = Opcode::from_word(word) else { return Self::NONE };
+        match opcode {
+            Opcode::Unpacr => Self::UNPACKERS[usize::from(Unpacr::of(word).unpack_block_selection)],
+            Opcode::Pacr => Self::PACKER,
+            Opcode::Sfpload | Opcode::Sfpstore => Self::VECTOR,
+            _ if opcode.unit() == Unit::Matrix && opcode.row().dst != DstUse::None => Self::MATRIX,
+            _ => Self::NONE,
+        }
+    }
+}
+
+/// How names of fields of Config begin that a unit goes by, and the unit. What is not here belongs to none of these units, or is read in another way than when an instruction
+/// begins `[isa-wh: TensixCoprocessor/UNPACR_Regular.md]`, `Packers/README.md`, `MVMUL.md`, `SFPLOAD.md`,
+/// `[isa-bh: TensixCoprocessor/PACR.md]`.
+const USERS: &[(&str, Users)] = &[
+    ("UNP0_", Users::UNPACKERS[0]),
+    ("UNP1_", Users::UNPACKERS[1]),
+    ("THCON_SEC0_REG0_", Users::UNPACKERS[0]),
+    ("THCON_SEC0_REG2_", Users::UNPACKERS[0]),
+    ("THCON_SEC0_REG3_", Users::UNPACKERS[0]),
+    ("THCON_SEC0_REG4_", Users::UNPACKERS[0]),
+    ("THCON_SEC0_REG5_", Users::UNPACKERS[0]),
+    ("THCON_SEC0_REG7_", Users::UNPACKERS[0]),
+    ("THCON_SEC1_REG0_", Users::UNPACKERS[1]),
+    ("THCON_SEC1_REG2_", Users::UNPACKERS[1]),
+    ("THCON_SEC1_REG3_", Users::UNPACKERS[1]),
+    ("THCON_SEC1_REG4_", Users::UNPACKERS[1]),
+    ("THCON_SEC1_REG5_", Users::UNPACKERS[1]),
+    ("THCON_SEC1_REG7_", Users::UNPACKERS[1]),
+    ("THCON_SEC0_REG1_", Users::PACKER),
+    ("THCON_SEC0_REG8_", Users::PACKER),
+    ("THCON_SEC0_REG9_", Users::PACKER),
+    ("PCK", Users::PACKER),
+    ("TILE_ROW_SET_MAPPING_", Users::PACKER),
+    ("TILE_FACE_SET_MAPPING_", Users::PACKER),
+    ("PACK_COUNTERS_", Users::PACKER),
+    ("STACC_RELU_", Users::PACKER),
+    ("DEST_TARGET_REG_CFG_PACK_", Users::PACKER),
+    ("ALU_FORMAT_SPEC_REG2_", Users::PACKER),
+    ("ALU_FORMAT_SPEC_REG0_SrcA", Users::MATRIX),
+    ("ALU_FORMAT_SPEC_REG1_SrcB", Users::MATRIX.and(Users::VECTOR)),
+    ("ALU_ACC_CTRL_Fp32_", Users::MATRIX),
+    ("ALU_ACC_CTRL_INT8_", Users::MATRIX),
+    ("ALU_ACC_CTRL_SFPU_", Users::VECTOR),
+    ("ALU_ACC_CTRL_Zero_Flag_disabled_src", Users::MATRIX),
+    ("DEST_REGW_BASE_", Users::MATRIX.and(Users::VECTOR)),
+];
+
+impl ConfigField {
+    /// The units whose instructions go by it, as far as that is known.
+    #[must_use]
+    pub fn users(&self) -> Users {
+        let own = USERS.iter().find(|(start, _)| self.name.starts_with(start));
+        own.map_or(Users::NONE, |(_, users)| *users)
+    }
+
+    /// Whether one of the bits of word `addr32` is its own.
+    #[must_use]
+    pub const fn has_bits(&self, addr32: u32, bits: u32) -> bool {
+        let mask = if addr32 == self.addr32 { self.mask() } else { u32::MAX };
+        self.addr32 <= addr32 && addr32 <= self.last_word() && mask & bits != 0
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! What it is: Tensix opcodes with operand fields ([`op`], [`operands`], [`encode`]), backend
 //! configuration fields ([`config`]), late results of the vector unit ([`lregs`]), names of wait
-//! conditions, semaphores and formats ([`names`]), the RV32 subset of the baby cores ([`rv32`], [`csr`], [`asm`], [`word`]), and disassembly of both ([`disasm`]).
+//! conditions, semaphores and formats ([`names`]), the RV32 subset of the baby cores ([`rv32`],
+//! [`csr`], [`asm`], [`word`]), and disassembly of both ([`disasm`]).
 //! Everything comes from `tables/*.toml`; `build.rs` checks the rows and expands them.
 //!
 //! What it is not: it executes nothing and knows no time; [`execute`] only says what there is to

@@ -4,7 +4,7 @@
 //! the next cycle, but for the cases that it misses `[isa-bh: TensixCoprocessor/SFPMAD.md]`.
 
 use crate::op::{Bits, Opcode, SubUnit};
-use crate::operands::{DstTransfer, Mad};
+use crate::operands::{Bitwise, DstTransfer, Mad, Sfpconfig, Sfpshft2};
 
 /// The register that a field names, as a mask.
 const fn lreg(field: Bits, word: u32) -> u32 {
@@ -71,5 +71,65 @@ pub const fn known_reads(opcode: Opcode, word: u32) -> u32 {
         | Opcode::Sfple
         | Opcode::Sfpgt => vc | vd,
         _ => vc,
+    }
+}
+
+/// Registers that an instruction reads and the stall logic does not know of: in the cycle behind the one that writes
+/// them late it finds what was there before.
+#[must_use]
+pub fn missed_reads(opcode: Opcode, word: u32) -> u32 {
+    let (vd, vc) = (lreg(Mad::LREG_DEST, word), lreg(Mad::LREG_SRC_C, word));
+    let mode = Mad::of(word).instr_mod1;
+    let read = match opcode {
+        Opcode::Sfpand | Opcode::Sfpor if Bitwise::of(word).use_vb => {
+            lreg(Bitwise::IMM12_MATH, word)
+        }
+        // With SFPIADD_MOD1_ARG_IMM the second operand is an immediate.
+        Opcode::Sfpiadd if mode & 1 == 0 => vd,
+        // With both SFPSHFT_MOD1_ARG_IMM and ARG_IMM_USE_VC, VC is what is shifted.
+        Opcode::Sfpshft if mode & 5 != 5 => vd,
+        // Where the value is no immediate, and templates of instructions, for which those have no room.
+        Opcode::Sfpconfig if mode & 1 == 0 || Sfpconfig::of(word).config_dest < 4 => 1,
+        Opcode::Sfpswap if mode != 0 => vc | vd,
+        Opcode::Sfpshft2 => match mode {
+            2 => 0b1110 | vc,
+            3 | 4 => vc,
+            5 | 6 => lreg(Sfpshft2::LREG_B, word),
+            _ => 0,
+        },
+        _ => 0,
+    };
+    read & !known_reads(opcode, word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode;
+
+    fn missed(word: u32) -> u32 {
+        let opcode = Opcode::from_word(word).expect("an instruction");
+        missed_reads(opcode, word)
+    }
+
+    #[test]
+    fn register_that_is_read_twice_is_known_if_one_of_the_reads_is() {
+        // SFPAND with VB is taken to read VD: here it is the same register.
+        assert_eq!(missed(encode::sfpand(1, 5, 6, 7)), 1 << 7);
+        assert_eq!(missed(encode::sfpand(1, 5, 6, 5)), 0);
+        assert_eq!(missed(encode::sfpand(0, 5, 6, 7)), 0);
+    }
+
+    #[test]
+    fn operands_that_are_no_registers_are_not_read() {
+        assert_eq!(missed(encode::sfpiadd(0, 5, 3, 0)), 1 << 5);
+        assert_eq!(missed(encode::sfpiadd(1, 5, 3, 7)), 0);
+        assert_eq!(missed(encode::sfpshft(1, 5, 3, 7)), 1 << 5);
+        assert_eq!(missed(encode::sfpshft(5, 5, 3, 7)), 0);
+        assert_eq!(missed(encode::sfpconfig(0, 15, 0)), 1);
+        assert_eq!(missed(encode::sfpconfig(1, 15, 0)), 0);
+        assert_eq!(missed(encode::sfpconfig(1, 2, 0)), 1);
+        assert_eq!(missed(encode::sfpswap(0, 2, 3, 0)), 0);
+        assert_eq!(missed(encode::sfpswap(1, 2, 3, 0)), 0b1100);
     }
 }

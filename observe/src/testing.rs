@@ -190,6 +190,7 @@ pub(crate) fn event_of(kind: EventKind) -> BoxedStrategy<Event> {
         | K::IcacheInvalidate
         | K::SrcBanks
         | K::MutexIgnored
+        | K::MopOverwritten
         | K::UnitDone => tensix_event_of(kind),
         K::NocIssue | K::NocSent | K::NocDone | K::NocServe => noc_event_of(kind),
     }
@@ -230,6 +231,14 @@ fn tensix_event_of(kind: EventKind) -> BoxedStrategy<Event> {
             .prop_map(|(state, index, before, after)| Event::Config { state, index, before, after })
             .boxed(),
         K::MutexIgnored => bytes().prop_map(|index| Event::MutexIgnored { index }).boxed(),
+        K::MopOverwritten => (threads(), bytes(), words(), words())
+            .prop_map(|(thread, index, before, after)| Event::MopOverwritten {
+                thread,
+                index,
+                before,
+                after,
+            })
+            .boxed(),
         K::SrcBanks => (bytes(), bytes(), bytes())
             .prop_map(|(operand, before, after)| Event::SrcBanks { operand, before, after })
             .boxed(),

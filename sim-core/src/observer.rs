@@ -304,6 +304,18 @@ pub enum Event {
         /// Number of the packet.
         ticket: u32,
     },
+    /// A core changed a word of a MOP expander's configuration while a `MOP` was waiting in front of it or was being
+    /// expanded.
+    MopOverwritten {
+        /// Whose expander.
+        thread: ThreadId,
+        /// Word 0 to 8.
+        index: u8,
+        /// Value before.
+        before: u32,
+        /// Value after.
+        after: u32,
+    },
 }
 
 /// Rounds of a polling loop that were not executed one by one.

@@ -21,7 +21,7 @@ use crate::units::sync::Semaphore;
 use crate::{debug, status};
 
 impl Coprocessor {
-    /// Writes a word of the MOP expander configuration of `thread`.
+    /// Writes a word of the MOP expander configuration of `thread`; gives what was there.
     ///
     /// # Errors
     /// [`DoorError::NoMopWord`] for an index above 8.
@@ -30,11 +30,12 @@ impl Coprocessor {
         thread: ThreadId,
         index: u32,
         value: u32,
-    ) -> Result<(), DoorError> {
+    ) -> Result<u32, DoorError> {
         let words = &mut self.threads[thread.index()].mop_config;
-        *words.get_mut(index as usize).ok_or(DoorError::NoMopWord(index))? = value;
+        let word = words.get_mut(index as usize).ok_or(DoorError::NoMopWord(index))?;
+        let before = std::mem::replace(word, value);
         self.wake();
-        Ok(())
+        Ok(before)
     }
 
     /// Whether a thread's MOP expander has a configuration word of that number.

@@ -220,8 +220,17 @@ impl<O: Observer + ?Sized> Bus<O> {
             (Target::Overlay, _) => self.overlay_store(asker, offset, value),
             (Target::Pic, _) => self.devices.pic.write(offset, value),
             (Target::MopCfgOwn, Some(thread)) => {
-                let stored = self.tensix.unit.write_mop_config(thread, offset / 4, value);
-                self.through_door(asker, stored)
+                let index = offset / 4;
+                let stored = self.tensix.unit.write_mop_config(thread, index, value);
+                if let Ok(before) = stored
+                    && before != value
+                    && self.tensix.unit.mop_busy(thread)
+                {
+                    let (index, after) = (index as u8, value);
+                    let event = Event::MopOverwritten { thread, index, before, after };
+                    self.emit(at.cycle, at.agent, at.pc, || event);
+                }
+                self.through_door(asker, stored.map(|_| ()))
             }
             (Target::GprOwn, Some(thread)) => {
                 self.tensix.unit.write_gpr(thread, offset / 4, value);

@@ -117,7 +117,7 @@ pub(crate) fn target_of(event: &Event, names: &dyn Names) -> Option<Target> {
         }
         Event::L1Atomic { addr, after, .. } => l1_target(addr, after, 4, names),
         Event::DeviceStore { .. } => Target::Device,
-        Event::Push { .. } => Target::Push,
+        Event::Push { .. } | Event::MopOverwritten { .. } => Target::Push,
         Event::Issue { .. } | Event::UnitDone { .. } => Target::Issue,
         Event::WaitBegin { .. } | Event::WaitEnd { .. } => Target::Wait,
         Event::Semaphore { .. } => Target::Semaphore,
@@ -177,6 +177,7 @@ pub(crate) fn text_of(out: &mut String, stamp: Stamp, event: &Event, names: &dyn
             put!(out; "release of mutex ", &*mutex_name(index), why);
         }
         Event::SrcBanks { operand, before, after } => banks_text(out, operand, before, after),
+        Event::MopOverwritten { .. } => mop_text(out, event),
         Event::MailboxPush { from, to, value, depth }
         | Event::MailboxPop { from, to, value, depth } => {
             let what = if matches!(event, Event::MailboxPush { .. }) { " push " } else { " pop " };
@@ -231,6 +232,13 @@ fn instruction_text(out: &mut String, event: &Event, disassembly: &str) {
         Event::UnitDone { thread, .. } => put!(out; name_of(thread), " finished ", disassembly),
         _ => {}
     }
+}
+
+/// A word of a MOP expander that was changed too early.
+fn mop_text(out: &mut String, event: &Event) {
+    let Event::MopOverwritten { thread, index, before, after } = *event else { return };
+    put!(out; "word ", Dec(index), " of the MOP configuration of ", name_of(thread), ": ");
+    put!(out; Hex(before), " -> ", Hex(after), ", while a MOP goes by it");
 }
 
 /// A wait that begins or ends; `reason` is its reason in words.
@@ -337,7 +345,7 @@ fn banks_text(out: &mut String, operand: u8, before: u8, after: u8) {
 }
 
 /// `T0`.
-const fn name_of(thread: ThreadId) -> &'static str {
+pub(crate) const fn name_of(thread: ThreadId) -> &'static str {
     ["T0", "T1", "T2"][thread.index()]
 }
 

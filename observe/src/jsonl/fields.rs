@@ -158,6 +158,10 @@ fn put_fields(out: &mut String, event: &Event) {
         Event::MutexIgnored { index } => {
             members!(out; "index": Dec(index), "name": Json(&mutex_name(index)));
         }
+        Event::MopOverwritten { thread: of, index, before, after } => {
+            members!(out; "thread": thread(of), "index": Dec(index));
+            members!(out; "before": Dec(before), "after": Dec(after));
+        }
         Event::MailboxPush { from, to, value, depth }
         | Event::MailboxPop { from, to, value, depth } => {
             members!(out; "from": Core(from), "to": Core(to));

@@ -10,13 +10,16 @@ use std::sync::Arc;
 use sim_core::observer::SemaphoreOp;
 use sim_core::{AgentId, CoreId, Event, Observer, Stamp, ThreadId};
 
+use super::banks::Banks;
 use super::buffer::CircularBuffer;
-use super::circular::Buffers;
+use super::circular::{Buffers, Violation};
 use super::finding::Finding;
 use super::formats::{At, Formats, Units};
 use super::hazards as h;
+use super::latency::Latency;
 use super::leftovers::Leftovers;
 use super::niu::Niu;
+use super::overlap::Overlap;
 use super::report::{Report, coder};
 use super::sections::Sections;
 use super::under_way::UnderWay;
@@ -102,6 +105,15 @@ pub fn layout(circular: &[CircularBuffer]) -> Vec<Finding> {
     findings
 }
 
+/// A MOP that was pushed before goes by what is stored for the next one.
+fn overwritten(stamp: Stamp, event: &Event) -> Option<Violation> {
+    let Event::MopOverwritten { index, before, after, .. } = *event else { return None };
+    let text = format!(
+        "changes word {index} of the MOP expander's configuration, {before:#x} to {after:#x}, while a MOP goes by it"
+    );
+    Some((stamp, h::B15, text))
+}
+
 /// Whose a NoC request is, if its end matters: core and pc.
 type Request = Option<(CoreId, u32)>;
 
@@ -152,6 +164,9 @@ pub struct Checks<N> {
     leftovers: Leftovers,
     buffers: Buffers,
     sections: Sections,
+    latency: Latency,
+    banks: Banks,
+    overlap: Overlap,
     units: Units,
     /// Who turned the matrix unit away from a bank that was not filled, per source operand, until a bank changes
     /// hands: turned once more, it is back where it was.
@@ -176,6 +191,9 @@ impl<N: Names> Checks<N> {
             leftovers: Leftovers::default(),
             buffers: Buffers::default(),
             sections: Sections::default(),
+            latency: Latency::default(),
+            banks: Banks::default(),
+            overlap: Overlap::default(),
             units: Units::default(),
             turned: [None; 2],
             done: false,
@@ -191,6 +209,7 @@ impl<N: Names> Checks<N> {
     /// A launch has begun, in which this lies there. Its code is watched until the tile is done.
     pub fn launched(&mut self, regions: Regions) {
         self.settle();
+        self.overlap.launched();
         self.regions = regions;
     }
 
@@ -247,13 +266,21 @@ impl<N: Names> Checks<N> {
         self.report.add(stamp, h::A9, text);
     }
 
-    /// What says how Dst is shared, and what units are set to.
+    /// What instructions of the coprocessor, and what is set there, shows by itself.
     fn coprocessor(&mut self, stamp: Stamp, event: &Event) {
         self.units.event(event);
-        let Some((stamp, hazard, text)) = self.sections.event(stamp, event) else { return };
-        let core = coder(&self.report.names, stamp.agent, stamp.pc);
-        if core.is_some_and(|core| self.report.is_kernel(core, stamp.pc)) {
-            self.report.add(stamp, hazard, text);
+        let found = [
+            self.sections.event(stamp, event),
+            self.latency.event(stamp, event),
+            self.banks.event(stamp, event),
+            self.overlap.event(stamp, event),
+            overwritten(stamp, event),
+        ];
+        for (stamp, hazard, text) in found.into_iter().flatten() {
+            let core = coder(&self.report.names, stamp.agent, stamp.pc);
+            if core.is_some_and(|core| self.report.is_kernel(core, stamp.pc)) {
+                self.report.add(stamp, hazard, text);
+            }
         }
     }
 

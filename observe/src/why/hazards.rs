@@ -85,9 +85,15 @@ hazards! {
     A19 = "tensix-sync-blocked",
         "a core waits for its own Tensix thread, which waits for that core",
         "the store that lets the thread go on stands behind the wait: move it in front";
+    B1 = "cfg-word-overlap",
+        "a thread wrote the whole of a word of configuration, and over bits that another thread had set there",
+        "write only the own field (cfg_reg_rmw_tensix, RMWCIB), or set all fields of the word in one thread before the others begin";
+    B5 = "gpr-to-cfg-latency",
+        "an instruction used configuration or a GPR before the instruction that sets it was done",
+        "put TTI_NOP behind WRCFG, or TTI_STALLWAIT(p_stall::STALL_CFG, p_stall::THCON) behind a load into a GPR";
     B6 = "mov-d2-without-wait",
         "a move from Dst to Src used a bank without waiting for it on both sides",
-        "wait for SRCA_CLR/SRCB_CLR before moving from Dst to Src";
+        "put TTI_STALLWAIT(p_stall::STALL_MATH, p_stall::MATH | p_stall::SRCA_VLD), or SRCB_VLD, in front of the first of these moves, and let unpack hand the bank over for it";
     B8 = "dst-without-wait",
         "math wrote to a section of Dst, or pack read from one, without having waited for the other side to be done with it",
         "put tile_regs_acquire in front of the first result and tile_regs_wait in front of the first pack of each section";
@@ -100,6 +106,12 @@ hazards! {
     B12 = "signal-before-data",
         "a flag or a count was sent on another way than the data that it is for, and may come first",
         "put noc_async_write_barrier between the data and the signal, or send both over the same NoC and channel";
+    B14 = "sfpu-latency",
+        "an instruction of the vector unit read a register before the result of the one in front of it was there",
+        "put TTI_SFPNOP between the two: the hardware does not wait here";
+    B15 = "mop-replay-slot",
+        "the configuration of the MOP expander was changed while a MOP that was pushed before goes by it",
+        "wait until the expander is done before it is set anew: mop_sync()";
     C1 = "stack-overflow",
         "the stack left the local memory of the core",
         "make large locals static or smaller; 8 KiB on BRISC and NCRISC, 4 KiB on the TRISCs";

@@ -81,6 +81,7 @@ kinds! {
     SrcBanks = 25,
     MutexIgnored = 26,
     NocSent = 27,
+    MopOverwritten = 28,
 }
 
 /// Collects one event, so that the hash is fed once per event.
@@ -213,6 +214,9 @@ impl Bytes {
             Event::UnitDone { thread, word } => self.u8(thread as u8).u32(word),
             Event::SrcBanks { operand, before, after } => self.u8(operand).u8(before).u8(after),
             Event::MutexIgnored { index } => self.u8(index),
+            Event::MopOverwritten { thread, index, before, after } => {
+                self.u8(thread as u8).u8(index).u32(before).u32(after)
+            }
         }
     }
 }
