@@ -295,9 +295,11 @@ full banks (A7) are reported too: they hang the next one.
 
 Nothing is said about the reference vectors (`--vectors DIR`) and the recorded host sessions (`--recordings DIR`) either.
 
-Not covered: A16 (the L0 data cache is not modelled), A20 and A21 (silicon only), and of the B classes B2, B3 and B7 (when a unit takes a setting,
-and when a fill is done, is not public), B4, B9 and B13. B5, B6, B14 and B15 are about what hardware does not wait for: the result is right here, or
-was in this run. Of B5 a WRCFG right behind a SETDMAREG is left out, which kernels of the vendor have in many places. B11 is reported where the data of a NoC write have not left in the simulated time, which has no congestion, B12 of a core
+Not covered: A20 and A21 (silicon only), and of the B classes B2, B3 and B7 (when a unit takes a setting, and when a fill is done, is not
+public), B4, B9 and B13. B5, B6, B14 and B15 are about what hardware does not wait for: the result is right here, or
+was in this run. Of B5 a WRCFG right behind a SETDMAREG is left out, which kernels of the vendor have in many places. A16 is about a
+core that has turned its data cache on, which firmware turns off; the simulated cores have none, so that what it names is right here. B11 is
+reported where the data of a NoC write have not left in the simulated time, which has no congestion, B12 of a core
 that sends both itself, to the same place. C20 needs the header that a host writes for a compute kernel, which no kernel below has. C5 is about
 words of L1: loads of cores, and what NoC transfers, unpackers, the mover and the scalar unit take of which a part was never written.
 A transfer of nothing but unwritten words is taken for a copy: what is loaded from its destination is reported. An unpack of nothing but

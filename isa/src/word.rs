@@ -23,6 +23,19 @@ pub const BRANCH: u32 = 0x63;
 pub const JALR: u32 = 0x67;
 /// Of `jal`.
 pub const JAL: u32 = 0x6F;
+/// Of `fence`.
+pub const FENCE: u32 = 0x0F;
+/// Of atomics.
+pub const AMO: u32 = 0x2F;
+/// Of accesses to CSRs, `ecall` and `ebreak`.
+pub const SYSTEM: u32 = 0x73;
+
+/// The CSR that an access names.
+#[inline]
+#[must_use]
+pub const fn csr(word: u32) -> u32 {
+    word >> 20
+}
 
 /// The major opcode, seven bits.
 #[inline]

@@ -76,6 +76,9 @@ hazards! {
     A15 = "l1-semaphore-overshoot",
         "a word in L1 was passed by or an update of it was lost",
         "wait with >= instead of ==, and update shared words with atomics only";
+    A16 = "stale-l1-cache-poll",
+        "a core read a word of L1 that its data cache holds and another one has changed since",
+        "put invalidate_l1_cache() (a fence) in front of each such read, or leave the cache off as firmware does unless told otherwise";
     A17 = "dprint-buffer-full",
         "a core waits for the host to drain the print buffer",
         "nobody reads the print buffer here; take the prints out or drain it";

@@ -43,6 +43,7 @@ mod scene;
 mod sections;
 mod sends;
 mod show;
+mod stale;
 mod suppose;
 #[cfg(test)]
 mod tests;
