@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use observe::why::{
-    Accesses, Arguments, Checks, End, Explanation, Finding, Loops, Polled, Regions, Running, Scene,
-    Stack, Writers, WrongResult, casts, explain, layout, what_if,
+    Accesses, Arguments, Checks, End, Explanation, Finding, Loads, Loops, Polled, Regions, Running,
+    Scene, Stack, Writers, WrongResult, casts, explain, layout, what_if,
 };
 use observe::{Ledger, Names as _};
 use sim_core::{AgentId, CoreId, GuestError, NullObserver, Observer, Width};
@@ -209,6 +209,21 @@ fn directed(launches: &[Launch], names: &LoadedNames) -> Vec<Finding> {
     findings
 }
 
+/// Listens to what kernels execute: what they read, and what they read too early. The words are those that are polled
+/// in the end, the coordinates the tile's own.
+fn followers(
+    names: &Rc<LoadedNames>,
+    (set, launches): (&FirmwareSet, &[Launch]),
+    (words, own): (Vec<(u32, u32)>, Vec<u32>),
+    suppressed: &[String],
+) -> (Accesses<Rc<LoadedNames>>, Loads<Rc<LoadedNames>>) {
+    let (arguments, cleared) = (arguments(launches), (ZERO_UNTIL, own));
+    let accesses = Accesses::new(Rc::clone(names), arguments, cleared, suppressed.to_vec())
+        .polling(words)
+        .stacks(stacks(set, launches));
+    (accesses, Loads::new(Rc::clone(names), suppressed.to_vec()))
+}
+
 /// Listens for writes to the words that were wrong in a first run.
 fn writers(before: &Ended) -> Writers {
     let wrong = before.wrong.iter().flat_map(|wrong| &wrong.words);
@@ -216,7 +231,7 @@ fn writers(before: &Ended) -> Writers {
 }
 
 /// What was found before the run, on the way in the order of cycles, and behind that what only may happen.
-fn in_order(before: Vec<Finding>, seen: [&[Finding]; 2], may: Vec<Finding>) -> Vec<Finding> {
+fn in_order(before: Vec<Finding>, seen: [&[Finding]; 3], may: Vec<Finding>) -> Vec<Finding> {
     let mut findings: Vec<_> = before.into_iter().chain(seen.concat()).collect();
     findings.sort_by_key(|finding| finding.cycle);
     findings.extend(may);
@@ -263,14 +278,11 @@ pub fn diagnose_watched(
 
     let places = regions(launches, config.coordinates);
     let checks = Checks::new(Rc::clone(&names), places.clone(), suppressed.clone());
-    let cleared = (ZERO_UNTIL, places.own.clone());
-    let accesses =
-        Accesses::new(Rc::clone(&names), arguments(launches), cleared, suppressed.clone())
-            .polling(words.clone())
-            .stacks(stacks(set, launches));
+    let own = places.own.clone();
+    let followers = followers(&names, (set, launches), (words.clone(), own), suppressed);
     let mut directed = directed(launches, &names);
     directed.retain(|finding| !suppressed.iter().any(|id| id == finding.hazard.id));
-    let observer = ((Ledger::new(words), checks), (accesses, (Loops::default(), writers)));
+    let observer = ((Ledger::new(words), checks), (followers, (Loops::default(), writers)));
     let mut session = Session::stage(config, set, &options, observer)?;
     if let Some(stop) = *stop {
         session.stop_at(stop);
@@ -284,10 +296,10 @@ pub fn diagnose_watched(
         session.settle(HOST_REACTION_CYCLES);
         session.tile.observer_mut().0.1.settle();
     }
-    let ((ledger, checks), (accesses, (loops, writers))) = session.tile.observer();
+    let ((ledger, checks), ((accesses, loads), (loops, writers))) = session.tile.observer();
     let mut findings: Vec<Finding> = layout(&places.circular);
     findings.retain(|finding| !suppressed.iter().any(|id| id == finding.hazard.id));
-    let seen = [checks.findings(), accesses.findings()];
+    let seen = [checks.findings(), &loads.findings(), accesses.findings()];
     let findings = in_order(findings, seen, directed);
     let buffers = end.stage.checked_sub(1).map_or(&[][..], |stage| &launches[stage].circular);
     let mut wrong = end.wrong.take();

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use observe::why::{Checks, CircularBuffer, Finding, Formats, Regions};
+use observe::why::{Checks, CircularBuffer, Finding, Formats, Loads, Regions};
 use serde::Serialize;
-use sim_core::{CoreId, Cycle, Event, Observer, Stamp};
+use sim_core::observer::ParkedSpan;
+use sim_core::{CoreId, Cycle, Event, Observer, Retire, Stamp};
 use symbols::tile_names::TileNames;
 
 use crate::eye::Sink;
@@ -16,6 +17,7 @@ use crate::names::LiveNames;
 pub struct LaunchChecks {
     names: LiveNames,
     checks: Checks<LiveNames>,
+    loads: Loads<LiveNames>,
     /// The tile as NoC commands name it.
     own: u32,
     /// The same of the other tiles.
@@ -32,10 +34,11 @@ impl LaunchChecks {
         suppressed: Vec<String>,
     ) -> Self {
         let names = LiveNames::new(workers);
-        let checks = Checks::of_launches(names.clone(), suppressed);
+        let checks = Checks::of_launches(names.clone(), suppressed.clone());
+        let loads = Loads::new(names.clone(), suppressed);
         let named = |(x, y): (u8, u8)| u32::from(y) << 6 | u32::from(x);
         let others = tiles.iter().filter(|tile| **tile != own).map(|tile| named(*tile));
-        Self { names, checks, own: named(own), others: others.collect() }
+        Self { names, checks, loads, own: named(own), others: others.collect() }
     }
 
     /// What was found so far, oldest first; of a program that is done also what it has left behind.
@@ -43,13 +46,30 @@ impl LaunchChecks {
     pub fn findings(&self) -> Vec<Finding> {
         let mut checks = self.checks.clone();
         checks.settle();
-        checks.findings().to_vec()
+        checks.findings().iter().cloned().chain(self.loads.findings()).collect()
     }
 }
 
 impl Observer for LaunchChecks {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         self.checks.event(stamp, event);
+        self.loads.event(stamp, event);
+    }
+
+    fn wants_retires(&self, core: CoreId) -> bool {
+        self.loads.wants_retires(core)
+    }
+
+    fn retires(&mut self, core: CoreId, retires: &[Retire]) {
+        self.loads.retires(core, retires);
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        self.loads.retire(core, retire);
+    }
+
+    fn parked(&mut self, core: CoreId, span: ParkedSpan) {
+        self.loads.parked(core, span);
     }
 
     fn wants_l1_reads(&self) -> bool {

@@ -320,7 +320,9 @@ impl Observer for Lens {
     fn wants_retires(&self, core: CoreId) -> bool {
         let wants =
             |books: &TileBooks| books.loops.wants_retires(core) || books.looks.wants_retires(core);
-        self.counts.is_some() || self.books.as_deref().is_some_and(wants)
+        self.counts.is_some()
+            || self.books.as_deref().is_some_and(wants)
+            || self.checks.as_ref().is_some_and(|checks| checks.wants_retires(core))
     }
 
     fn retires(&mut self, core: CoreId, retires: &[Retire]) {
@@ -331,6 +333,9 @@ impl Observer for Lens {
         if let Some(counts) = &mut self.counts {
             counts.retires(core, retires);
         }
+        if let Some(checks) = &mut self.checks {
+            checks.retires(core, retires);
+        }
     }
 
     fn retire(&mut self, core: CoreId, retire: &Retire) {
@@ -340,6 +345,9 @@ impl Observer for Lens {
         }
         if let Some(counts) = &mut self.counts {
             counts.retire(core, retire);
+        }
+        if let Some(checks) = &mut self.checks {
+            checks.retire(core, retire);
         }
     }
 
@@ -371,6 +379,9 @@ impl Observer for Lens {
         }
         if let Some(counts) = &mut self.counts {
             counts.parked(core, span);
+        }
+        if let Some(checks) = &mut self.checks {
+            checks.parked(core, span);
         }
     }
 

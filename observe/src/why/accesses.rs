@@ -21,7 +21,6 @@ use super::finding::Finding;
 use super::hazards as h;
 use super::polled::Polled;
 use super::report::{Report, coder};
-use super::stale::{OldCopy, Stale};
 use super::unknown::Unknown;
 use super::written::{Extent, Written};
 use crate::names::Names;
@@ -87,6 +86,11 @@ impl Registers {
         }
     }
 
+    /// How many instructions back the one at `pc` was executed last, if that is remembered.
+    pub(super) fn back_to(&self, pc: u32) -> Option<u64> {
+        self.recent.iter().rev().position(|other| *other == pc).map(|at| at as u64 + 1)
+    }
+
     /// A loop was left out whose rounds come by `pc`: what its last two rounds wrote is not known.
     pub(super) fn forget_round(&mut self, pc: u32) {
         let back = self.recent.iter().rev().enumerate();
@@ -117,7 +121,6 @@ pub struct Accesses<N> {
     cores: [Registers; CoreId::COUNT],
     stacks: Vec<Stack>,
     polled: Polled,
-    stale: Stale,
     /// What each store instruction has written to.
     extents: FxHashMap<(AgentId, u32), Range<u32>>,
 }
@@ -143,7 +146,6 @@ impl<N: Names> Accesses<N> {
             cores: std::array::from_fn(|_| Registers::reset()),
             stacks: Vec::new(),
             polled: Polled::default(),
-            stale: Stale::default(),
             extents: FxHashMap::default(),
         };
         accesses.written.write(0, cleared);
@@ -229,26 +231,6 @@ impl<N: Names> Accesses<N> {
         self.report.add(stamp, h::C1, text);
     }
 
-    /// A core loaded what is another value in its data cache.
-    fn old(&mut self, core: CoreId, retire: &Retire, old: OldCopy) {
-        if !self.report.is_kernel(core, retire.pc) {
-            return;
-        }
-        let OldCopy { addr, since, writer } = old;
-        let stamp = Stamp { cycle: retire.cycle, agent: AgentId::Core(core), pc: retire.pc };
-        let site = coder(&self.report.names, writer.agent, writer.pc)
-            .and_then(|writing| self.report.names.site(writing, writer.pc));
-        let site = site.map_or_else(String::new, |site| format!(" in {site}"));
-        let text = format!(
-            "reads L1 word {:#x}, which its data cache holds as it was at cycle {}: {} has written it since{site}, and \
-             nothing has emptied the cache",
-            addr & !3,
-            since.0,
-            writer.agent,
-        );
-        self.report.add(stamp, h::A16, text);
-    }
-
     /// A kernel loaded `value` from `addr` of L1.
     fn loaded(&mut self, core: CoreId, retire: &Retire, addr: u32) {
         let stamp = Stamp { cycle: retire.cycle, agent: AgentId::Core(core), pc: retire.pc };
@@ -304,7 +286,6 @@ pub(super) fn load_address(word: u32, registers: &Registers) -> Option<u32> {
 
 impl<N: Names + 'static> Observer for Accesses<N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
-        self.stale.event(stamp, event);
         if let Event::L1Store { addr, .. } | Event::L1Atomic { addr, .. } = *event {
             let bytes = if let Event::L1Store { width, .. } = event { width.bytes() } else { 4 };
             self.extend(stamp, addr, bytes);
@@ -344,11 +325,7 @@ impl<N: Names + 'static> Observer for Accesses<N> {
     }
 
     fn retire(&mut self, core: CoreId, retire: &Retire) {
-        let registers = &self.cores[core.index()];
-        let addr = load_address(retire.word, registers);
-        if let Some(old) = self.stale.retire(core, retire, registers) {
-            self.old(core, retire, old);
-        }
+        let addr = load_address(retire.word, &self.cores[core.index()]);
         self.cores[core.index()].retire(retire);
         if u32::from(retire.rd) == STACK_POINTER {
             self.stack(core, retire);
@@ -362,7 +339,6 @@ impl<N: Names + 'static> Observer for Accesses<N> {
 
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
         self.cores[core.index()].forget_round(span.pc);
-        self.stale.parked(core, &span);
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {

@@ -100,9 +100,9 @@ hazards! {
     B8 = "dst-without-wait",
         "math wrote to a section of Dst, or pack read from one, without having waited for the other side to be done with it",
         "put tile_regs_acquire in front of the first result and tile_regs_wait in front of the first pack of each section";
-    B10 = "push-before-barrier",
-        "a circular buffer was pushed while data of its pages was still under way",
-        "put noc_async_read_barrier between the read and cb_push_back";
+    B10 = "read-before-barrier",
+        "data was used, or a circular buffer pushed, while it was still under way",
+        "put noc_async_read_barrier between the read and the first load of its data, or cb_push_back";
     B11 = "source-reused-before-flush",
         "what a NoC write takes its data from was given away or changed before the request had left",
         "put noc_async_writes_flushed, or the barrier, between the write and cb_pop_front or the next store";

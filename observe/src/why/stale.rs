@@ -32,6 +32,10 @@ struct Cache {
     is_on: bool,
     /// Oldest first.
     lines: VecDeque<Line>,
+    /// Instructions so far, those when something has emptied it last, and those when the core was parked last.
+    count: u64,
+    emptied: u64,
+    parked: u64,
     /// Loads of the loop in which the core was parked last, whose registers the log does not have: where, and of what.
     polls: Vec<(u32, u32)>,
 }
@@ -40,11 +44,22 @@ struct Cache {
 struct Line {
     base: u32,
     since: Cycle,
-    /// Words that were loaded, as they were found.
-    found: [Option<u32>; LINE_WORDS],
+    /// Words that were loaded: the last load of each.
+    found: [Option<Found>; LINE_WORDS],
     /// Who has written to each of them since, last.
     written: [Option<Stamp>; LINE_WORDS],
 }
+
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    value: u32,
+    pc: u32,
+    /// Counted in instructions.
+    at: u64,
+}
+
+/// Instructions between two looks of a loop that only looks.
+const ROUND: u64 = 32;
 
 /// A load of what somebody has written meanwhile.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +75,9 @@ impl Default for Cache {
         Self {
             is_on: reset.is_none_or(|value| value & off() == 0),
             lines: VecDeque::new(),
+            count: 0,
+            emptied: 0,
+            parked: 0,
             polls: Vec::new(),
         }
     }
@@ -101,7 +119,7 @@ impl Stale {
         let end = addr.saturating_add(bytes);
         for (core, cache) in CoreId::ALL.into_iter().zip(&mut self.caches) {
             // Its own stores are in its log, in their place among the loads.
-            if stamp.agent == AgentId::Core(core) {
+            if cache.lines.is_empty() || stamp.agent == AgentId::Core(core) {
                 continue;
             }
             for line in cache.lines.iter_mut().filter(|line| stamp.cycle > line.since) {
@@ -123,25 +141,36 @@ impl Stale {
         registers: &Registers,
     ) -> Option<OldCopy> {
         let cache = &mut self.caches[core.index()];
+        cache.count += 1;
+        if !cache.is_on && opcode(retire.word) != SYSTEM {
+            return None;
+        }
         let base = registers.known(rs1(retire.word));
         let at = |offset: i32| base.map(|base| base.wrapping_add_signed(offset));
         match opcode(retire.word) {
             LOAD => return cache.load(retire, at(imm_i(retire.word)).or(cache.polled(retire.pc))),
             STORE => cache.flush(at(imm_s(retire.word))),
-            FENCE | AMO => cache.lines.clear(),
+            FENCE | AMO => cache.empty(),
             SYSTEM if is_configuration(retire.word) => {
                 cache.is_on = is_on(retire, base, cache.is_on);
-                cache.lines.clear();
+                cache.empty();
             }
             _ => {}
         }
         None
     }
 
-    /// A loop was left out, whose rounds load the same as long as it lasts.
-    pub(super) fn parked(&mut self, core: CoreId, span: &ParkedSpan) {
+    /// A loop was left out, whose rounds load the same as long as it lasts, and empty the cache if the last one that
+    /// was executed has done so.
+    pub(super) fn parked(&mut self, core: CoreId, span: &ParkedSpan, registers: &Registers) {
+        let cache = &mut self.caches[core.index()];
         let looks = span.looks.iter().flatten();
-        self.caches[core.index()].polls = looks.map(|look| (look.pc, look.addr)).collect();
+        cache.polls = looks.map(|look| (look.pc, look.addr)).collect();
+        cache.parked = cache.count;
+        let since = cache.count - cache.emptied;
+        if registers.back_to(span.head).is_none_or(|round| since < round) {
+            cache.empty();
+        }
     }
 }
 
@@ -172,9 +201,6 @@ impl Cache {
     }
 
     fn load(&mut self, retire: &Retire, addr: Option<u32>) -> Option<OldCopy> {
-        if !self.is_on {
-            return None;
-        }
         let Some(addr) = addr else {
             // It may be any line that makes room.
             self.lines.clear();
@@ -185,25 +211,39 @@ impl Cache {
         }
         let base = addr & !(LINE_BYTES - 1);
         let word = (addr % LINE_BYTES / 4) as usize;
+        let now = Found { value: retire.value, pc: retire.pc, at: self.count };
         let Some(at) = self.lines.iter().position(|line| line.base == base) else {
             if self.lines.len() == LINES {
                 self.lines.pop_front();
             }
             let mut found = [None; LINE_WORDS];
-            found[word] = Some(retire.value);
+            found[word] = Some(now);
             let written = [None; LINE_WORDS];
             self.lines.push_back(Line { base, since: retire.cycle, found, written });
             return None;
         };
         let line = &mut self.lines[at];
-        let before = line.found[word].replace(retire.value);
+        let before = line.found[word].replace(now);
         let writer = line.written[word].filter(|writer| writer.cycle <= retire.cycle)?;
-        if before == Some(retire.value) {
+        if before.is_some_and(|before| before.value == now.value) {
             return None;
         }
-        let since = line.since;
+        let Line { since, .. } = *line;
         self.lines.remove(at);
-        Some(OldCopy { addr, since, writer })
+        let looks_anew = before.is_some_and(|before| self.looks_anew(before, now));
+        (!looks_anew).then_some(OldCopy { addr, since, writer })
+    }
+
+    /// The same instruction has loaded the word before and something else was done since: the first look of a loop,
+    /// which may well empty the cache before the next one.
+    fn looks_anew(&self, before: Found, now: Found) -> bool {
+        let was_parked = self.parked >= before.at && self.polled(now.pc).is_some();
+        before.pc == now.pc && now.at - before.at > ROUND && !was_parked
+    }
+
+    fn empty(&mut self) {
+        self.lines.clear();
+        self.emptied = self.count;
     }
 
     fn flush(&mut self, addr: Option<u32>) {
@@ -321,8 +361,41 @@ mod tests {
         assert_eq!(bench.load(0, 0), None);
         bench.write(0);
         bench.registers.forget(2000);
+        let head = Retire { cycle: Cycle(2), pc: 0xB000, word: 0, rd: 0, value: 0 };
+        bench.registers.retire(&head);
         let span = crate::testing::parked(2, 9, 0xB000, BASE);
-        bench.stale.parked(CORE, &span);
+        bench.stale.parked(CORE, &span, &bench.registers);
         assert_eq!(bench.load(0, 1), Some(BASE));
+    }
+
+    #[test]
+    fn loop_with_a_fence_in_its_round_finds_what_is_there() {
+        let round = |words: &[u32]| {
+            let mut bench = Bench::new();
+            for (at, word) in (0..).step_by(4).zip(words) {
+                bench.run(*word, 0);
+                let (cycle, pc) = (Cycle(bench.cycle), 0xB000 + at);
+                bench.registers.retire(&Retire { cycle, pc, word: *word, rd: 0, value: 0 });
+            }
+            bench.write(0);
+            let span = crate::testing::parked(2, 9, 0xB000, BASE);
+            bench.stale.parked(CORE, &span, &bench.registers);
+            bench.load(0, 1)
+        };
+        assert_eq!(round(&[lw(7, 5, 0)]), Some(BASE));
+        assert_eq!(round(&[FENCE_WORD, lw(7, 5, 0)]), None);
+    }
+
+    #[test]
+    fn first_look_of_a_loop_that_was_left_before_is_not_told() {
+        let later = |instructions: usize| {
+            let mut bench = Bench::new();
+            assert_eq!(bench.load(0, 0), None);
+            bench.write(0);
+            (0..instructions).for_each(|_| _ = bench.run(0x13, 0));
+            bench.load(0, 1)
+        };
+        assert_eq!(later(3), Some(BASE));
+        assert_eq!(later(100), None);
     }
 }

@@ -1,0 +1,255 @@
+//! What kernels load from L1 too early, or from an old copy of it.
+//!
+//! There are no events for loads: addresses are worked out from the log of executed instructions
+//! ([`super::accesses`]).
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use isa::word::{FENCE, opcode};
+use sim_core::l1::L1_BYTES;
+use sim_core::observer::ParkedSpan;
+use sim_core::{AgentId, CoreId, Event, Observer, Retire, Stamp};
+
+use super::accesses::{Registers, load_address};
+use super::finding::Finding;
+use super::hazards as h;
+use super::niu::Niu;
+use super::report::{Report, coder};
+use super::stale::{OldCopy, Stale};
+use super::under_way::UnderWay;
+use crate::names::Names;
+
+/// Bits of `NOC_CTRL` that a read does not have `[isa-bh: NoC/MemoryMap.md]`.
+const NO_READ: u32 = 3;
+
+/// What a kernel's NoC read writes to.
+#[derive(Clone, Debug)]
+struct Arriving {
+    range: Range<u32>,
+    core: CoreId,
+    pc: u32,
+}
+
+/// Listens for such loads.
+#[derive(Clone, Debug)]
+pub struct Loads<N> {
+    report: Report<N>,
+    cores: [Registers; CoreId::COUNT],
+    stale: Stale,
+    niu: Niu,
+    reads: UnderWay<Arriving>,
+    /// Fences that were executed.
+    fences: [BTreeSet<u32>; CoreId::COUNT],
+}
+
+/// How far behind a load the fence is of a loop that looks again: `while (*flag == 0) invalidate_l1_cache();`.
+const BODY_BYTES: u32 = 64;
+
+impl<N: Names> Loads<N> {
+    /// Looks with names; ids in `suppressed` are not reported.
+    pub fn new(names: N, suppressed: Vec<String>) -> Self {
+        Self {
+            report: Report::new(names, suppressed),
+            cores: std::array::from_fn(|_| Registers::reset()),
+            stale: Stale::default(),
+            niu: Niu::default(),
+            reads: UnderWay::default(),
+            fences: std::array::from_fn(|_| BTreeSet::new()),
+        }
+    }
+
+    /// What was found, in order. Not an old copy that a loop looks at first and then empties the cache: it looks once more
+    /// than here.
+    #[must_use]
+    pub fn findings(&self) -> Vec<Finding> {
+        let looks_again = |finding: &Finding| {
+            let AgentId::Core(core) = finding.agent else { return false };
+            let body = finding.pc..finding.pc.saturating_add(BODY_BYTES);
+            self.fences[core.index()].range(body).next().is_some()
+        };
+        let found = self.report.findings().iter();
+        found.filter(|one| one.hazard != h::A16 || !looks_again(one)).cloned().collect()
+    }
+
+    /// A kernel loaded what its own NoC read has yet to write.
+    fn early(&mut self, stamp: Stamp, core: CoreId, addr: u32) {
+        let is_this = |read: &Arriving| read.core == core && read.range.contains(&addr);
+        let Some(read) = self.reads.find(is_this) else { return };
+        if !self.report.is_kernel(core, stamp.pc) {
+            return;
+        }
+        let site = self.report.names.site(core, read.pc);
+        let place = site.map_or_else(|| format!("pc {:#x}", read.pc), |site| site.to_string());
+        let text = format!(
+            "{core} reads L1 word {:#x}, which a NoC read of {} bytes has yet to write: {place}",
+            addr & !3,
+            read.range.len(),
+        );
+        self.report.add(stamp, h::B10, text);
+    }
+
+    /// A kernel loaded what is another value in its core's data cache.
+    fn old(&mut self, stamp: Stamp, old: OldCopy) {
+        let OldCopy { addr, since, writer } = old;
+        let site = coder(&self.report.names, writer.agent, writer.pc)
+            .and_then(|writing| self.report.names.site(writing, writer.pc));
+        let site = site.map_or_else(String::new, |site| format!(" in {site}"));
+        let text = format!(
+            "reads L1 word {:#x}, which its data cache holds as it was at cycle {}: {} has written it since{site}, and \
+             nothing has emptied the cache",
+            addr & !3,
+            since.0,
+            writer.agent,
+        );
+        self.report.add(stamp, h::A16, text);
+    }
+}
+
+impl<N: Names + 'static> Observer for Loads<N> {
+    fn event(&mut self, stamp: Stamp, event: &Event) {
+        self.stale.event(stamp, event);
+        match *event {
+            Event::Reset { core, asserted: false, .. } => {
+                self.cores[core.index()] = Registers::reset();
+            }
+            Event::DeviceStore { addr, value, .. } => self.niu.stored(stamp, addr, value),
+            Event::NocIssue { noc, initiator, control, bytes, ticket, packets, .. }
+                if control & NO_READ == 0 =>
+            {
+                let AgentId::Core(core) = stamp.agent else { return };
+                let Some(own) = self.niu.own_side(noc, initiator, control) else { return };
+                if self.report.is_kernel(core, stamp.pc) {
+                    let range = own..own.saturating_add(bytes);
+                    let read = Arriving { range, core, pc: stamp.pc };
+                    self.reads.begin(noc, (ticket, packets), read);
+                }
+            }
+            Event::NocDone { noc, ticket, .. } => self.reads.passed(noc, ticket),
+            _ => {}
+        }
+    }
+
+    fn wants_retires(&self, _: CoreId) -> bool {
+        true
+    }
+
+    fn retire(&mut self, core: CoreId, retire: &Retire) {
+        let registers = &self.cores[core.index()];
+        let addr = load_address(retire.word, registers).filter(|addr| *addr < L1_BYTES);
+        let old = self.stale.retire(core, retire, registers);
+        if opcode(retire.word) == FENCE {
+            self.fences[core.index()].insert(retire.pc);
+        }
+        self.cores[core.index()].retire(retire);
+        let stamp = Stamp { cycle: retire.cycle, agent: AgentId::Core(core), pc: retire.pc };
+        if let Some(old) = old.filter(|_| self.report.is_kernel(core, retire.pc)) {
+            self.old(stamp, old);
+        }
+        if let Some(addr) = addr {
+            self.early(stamp, core, addr);
+        }
+    }
+
+    fn parked(&mut self, core: CoreId, span: ParkedSpan) {
+        let registers = &mut self.cores[core.index()];
+        self.stale.parked(core, &span, registers);
+        registers.forget_round(span.pc);
+    }
+
+    fn observed_l1(&self) -> Vec<(u32, u32)> {
+        vec![(0, L1_BYTES)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use isa::asm::lw;
+    use sim_core::{Cycle, Width};
+
+    use super::*;
+
+    const CORE: CoreId = CoreId::Ncrisc;
+    const BASE: u32 = 0x2_0000;
+
+    /// All code is a kernel's.
+    #[derive(Clone, Copy)]
+    struct Kernels;
+
+    impl Names for Kernels {
+        fn is_kernel(&self, _: CoreId, _: u32) -> bool {
+            true
+        }
+    }
+
+    fn stamp(cycle: u64, agent: AgentId) -> Stamp {
+        Stamp { cycle: Cycle(cycle), agent, pc: 0xC000 }
+    }
+
+    /// A core with [`BASE`] in `x5`.
+    fn loads() -> Loads<Kernels> {
+        let mut loads = Loads::new(Kernels, Vec::new());
+        let set = Retire { cycle: Cycle(0), pc: 0xC000, word: 0, rd: 5, value: BASE };
+        loads.retire(CORE, &set);
+        loads
+    }
+
+    fn load(loads: &mut Loads<Kernels>, cycle: u64, offset: i32, value: u32) {
+        let retire =
+            Retire { cycle: Cycle(cycle), pc: 0xC010, word: lw(6, 5, offset), rd: 6, value };
+        loads.retire(CORE, &retire);
+    }
+
+    fn found(loads: &Loads<Kernels>) -> Vec<(&'static str, String)> {
+        loads.findings().iter().map(|one| (one.hazard.id, one.text.clone())).collect()
+    }
+
+    #[test]
+    fn load_of_what_an_own_read_has_yet_to_write_is_early() {
+        let mut loads = loads();
+        // Where the data come to: NOC_RET_ADDR_LO of initiator 0 [isa-bh: NoC/MemoryMap.md].
+        let (addr, width) = (0xFFB2_000C, Width::Word);
+        let core = AgentId::Core(CORE);
+        loads.event(stamp(1, core), &Event::DeviceStore { addr, value: BASE, width });
+        let (noc, initiator, ticket, packets) = (0, 0, 7, 1);
+        let issue = Event::NocIssue {
+            noc,
+            initiator,
+            control: 1 << 4,
+            addr: 0x100,
+            coordinate: 0x81,
+            bytes: 64,
+            packets,
+            ticket,
+        };
+        loads.event(stamp(2, core), &issue);
+        load(&mut loads, 3, 64, 0);
+        assert_eq!(found(&loads), [], "behind what comes");
+        load(&mut loads, 4, 60, 0);
+        let text = "NCRISC reads L1 word 0x2003c, which a NoC read of 64 bytes has yet to write: pc 0xc000";
+        assert_eq!(found(&loads), [("B10", text.to_owned())]);
+        loads.event(stamp(5, AgentId::Noc(0)), &Event::NocDone { noc, initiator, ticket });
+        load(&mut loads, 6, 0, 0);
+        assert_eq!(loads.findings()[0].count, 1);
+    }
+
+    #[test]
+    fn loop_that_empties_the_cache_and_looks_again_is_no_mistake() {
+        let old = |fence: Option<u32>| {
+            let mut loads = loads();
+            load(&mut loads, 1, 0, 0);
+            let other = stamp(2, AgentId::Core(CoreId::Brisc));
+            loads.event(other, &Event::L1Store { addr: BASE, value: 1, width: Width::Word });
+            load(&mut loads, 3, 0, 1);
+            if let Some(pc) = fence {
+                let word = 0x0FF0_000F;
+                loads.retire(CORE, &Retire { cycle: Cycle(4), pc, word, rd: 0, value: 0 });
+            }
+            found(&loads).len()
+        };
+        assert_eq!(old(None), 1);
+        assert_eq!(old(Some(0xC018)), 0);
+        assert_eq!(old(Some(0xC00C)), 1, "in front of the load");
+        assert_eq!(old(Some(0xC080)), 1, "of another loop");
+    }
+}
