@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use observe::why::{
     Accesses, Arguments, Checks, End, Explanation, Finding, Loads, Loops, Polled, Regions, Running,
-    Scene, Stack, Writers, WrongResult, casts, explain, layout, what_if,
+    Scene, Stack, Stacks, Writers, WrongResult, casts, explain, layout, what_if,
 };
 use observe::{Ledger, Names as _};
 use sim_core::{AgentId, CoreId, GuestError, NullObserver, Observer, Width};
@@ -209,19 +209,23 @@ fn directed(launches: &[Launch], names: &LoadedNames) -> Vec<Finding> {
     findings
 }
 
-/// Listens to what kernels execute: what they read, and what they read too early. The words are those that are polled
+/// What listens to the instructions of kernels.
+type Followers = (Accesses<Rc<LoadedNames>>, (Loads<Rc<LoadedNames>>, Stacks<Rc<LoadedNames>>));
+
+/// Listens to what kernels execute: what they read, what they read too early, and how deep their stacks are. The words are those that are polled
 /// in the end, the coordinates the tile's own.
 fn followers(
     names: &Rc<LoadedNames>,
     (set, launches): (&FirmwareSet, &[Launch]),
     (words, own): (Vec<(u32, u32)>, Vec<u32>),
     suppressed: &[String],
-) -> (Accesses<Rc<LoadedNames>>, Loads<Rc<LoadedNames>>) {
+) -> Followers {
     let (arguments, cleared) = (arguments(launches), (ZERO_UNTIL, own));
-    let accesses = Accesses::new(Rc::clone(names), arguments, cleared, suppressed.to_vec())
-        .polling(words)
-        .stacks(stacks(set, launches));
-    (accesses, Loads::new(Rc::clone(names), suppressed.to_vec()))
+    let accesses =
+        Accesses::new(Rc::clone(names), arguments, cleared, suppressed.to_vec()).polling(words);
+    let loads = Loads::new(Rc::clone(names), suppressed.to_vec());
+    let stacks = Stacks::new(Rc::clone(names), stacks(set, launches), suppressed.to_vec());
+    (accesses, (loads, stacks))
 }
 
 /// Listens for writes to the words that were wrong in a first run.
@@ -231,7 +235,7 @@ fn writers(before: &Ended) -> Writers {
 }
 
 /// What was found before the run, on the way in the order of cycles, and behind that what only may happen.
-fn in_order(before: Vec<Finding>, seen: [&[Finding]; 3], may: Vec<Finding>) -> Vec<Finding> {
+fn in_order(before: Vec<Finding>, seen: [&[Finding]; 4], may: Vec<Finding>) -> Vec<Finding> {
     let mut findings: Vec<_> = before.into_iter().chain(seen.concat()).collect();
     findings.sort_by_key(|finding| finding.cycle);
     findings.extend(may);
@@ -296,10 +300,11 @@ pub fn diagnose_watched(
         session.settle(HOST_REACTION_CYCLES);
         session.tile.observer_mut().0.1.settle();
     }
-    let ((ledger, checks), ((accesses, loads), (loops, writers))) = session.tile.observer();
+    let ((ledger, checks), ((accesses, (loads, stacks)), (loops, writers))) =
+        session.tile.observer();
     let mut findings: Vec<Finding> = layout(&places.circular);
     findings.retain(|finding| !suppressed.iter().any(|id| id == finding.hazard.id));
-    let seen = [checks.findings(), &loads.findings(), accesses.findings()];
+    let seen = [checks.findings(), &loads.findings(), stacks.findings(), accesses.findings()];
     let findings = in_order(findings, seen, directed);
     let buffers = end.stage.checked_sub(1).map_or(&[][..], |stage| &launches[stage].circular);
     let mut wrong = end.wrong.take();

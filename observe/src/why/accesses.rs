@@ -11,7 +11,6 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use isa::word::{LOAD, imm_i, opcode, rs1};
-use memory_map::layout::LOCAL_RAM_BASE;
 use rustc_hash::FxHashMap;
 use sim_core::l1::L1_BYTES;
 use sim_core::observer::ParkedSpan;
@@ -29,8 +28,6 @@ use crate::names::Names;
 const ARGUMENT_BYTES: u32 = 341 * 4;
 /// Instructions of the longest loop that a core is parked in, with room to spare.
 const FORGOTTEN: usize = 1100;
-/// `x2` `[riscv: 25]`.
-const STACK_POINTER: u32 = 2;
 
 /// Arguments of a kernel in L1.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,17 +36,6 @@ pub struct Arguments {
     pub core: CoreId,
     /// Where they lie; empty if there are none.
     pub range: Range<u32>,
-}
-
-/// What bounds the stack of a kernel: it grows down from the top of the core's local RAM.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Stack {
-    /// Whose.
-    pub core: CoreId,
-    /// The kernel's code in L1.
-    pub code: Range<u32>,
-    /// End of the globals of firmware and kernel in local RAM.
-    pub data_end: u32,
 }
 
 /// Registers of a core as far as the log tells.
@@ -119,7 +105,6 @@ pub struct Accesses<N> {
     written: Written,
     unknown: Unknown,
     cores: [Registers; CoreId::COUNT],
-    stacks: Vec<Stack>,
     polled: Polled,
     /// What each store instruction has written to.
     extents: FxHashMap<(AgentId, u32), Range<u32>>,
@@ -144,19 +129,11 @@ impl<N: Names> Accesses<N> {
             written: Written::new(own),
             unknown: Unknown::default(),
             cores: std::array::from_fn(|_| Registers::reset()),
-            stacks: Vec::new(),
             polled: Polled::default(),
             extents: FxHashMap::default(),
         };
         accesses.written.write(0, cleared);
         accesses
-    }
-
-    /// The same, with a look at the stacks of these kernels.
-    #[must_use]
-    pub fn stacks(mut self, stacks: Vec<Stack>) -> Self {
-        self.stacks = stacks;
-        self
     }
 
     /// The same, with a look at who reads and writes these words.
@@ -213,22 +190,6 @@ impl<N: Names> Accesses<N> {
             return String::new();
         };
         format!("; {agent} has written up to {:#x} in {site}", range.end)
-    }
-
-    /// A kernel moved its stack pointer.
-    fn stack(&mut self, core: CoreId, retire: &Retire) {
-        let hit = |stack: &&Stack| {
-            stack.core == core
-                && stack.code.contains(&retire.pc)
-                && (LOCAL_RAM_BASE..stack.data_end).contains(&retire.value)
-        };
-        let Some(stack) = self.stacks.iter().find(hit) else { return };
-        let text = format!(
-            "the stack grows down to {:#x}, over the globals that end at {:#x}",
-            retire.value, stack.data_end
-        );
-        let stamp = Stamp { cycle: retire.cycle, agent: AgentId::Core(core), pc: retire.pc };
-        self.report.add(stamp, h::C1, text);
     }
 
     /// A kernel loaded `value` from `addr` of L1.
@@ -327,9 +288,6 @@ impl<N: Names + 'static> Observer for Accesses<N> {
     fn retire(&mut self, core: CoreId, retire: &Retire) {
         let addr = load_address(retire.word, &self.cores[core.index()]);
         self.cores[core.index()].retire(retire);
-        if u32::from(retire.rd) == STACK_POINTER {
-            self.stack(core, retire);
-        }
         let Some(addr) = addr.filter(|addr| *addr < L1_BYTES) else { return };
         self.polled.loaded(core, retire.cycle.0, addr, retire.value);
         if self.report.is_kernel(core, retire.pc) {
