@@ -173,6 +173,13 @@ fn of_several(set: &FirmwareSet, plan: ChipPlan) -> Result<Judged, String> {
         judged.headline.clone_from(&report.cause.headline);
         judged.cause = report.cause.headline;
     }
+    // What would be said of a program that does not hang.
+    judged.ids.extend(answer.warnings.iter().map(|warning| warning.finding.hazard.id));
+    if let Some(first) = answer.warnings.first().filter(|_| judged.cause.is_empty()) {
+        let observe::why::Finding { text, agent, place, .. } = &first.finding;
+        judged.headline = format!("{text} ({agent} in {place})");
+        judged.cause.clone_from(&judged.headline);
+    }
     Ok(judged)
 }
 

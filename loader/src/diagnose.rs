@@ -228,6 +228,11 @@ fn followers(
     (accesses, (loads, stacks))
 }
 
+/// What they found; that of the same instruction from what says most of its cause to what says least.
+fn found((accesses, (loads, stacks)): &Followers) -> Vec<Finding> {
+    [&loads.findings()[..], stacks.findings(), accesses.findings()].concat()
+}
+
 /// Listens for writes to the words that were wrong in a first run.
 fn writers(before: &Ended) -> Writers {
     let wrong = before.wrong.iter().flat_map(|wrong| &wrong.words);
@@ -235,7 +240,7 @@ fn writers(before: &Ended) -> Writers {
 }
 
 /// What was found before the run, on the way in the order of cycles, and behind that what only may happen.
-fn in_order(before: Vec<Finding>, seen: [&[Finding]; 4], may: Vec<Finding>) -> Vec<Finding> {
+fn in_order(before: Vec<Finding>, seen: [&[Finding]; 2], may: Vec<Finding>) -> Vec<Finding> {
     let mut findings: Vec<_> = before.into_iter().chain(seen.concat()).collect();
     findings.sort_by_key(|finding| finding.cycle);
     findings.extend(may);
@@ -300,11 +305,10 @@ pub fn diagnose_watched(
         session.settle(HOST_REACTION_CYCLES);
         session.tile.observer_mut().0.1.settle();
     }
-    let ((ledger, checks), ((accesses, (loads, stacks)), (loops, writers))) =
-        session.tile.observer();
+    let ((ledger, checks), (followers, (loops, writers))) = session.tile.observer();
     let mut findings: Vec<Finding> = layout(&places.circular);
     findings.retain(|finding| !suppressed.iter().any(|id| id == finding.hazard.id));
-    let seen = [checks.findings(), &loads.findings(), stacks.findings(), accesses.findings()];
+    let seen = [checks.findings(), &found(followers)];
     let findings = in_order(findings, seen, directed);
     let buffers = end.stage.checked_sub(1).map_or(&[][..], |stage| &launches[stage].circular);
     let mut wrong = end.wrong.take();
@@ -318,7 +322,7 @@ pub fn diagnose_watched(
         findings: &findings,
         machine: &session.tile,
         loops,
-        polled: accesses.polled(),
+        polled: followers.0.polled(),
         names: &*names,
         circular: buffers,
         launches: &end.launches,

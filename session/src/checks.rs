@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use observe::why::{Checks, CircularBuffer, Finding, Formats, Loads, Regions};
+use observe::why::{Checks, CircularBuffer, Finding, Formats, Loads, Regions, Stack, Stacks};
 use serde::Serialize;
 use sim_core::observer::ParkedSpan;
 use sim_core::{CoreId, Cycle, Event, Observer, Retire, Stamp};
@@ -18,6 +18,7 @@ pub struct LaunchChecks {
     names: LiveNames,
     checks: Checks<LiveNames>,
     loads: Loads<LiveNames>,
+    stacks: Stacks<LiveNames>,
     /// The tile as NoC commands name it.
     own: u32,
     /// The same of the other tiles.
@@ -35,10 +36,11 @@ impl LaunchChecks {
     ) -> Self {
         let names = LiveNames::new(workers);
         let checks = Checks::of_launches(names.clone(), suppressed.clone());
-        let loads = Loads::new(names.clone(), suppressed);
+        let loads = Loads::new(names.clone(), suppressed.clone());
+        let stacks = Stacks::new(names.clone(), Vec::new(), suppressed);
         let named = |(x, y): (u8, u8)| u32::from(y) << 6 | u32::from(x);
         let others = tiles.iter().filter(|tile| **tile != own).map(|tile| named(*tile));
-        Self { names, checks, loads, own: named(own), others: others.collect() }
+        Self { names, checks, loads, stacks, own: named(own), others: others.collect() }
     }
 
     /// What was found so far, oldest first; of a program that is done also what it has left behind.
@@ -46,7 +48,8 @@ impl LaunchChecks {
     pub fn findings(&self) -> Vec<Finding> {
         let mut checks = self.checks.clone();
         checks.settle();
-        checks.findings().iter().cloned().chain(self.loads.findings()).collect()
+        let ready = checks.findings().iter().chain(self.stacks.findings()).cloned();
+        ready.chain(self.loads.findings()).collect()
     }
 }
 
@@ -62,10 +65,12 @@ impl Observer for LaunchChecks {
 
     fn retires(&mut self, core: CoreId, retires: &[Retire]) {
         self.loads.retires(core, retires);
+        self.stacks.retires(core, retires);
     }
 
     fn retire(&mut self, core: CoreId, retire: &Retire) {
         self.loads.retire(core, retire);
+        self.stacks.retire(core, retire);
     }
 
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
@@ -108,9 +113,21 @@ fn formats(names: &TileNames) -> Option<Arc<Formats>> {
     Some(Arc::new(Formats { unpack: found.unpack.clone(), pack: found.pack.clone() }))
 }
 
+/// What bounds the stacks of the launch's kernels.
+fn stacks(names: &TileNames) -> Vec<Stack> {
+    let of = |core: CoreId| {
+        let code = names.kernel_range(core)?;
+        let modules = [names.core(core).kernel(), names.core(core).firmware()];
+        let ends = modules.into_iter().flatten().map(|module| module.image().local_end());
+        Some(Stack { core, code, data_end: ends.max().flatten()? })
+    };
+    CoreId::ALL.into_iter().filter_map(of).collect()
+}
+
 impl Sink for LaunchChecks {
     fn launched(&mut self, _: Cycle, names: &Arc<TileNames>, _: bool) {
         self.names.set(names);
+        self.stacks.launched(stacks(names));
         self.checks.launched(Regions {
             code: CoreId::ALL.into_iter().filter_map(|core| names.kernel_range(core)).collect(),
             circular: circular(names),
