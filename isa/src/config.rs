@@ -129,8 +129,8 @@ impl Users {
     }
 }
 
-/// How names of fields of Config begin that a unit goes by, and the unit. What is not here belongs to none of these units, or is read in another way than when an instruction
-/// begins `[isa-wh: TensixCoprocessor/UNPACR_Regular.md]`, `Packers/README.md`, `MVMUL.md`, `SFPLOAD.md`,
+/// How names of fields of Config begin that a unit goes by, and the unit. What is not here belongs to none of these
+/// units, or is read in another way than when an instruction begins `[isa-wh: TensixCoprocessor/UNPACR_Regular.md]`, `Packers/README.md`, `MVMUL.md`, `SFPLOAD.md`,
 /// `[isa-bh: TensixCoprocessor/PACR.md]`.
 const USERS: &[(&str, Users)] = &[
     ("UNP0_", Users::UNPACKERS[0]),
@@ -217,4 +217,18 @@ pub fn in_word(scope: Scope, addr32: u32) -> impl Iterator<Item = &'static Confi
         .iter()
         .take_while(move |f| (f.scope, f.addr32) <= (scope, addr32))
         .filter(move |f| f.scope == scope && f.last_word() >= addr32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_beginning_of_a_name_has_fields_of_config() {
+        for (start, users) in USERS {
+            let mut fields = with_prefix(start).filter(|field| field.scope == Scope::Config);
+            let first = fields.next().unwrap_or_else(|| panic!("no field begins with {start}"));
+            assert_eq!(first.users(), *users, "{}", first.name);
+        }
+    }
 }

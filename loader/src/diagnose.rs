@@ -212,8 +212,8 @@ fn directed(launches: &[Launch], names: &LoadedNames) -> Vec<Finding> {
 /// What listens to the instructions of kernels.
 type Followers = (Accesses<Rc<LoadedNames>>, (Loads<Rc<LoadedNames>>, Stacks<Rc<LoadedNames>>));
 
-/// Listens to what kernels execute: what they read, what they read too early, and how deep their stacks are. The words are those that are polled
-/// in the end, the coordinates the tile's own.
+/// Listens to what kernels execute: what they read, what they read too early, and how deep their stacks are. The
+/// words are those that are polled in the end, the coordinates the tile's own.
 fn followers(
     names: &Rc<LoadedNames>,
     (set, launches): (&FirmwareSet, &[Launch]),

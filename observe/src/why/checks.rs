@@ -595,6 +595,7 @@ impl<N: Names> Checks<N> {
         let signal = memory_map::mailbox::address("go_messages[0].signal");
         if signal.is_some_and(|signal| (addr..addr.saturating_add(bytes)).contains(&signal)) {
             self.settle();
+            self.overlap.launched();
         }
     }
 }
@@ -760,5 +761,28 @@ mod tests {
         ] {
             assert_eq!(!found(1, other, addr, 4).is_empty(), is_over, "{addr:#x}");
         }
+    }
+
+    #[test]
+    fn configuration_of_another_launch_is_nobodys() {
+        let found = |is_launched: bool| {
+            let mut checks = Checks::new(Kernels, Regions::default(), Vec::new());
+            let stamp = |agent| Stamp { cycle: Cycle(1), agent, pc: 0xE000 };
+            let config = |before, after| Event::Config { state: 0, index: 2, before, after };
+            let math = stamp(AgentId::Thread(ThreadId::T1));
+            let (thread, word, slot) = (ThreadId::T1, 0xB300_0000, Default::default());
+            checks.event(math, &Event::Issue { thread, word, slot });
+            checks.event(math, &config(0, 3));
+            if is_launched {
+                let addr = memory_map::mailbox::address("go_messages[0].signal");
+                let addr = addr.expect("the table has it");
+                checks
+                    .event(stamp(AgentId::Host), &Event::HostWrite { addr, value: 0x80, bytes: 1 });
+            }
+            checks.event(stamp(AgentId::Core(CoreId::Trisc2)), &config(3, 4));
+            checks.findings().iter().map(|one| one.hazard.id).collect::<Vec<_>>()
+        };
+        assert_eq!(found(false), ["B1"]);
+        assert_eq!(found(true), [""; 0]);
     }
 }
