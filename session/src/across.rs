@@ -13,11 +13,14 @@ use sim_core::{CoreId, NullObserver};
 use symbols::catalog::Catalog;
 
 use crate::Kept;
+use crate::explain::report;
 use crate::lens::Lens;
 use crate::names::read_names;
-use crate::report::{Astray, Report, TileView, report};
+use crate::remote::Astray;
+use crate::report::Report;
 use crate::suppose::what_if;
 use crate::traffic::Traffic;
+use crate::view::TileView;
 
 /// SOFT_RESET_0 with BRISC alone released `[isa-bh: TensixTile/SoftReset.md]`.
 const SOFT_RESET_0: u64 = 0xFFB1_21B0;

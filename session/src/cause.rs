@@ -1,197 +1,15 @@
 //! The cause of a hang over all tiles: which wait on which tile is the root, and how it holds the others.
 
-use std::collections::BTreeMap;
+use chip::Role;
+use observe::why::Link;
+use sim_core::AgentId;
 
-use chip::{HungTile, Role};
-use observe::CodeName;
-use observe::why::hazards::Hazard;
-use observe::why::{Link, Pending, Standing};
-use serde::Serialize;
-use sim_core::{AgentId, WaitReason};
-
-use crate::headline::{hazard, headline, missed};
-use crate::lens::Sent;
-use crate::report::{Astray, Behind, Remote, Report, Sender, SetBack, TileReport, Unasked};
-use crate::show::tile_name;
+use crate::headline::{hazard, headline};
+use crate::lacks::{behind, few, missed};
+use crate::remote::{Astray, Behind, Evidence, Remote, Sender};
+use crate::report::{Cause, Report};
+use crate::standpoint::{Standpoint, Step, TileReport, posture};
 use crate::web::{Edge, Node, Rank, Root, Web};
-
-/// A step of the story across tiles: an agent that waits.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Step {
-    /// Its tile, as the vendor's runtime counts workers.
-    pub tile: (u8, u8),
-    /// Translated NoC coordinates.
-    pub noc: (u8, u8),
-    /// Who.
-    pub agent: String,
-    /// What it waits for, in words.
-    pub text: String,
-    /// Since when.
-    pub since: Option<u64>,
-    /// The waiting instruction.
-    pub pc: Option<u32>,
-    /// Where that is in the source.
-    pub code: Option<CodeName>,
-    /// Where that was called from, if that is in another file.
-    pub caller: Option<CodeName>,
-    /// What the agent of the next step would have to do for it.
-    pub needs: Option<String>,
-}
-
-/// Why the chip does not move, over all tiles.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Cause {
-    /// In one sentence, with the line to look at.
-    pub headline: String,
-    /// The class of hang, if it is known.
-    pub hazard: Option<Hazard>,
-    /// Whether it is a circle of tiles.
-    pub circle: bool,
-    /// From what is seen to the cause; of a circle its members, the first once more at the end.
-    pub chain: Vec<Step>,
-    /// The members of the circle, the first once more at the end.
-    pub ring: Vec<Step>,
-}
-
-/// What a watched run has seen besides the state.
-#[derive(Debug, Default)]
-pub(crate) struct Evidence {
-    /// By tile and address of the word.
-    pub(crate) remotes: BTreeMap<((u8, u8), u32), Remote>,
-    /// The last requests of tiles that wait for a NoC.
-    pub(crate) requests: BTreeMap<(u8, u8), Vec<Sender>>,
-}
-
-/// A command that stands behind a wait.
-#[derive(Clone, Debug)]
-pub(crate) struct Would {
-    /// Index of the wait.
-    pub(crate) wait: usize,
-    pub(crate) pending: Pending,
-    /// Where it is, in words.
-    pub(crate) place: String,
-}
-
-/// A tile where somebody is stuck.
-#[derive(Clone, Debug)]
-pub(crate) struct Standpoint {
-    pub(crate) hung: HungTile,
-    pub(crate) tile: TileReport,
-    pub(crate) would: Vec<Would>,
-}
-
-impl Would {
-    /// Whether the command writes a word of a tile.
-    pub(crate) fn writes(&self, noc: (u8, u8), addr: u32) -> bool {
-        let Pending { core, pc, noc: via, control, coordinate, .. } = self.pending;
-        let addr_too = u64::from(self.pending.addr);
-        let sent =
-            Sent { cycle: 0, core, pc, noc: via, control, addr: addr_too, coordinate, bytes: 0 };
-        self.pending.addr == addr && sent.reaches(noc)
-    }
-
-    fn what(&self, name: &str) -> String {
-        let Pending { core, control, .. } = self.pending;
-        let kind = if control & 3 == 1 { "an atomic" } else { "a write" };
-        format!("{kind} by {core} of {name}, behind its own wait, in {}", self.place)
-    }
-}
-
-impl Standpoint {
-    pub(crate) fn name(&self) -> String {
-        tile_name(self.tile.tile, self.tile.noc)
-    }
-
-    pub(crate) fn links(&self) -> &[Link] {
-        &self.tile.explanation.waits
-    }
-
-    /// The word of this tile that a wait is for, if other tiles may write it.
-    pub(crate) fn remote(&self, wait: usize) -> Option<u32> {
-        let link = self.links().get(wait).filter(|link| link.stuck)?;
-        let is_local = matches!(link.standing, Standing::Held | Standing::Circle);
-        let is_mailbox = |addr| memory_map::mailbox::place(addr).is_some();
-        link.word.filter(|addr| !is_local && (self.hung.role == Role::Bare || !is_mailbox(*addr)))
-    }
-
-    fn root(&self) -> Option<usize> {
-        self.tile.explanation.chain.last().copied()
-    }
-
-    /// The waits that are nodes: the cause, and words that other tiles write.
-    fn nodes(&self) -> impl Iterator<Item = usize> {
-        let own = self.root();
-        (0..self.links().len()).filter(move |at| own == Some(*at) || self.remote(*at).is_some())
-    }
-
-    fn rank(&self, wait: usize) -> Rank {
-        let link = &self.links()[wait];
-        match link.standing {
-            _ if self.hung.role == Role::Dispatcher => Rank::Serves,
-            _ if self.hung.waits[wait].reason == WaitReason::Halted => Rank::Stopped,
-            Standing::Halted => Rank::Stopped,
-            Standing::Lost => Rank::Lost,
-            Standing::Beyond => Rank::Beyond,
-            _ if self.remote(wait).is_some() => Rank::Unknown,
-            Standing::DeadEnd => Rank::DeadEnd,
-            Standing::Circle => Rank::Circle,
-            _ => Rank::Other,
-        }
-    }
-
-    pub(crate) fn step(&self, wait: usize) -> Step {
-        let link = &self.links()[wait];
-        Step {
-            tile: self.tile.tile,
-            noc: self.tile.noc,
-            agent: link.agent.to_string(),
-            text: link.text.clone(),
-            since: link.since,
-            pc: link.pc,
-            code: link.code.clone(),
-            caller: caller(link.code.as_ref(), &link.callers).cloned(),
-            needs: None,
-        }
-    }
-}
-
-/// The first caller in another file. A function of a library that was really called has no line of the author's own;
-/// its call has.
-fn caller<'a>(code: Option<&CodeName>, callers: &'a [CodeName]) -> Option<&'a CodeName> {
-    let file = &code?.file;
-    callers.iter().find(|caller| caller.file != *file)
-}
-
-impl Step {
-    /// The place in the source and the call from another file that led there, or the pc.
-    pub(crate) fn place(&self) -> Option<String> {
-        match (&self.code, self.pc) {
-            (Some(code), _) => match &self.caller {
-                Some(caller) => Some(format!("{code}, called in {caller}")),
-                None => Some(code.to_string()),
-            },
-            (None, pc) => pc.map(|pc| format!("pc {pc:#x}")),
-        }
-    }
-
-    /// Tile and agent.
-    pub(crate) fn who(&self) -> String {
-        format!("{} {}", tile_name(self.tile, self.noc), self.agent)
-    }
-
-    pub(crate) fn sentence(&self) -> String {
-        let place = self.place().map_or_else(String::new, |place| format!(" in {place}"));
-        format!("{} {}{place}", self.who(), self.text)
-    }
-}
-
-impl Report {
-    /// The words that a tile waits for and others write.
-    pub(crate) fn awaited(&self, tile: (u8, u8)) -> Vec<u32> {
-        let own = self.standpoints.iter().filter(|own| own.tile.tile == tile);
-        own.flat_map(|own| own.nodes().filter_map(|wait| own.remote(wait))).collect()
-    }
-}
 
 /// Everybody's waits across tiles.
 fn weave(all: &[Standpoint], evidence: &Evidence) -> Web {
@@ -280,75 +98,6 @@ fn counts_answers(all: &[Standpoint], sender: &Sender) -> bool {
             && wait.enders.iter().any(|ender| matches!(ender, AgentId::Noc(_)));
         wait.stuck && wait.agent.to_string() == sender.core && by_counter
     })
-}
-
-/// What a word is and what is waited for, if all who raise it have, as often as each other, and that is too
-/// few: who would do it behind a wait has done his part.
-pub(crate) fn few(
-    all: &[Standpoint],
-    (at, wait): (usize, usize),
-    addr: u32,
-    remote: &Remote,
-) -> Option<(u32, u32)> {
-    let wanted = all[at].links()[wait].target?;
-    let value = all[at].hung.waits[wait].reads.iter().find(|load| load.addr == addr)?.value;
-    let is_all = remote.even == Some(u64::from(value)) && remote.silent.is_empty();
-    // One alone goes round less often than it should.
-    if value < 2 || value >= wanted || !is_all {
-        return None;
-    }
-    let has_sent = |tile: (u8, u8)| remote.arrived.iter().any(|sender| sender.tile == tile);
-    let writes =
-        |other: &Standpoint| other.would.iter().any(|would| would.writes(all[at].tile.noc, addr));
-    // The list of those who have sent may have been cut.
-    let is_cut = remote.arrived.len() < value as usize;
-    let done = all.iter().filter(|other| writes(other)).all(|other| has_sent(other.tile.tile));
-    (is_cut || done).then_some((value, wanted))
-}
-
-/// Who has raised a word less often than others that run the same, if that is all that is missing.
-pub(crate) fn behind<'a>(
-    all: &[Standpoint],
-    (at, wait): (usize, usize),
-    addr: u32,
-    remote: &'a Remote,
-) -> Vec<&'a Behind> {
-    let load = all[at].hung.waits[wait].reads.iter().find(|load| load.addr == addr);
-    let Some((wanted, load)) = all[at].links()[wait].target.zip(load) else { return Vec::new() };
-    let lacks: u64 = remote.behind.iter().map(|behind| behind.others - behind.count).sum();
-    let is_all = wanted > load.value && u64::from(wanted - load.value) <= lacks;
-    if is_all { remote.behind.iter().collect() } else { Vec::new() }
-}
-
-/// Who waits for an answer that it has not asked for, if that is all that a wait lacks.
-pub(crate) fn unasked<'a>(
-    all: &[Standpoint],
-    (at, wait): (usize, usize),
-    addr: u32,
-    remote: &'a Remote,
-) -> &'a [Unasked] {
-    let load = all[at].hung.waits[wait].reads.iter().find(|load| load.addr == addr);
-    let Some((wanted, load)) = all[at].links()[wait].target.zip(load) else { return &[] };
-    let lacks = wanted.saturating_sub(load.value);
-    if (1..=remote.unasked.len()).contains(&(lacks as usize)) { &remote.unasked } else { &[] }
-}
-
-/// Who has set a word back after its last wait in the same place, which was for less than what it waits for now.
-pub(crate) fn set_back<'a>(
-    all: &[Standpoint],
-    (at, wait): (usize, usize),
-    addr: u32,
-    remote: &'a Remote,
-) -> Option<(&'a SetBack, u32)> {
-    let own = &all[at].hung.waits[wait];
-    let wanted = all[at].links()[wait].target?;
-    let load = own.reads.iter().find(|load| load.addr == addr)?;
-    let is_it = |back: &&SetBack| {
-        (&*back.core, back.pc) == (&*own.agent.to_string(), load.pc)
-            && back.value < wanted
-            && load.value < wanted
-    };
-    remote.set_back.iter().find(is_it).map(|back| (back, wanted))
 }
 
 /// Who would write a word behind a wait of its own.
@@ -472,23 +221,6 @@ fn tell(all: &[Standpoint], web: &Web, root: &Root, evidence: &Evidence) -> Caus
     cause
 }
 
-/// What two tiles have in common that stand in the same way: their kernels, and per agent the place and whether
-/// it is stuck. Kernels of two programs may have waits at the same pc.
-#[derive(PartialEq)]
-pub(crate) struct Posture<'a> {
-    kernels: &'a [(String, String)],
-    places: Vec<Place<'a>>,
-}
-
-/// An agent, its pc, what that is in the source, and whether it is stuck.
-type Place<'a> = (AgentId, Option<u32>, Option<&'a CodeName>, bool);
-
-pub(crate) fn posture(own: &Standpoint) -> Posture<'_> {
-    let links = own.links().iter();
-    let places = links.map(|link| (link.agent, link.pc, link.code.as_ref(), link.stuck));
-    Posture { kernels: &own.tile.kernels, places: places.collect() }
-}
-
 /// The tiles in the order of the story, then who waits for nobody else, then who stopped first; tiles that
 /// stand in the same way once.
 fn arrange(report: &mut Report, story: &[usize], evidence: &Evidence) {
@@ -522,33 +254,4 @@ fn arrange(report: &mut Report, story: &[usize], evidence: &Evidence) {
         tile.alike.sort_by_key(|(x, y)| (*y, *x));
     }
     report.tiles = tiles;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{CodeName, Step, caller};
-
-    fn code(function: &str, file: &str, line: u32) -> CodeName {
-        CodeName { function: function.to_owned(), file: Some(file.to_owned()), line: Some(line) }
-    }
-
-    #[test]
-    fn place_in_a_function_of_another_file_has_the_call() {
-        let step = |own: &CodeName, callers: &[CodeName]| Step {
-            tile: (0, 0),
-            noc: (1, 2),
-            agent: "BRISC".to_owned(),
-            text: "waits".to_owned(),
-            since: None,
-            pc: None,
-            code: Some(own.clone()),
-            caller: caller(Some(own), callers).cloned(),
-            needs: None,
-        };
-        let (read, helper) = (code("read", "noc.h", 269), code("helper", "kernel.cpp", 7));
-        let main = code("kernel_main", "kernel.cpp", 15);
-        let within = step(&read, &[code("read_all", "noc.h", 300), helper.clone(), main.clone()]);
-        assert_eq!(within.place().unwrap(), "read noc.h:269, called in helper kernel.cpp:7");
-        assert_eq!(step(&helper, &[main]).place().unwrap(), "helper kernel.cpp:7");
-    }
 }

@@ -176,7 +176,7 @@ impl std::fmt::Display for Warning {
         write!(
             f,
             "  --> tile {}, {} at {}, cycle {}",
-            crate::show::list(&self.tiles),
+            crate::tiles::list(&self.tiles),
             finding.agent,
             finding.place,
             finding.cycle

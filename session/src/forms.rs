@@ -6,8 +6,10 @@ use std::fmt::Write as _;
 use observe::why::{DRAWINGS, hazards};
 use serde_json::{Value, json};
 
-use crate::report::{Report, Sender, TileReport};
+use crate::remote::Sender;
+use crate::report::Report;
 use crate::show::place;
+use crate::standpoint::TileReport;
 
 impl Report {
     /// One JSON object.

@@ -4,9 +4,10 @@ use observe::why::hazards::{self, Hazard};
 use observe::why::{Cell, Pair, Standing};
 use sim_core::AgentId;
 
-use crate::cause::{Evidence, Standpoint, Step, behind, few, set_back, unasked};
-use crate::report::{Astray, Behind, Remote, Sender, SetBack, Stale, Unasked};
-use crate::show::tile_name;
+use crate::lacks::{behind, few, missed, set_back, unasked};
+use crate::remote::{Astray, Behind, Evidence, Remote, Sender, SetBack, Stale, Unasked};
+use crate::standpoint::{Standpoint, Step};
+use crate::tiles::tile_name;
 use crate::web::{Rank, Root, Web};
 
 /// A tile that is behind the others, how many more there are, and the word.
@@ -288,14 +289,6 @@ fn overwritten(own: &Standpoint) -> Option<String> {
             lost.cycle
         )
     })
-}
-
-/// What was likely meant for a word and did not come. A word beside it that has something in it says nothing
-/// where something else is known.
-pub(super) fn missed(remote: &Remote) -> Option<&Sender> {
-    let knows_more = !remote.arrived.is_empty() || !remote.unheard.is_empty();
-    let says = |sender: &&Sender| !knows_more || sender.astray != Some(Astray::Word);
-    remote.elsewhere.iter().find(says)
 }
 
 /// Who has returned and sent nothing of the kind.

@@ -11,7 +11,7 @@ use symbols::catalog::Catalog;
 use crate::host::{Host, Play, SessionError};
 use crate::names::read_names;
 use crate::positions::standing;
-use crate::report::TileView;
+use crate::view::TileView;
 
 /// A host, and the flag that stops it: [`Play::step`] gives [`SessionError::Stopped`] from then on.
 #[derive(Debug)]

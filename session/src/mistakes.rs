@@ -8,7 +8,8 @@ use symbols::catalog::Catalog;
 use crate::calls::{RETURN_ADDRESS, call, caller};
 use crate::forms::{escape, head};
 use crate::names::read_names;
-use crate::report::{Report, TileView};
+use crate::report::Report;
+use crate::view::TileView;
 
 /// Takes the mistakes since last asked, each in a line: what it was, the function with file and line, the kernel.
 /// Names are those of the launch in force; `catalog` is asked for only if there is anything to name.

@@ -14,7 +14,7 @@ use symbols::tile_names::TileNames;
 use symbols::variables::{self, Variable};
 use tile::Tile;
 
-use crate::report::TileView;
+use crate::view::TileView;
 
 /// Bytes of a semaphore's value; what follows up to the next one is padding.
 const SEMAPHORE_BYTES: u32 = 4;

@@ -12,8 +12,8 @@ use sim_core::{AgentId, CoreId, Observer};
 use tile::{AgentWait, Tile};
 
 use crate::books::{Blank, Books, Kept};
-use crate::report::{TileView, role};
-use crate::show::{list, tile_name};
+use crate::tiles::{list, role, tile_name};
+use crate::view::TileView;
 
 /// A core or a Tensix thread, and what it is at.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]

@@ -14,8 +14,8 @@ use tile::Tile;
 
 use crate::books::Kept;
 use crate::positions::{Positions, positions};
-use crate::report::TileView;
-use crate::show::tile_name;
+use crate::tiles::tile_name;
+use crate::view::TileView;
 
 /// Places that are named of each loop.
 const PLACES: usize = 4;

@@ -15,15 +15,17 @@ use tile::Verdict;
 
 use crate::books::Kept as _;
 use crate::checks::{LaunchChecks, Warning, merge};
+use crate::explain::report;
 use crate::eye::Eye;
 use crate::host::{Host, Play, SessionError, Stage};
 use crate::lens::Lens;
-use crate::report::{Report, TileView, report};
+use crate::report::Report;
 use crate::selection::Selection;
 use crate::suppose::what_if;
 use crate::survey::{Counts, Looked, Survey, TileSeen, look};
 use crate::traffic::Traffic;
 use crate::unfinished::{Unfinished, unfinished};
+use crate::view::TileView;
 
 /// Calls of a wait after which the chip is looked at.
 const LOOKS: [u64; 4] = [256, 4096, 65536, 1 << 20];

@@ -2,124 +2,12 @@
 
 use std::fmt;
 
-use crate::cause::{Cause, Step};
-use crate::report::{Remote, Report, Sender, TileReport};
+use crate::report::{Cause, Report};
+use crate::standpoint::TileReport;
+use crate::tiles::{list, tile_name};
 
 /// Tiles that are shown beside the first.
 const OTHERS: usize = 12;
-
-/// `tile (0, 1) [NoC (1, 3)]`.
-pub(crate) fn place(tile: &TileReport) -> String {
-    tile_name(tile.tile, tile.noc)
-}
-
-/// The same of coordinates.
-pub(crate) fn tile_name((x, y): (u8, u8), (noc_x, noc_y): (u8, u8)) -> String {
-    format!("tile ({x}, {y}) [NoC ({noc_x}, {noc_y})]")
-}
-
-/// The first tiles of a list, and how many more there are.
-pub(crate) fn list(tiles: &[(u8, u8)]) -> String {
-    let mut texts: Vec<_> = tiles.iter().take(8).map(|(x, y)| format!("({x}, {y})")).collect();
-    if tiles.len() > texts.len() {
-        texts.push(format!("{} more", tiles.len() - texts.len()));
-    }
-    texts.join(", ")
-}
-
-impl fmt::Display for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (x, y) = self.tile;
-        write!(
-            f,
-            "tile ({x}, {y}) {} in {}: {} x {}",
-            self.core, self.place, self.count, self.what
-        )?;
-        if let Some(why) = self.astray {
-            write!(f, ": {why}")?;
-        }
-        write!(f, ", last at cycle {}", self.last)?;
-        if self.finished { f.write_str("; it has finished") } else { Ok(()) }
-    }
-}
-
-impl fmt::Display for Remote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "written into {} since the launch:", self.word)?;
-        if self.arrived.is_empty() {
-            writeln!(f, "  nothing")?;
-        }
-        for sender in &self.arrived {
-            writeln!(f, "  {sender}")?;
-        }
-        if !self.elsewhere.is_empty() {
-            writeln!(f, "likely meant for it, and went elsewhere:")?;
-        }
-        for sender in &self.elsewhere {
-            writeln!(f, "  * {sender}")?;
-        }
-        if !self.unheard.is_empty() {
-            writeln!(f, "sent from here to tiles on which no core runs:")?;
-        }
-        for sender in &self.unheard {
-            writeln!(f, "  {sender}")?;
-        }
-        for behind in &self.behind {
-            let (x, y) = behind.tile;
-            let ends = if behind.finished { "; it has finished" } else { "" };
-            writeln!(
-                f,
-                "less often than others that run the same: tile ({x}, {y}), {} of {} x{ends}",
-                behind.count, behind.others
-            )?;
-        }
-        if !self.quit.is_empty() {
-            let tiles: Vec<_> = self.quit.iter().map(|quit| quit.tile).collect();
-            writeln!(
-                f,
-                "have finished and raised it on no tile, as others that run the same have: {}",
-                list(&tiles)
-            )?;
-        }
-        if !self.unasked.is_empty() {
-            let tiles: Vec<_> = self.unasked.iter().map(|unasked| unasked.tile).collect();
-            writeln!(f, "were answered and wait for more without a new one: {}", list(&tiles))?;
-        }
-        for stale in &self.stale {
-            writeln!(
-                f,
-                "went on with an old count: tile {:?} {} in {}: {} was {} since its wait in {}, last at cycle {}",
-                stale.tile,
-                stale.core,
-                stale.again,
-                stale.word,
-                stale.value,
-                stale.first,
-                stale.cycle
-            )?;
-        }
-        if !self.silent.is_empty() {
-            writeln!(f, "run the same as those who wrote, and have not: {}", list(&self.silent))?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", tile_name(self.tile, self.noc), self.agent, self.text)?;
-        if let Some(since) = self.since {
-            write!(f, " since cycle {since}")?;
-        }
-        if let Some(place) = self.place() {
-            write!(f, "\n      in {place}")?;
-        }
-        match &self.needs {
-            Some(needs) => writeln!(f, "\n      needs {needs}"),
-            None => writeln!(f),
-        }
-    }
-}
 
 /// The cause first, then how it holds the others, tile by tile; nothing if one tile is all of it.
 impl fmt::Display for Cause {
@@ -143,6 +31,11 @@ impl fmt::Display for Cause {
         }
         Ok(())
     }
+}
+
+/// `tile (0, 1) [NoC (1, 3)]`.
+pub(crate) fn place(tile: &TileReport) -> String {
+    tile_name(tile.tile, tile.noc)
 }
 
 fn kernels(f: &mut fmt::Formatter<'_>, tile: &TileReport) -> fmt::Result {

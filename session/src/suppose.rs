@@ -17,11 +17,13 @@ use symbols::tile_names::TileNames;
 use tile::{AgentWait, Supposition, Verdict};
 
 use crate::books::{Books, Kept};
-use crate::cause::{Standpoint, posture};
+use crate::explain::explain_tile;
 use crate::lens::Sent;
 use crate::names::CodeNames;
-use crate::report::{Report, TileView, explain_tile};
+use crate::report::Report;
+use crate::standpoint::{Standpoint, posture};
 use crate::traffic::what;
+use crate::view::TileView;
 
 /// Cycles that a copy runs on if few tiles are stuck, and at least; many tiles share what time a copy may take.
 const FAR: u64 = 20_000;

@@ -11,11 +11,12 @@ use symbols::launch::Launch;
 use symbols::tile_names::TileNames;
 use tile::Tile;
 
-use crate::cause::{self, Evidence};
+use crate::cause;
 use crate::eye::Eye;
 use crate::lens::{Lens, NEAR, Sent, Served};
 use crate::names::read_names;
-use crate::report::{Astray, Behind, Remote, Report, Sender, SetBack, Stale, Unasked};
+use crate::remote::{Astray, Behind, Evidence, Remote, Sender, SetBack, Stale, Unasked};
+use crate::report::Report;
 
 /// Lines of each kind.
 const TOLD: usize = 6;

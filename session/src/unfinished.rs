@@ -10,8 +10,9 @@ use symbols::catalog::Catalog;
 use crate::eye::Eye;
 use crate::lens::Lens;
 use crate::positions::{Positions, positions};
-use crate::report::{Sender, TileView};
+use crate::remote::Sender;
 use crate::traffic::Traffic;
+use crate::view::TileView;
 
 /// Requests that are shown of all tiles.
 const SHOWN: usize = 12;

@@ -14,9 +14,10 @@ use crate::checks::Warning;
 use crate::host::{Host, SessionError, Stage as HostStage};
 use crate::names::read_names;
 use crate::positions::{Positions, positions};
-use crate::report::{Report, TileView};
+use crate::report::Report;
 use crate::second::{self, Question};
 use crate::survey::{Looked, look};
+use crate::view::TileView;
 
 pub use host::{Mismatch, Outcome, PlanHost, Seen, Stage};
 pub use wrong::tell_writers;
