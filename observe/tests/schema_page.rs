@@ -4,7 +4,7 @@
 use sim_core::observer::{EventKind, SCHEMA_VERSION};
 
 const PAGE: &str = include_str!("../../docs/events.md");
-const DECLARATION: &str = include_str!("../../sim-core/src/observer.rs");
+const DECLARATION: &str = include_str!("../../sim-core/src/observer/event.rs");
 const ENCODING: &str = include_str!("../../sim-core/src/observer/encode.rs");
 const REASONS: &str = include_str!("../../sim-core/src/wait.rs");
 

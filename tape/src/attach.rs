@@ -12,8 +12,8 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::blobs::PIECE_BYTES;
 use crate::block::{HEAD_BYTES, Kind, MAGIC, Sealer};
 use crate::lock;
+use crate::scan::{Place, scan};
 use crate::source::Source;
-use crate::tape::{Place, scan};
 use crate::wire::{Cursor, Damage, put, put_bytes};
 
 /// What an attachment is.

@@ -3,11 +3,12 @@
 use crate::blobs::{LEAST_BYTES, PIECE_BYTES, Shelf, pieces};
 use crate::call::{Call, Op, Parts};
 use crate::dictionary::{Key, REST, STATE};
+use crate::error::TapeError;
 use crate::fold::{AGAIN, COPY, FORGET, KNOWN, NEW, Past};
 use crate::old::OldCalls;
 use crate::rest;
 use crate::streams::{Stream, Streams};
-use crate::tape::{BlockTape, Tape, TapeError, TapeKind};
+use crate::tape::{BlockTape, Tape, TapeKind};
 use crate::wire::{Damage, unzigzag};
 
 /// The calls of a [`Tape`] in order. What it holds in memory is a block of calls, some blocks of

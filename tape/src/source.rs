@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use crate::tape::TapeError;
+use crate::error::TapeError;
 
 const XZ_MAGIC: [u8; 6] = [0xFD, b'7', b'z', b'X', b'Z', 0];
 const GZ_MAGIC: [u8; 2] = [0x1F, 0x8B];

@@ -1,71 +1,20 @@
-//! Reading: which blocks are whole, and what is known without the calls.
+//! Reading: what is known of a tape without its calls.
 
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 
+use hostlib::Recording;
 use hostlib::recording::{self, HEADER_BYTES, Op};
-use hostlib::{FormatError, Recording};
 
 use crate::attach::{AttachmentKind, Entry};
 use crate::blobs::LEAST_BYTES;
-use crate::block::{HEAD_BYTES, Head, Kind, MAGIC};
+use crate::block::{Kind, MAGIC};
 use crate::call::Header;
 use crate::calls::Calls;
+use crate::error::TapeError;
+use crate::scan::{Blocks, Place, scan};
 use crate::source::Source;
 use crate::wire::{Cursor, Damage};
-
-/// Why there is no tape, or no more of it.
-#[derive(Debug, thiserror::Error)]
-pub enum TapeError {
-    /// The file cannot be read.
-    #[error("cannot read {path}: {cause}", path = path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        cause: io::Error,
-    },
-    /// It is a directory, a pipe or a device.
-    #[error("{path} is not a regular file", path = path.display())]
-    NoFile {
-        /// What is there.
-        path: PathBuf,
-    },
-    /// It cannot be decompressed.
-    #[error("cannot decompress {path}: {cause}", path = path.display())]
-    Decompress {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        cause: io::Error,
-    },
-    /// It holds something else.
-    #[error(
-        "{path} is neither a tape nor a recording: it begins with neither TSTAPE01 nor TTREC01",
-        path = path.display()
-    )]
-    Magic {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It is a recording that is damaged.
-    #[error("{path}: {cause}", path = path.display())]
-    Recording {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        cause: FormatError,
-    },
-    /// It is a tape whose blocks are whole and whose contents make no sense.
-    #[error("{path}: damaged tape: {what}", path = path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        what: &'static str,
-    },
-}
 
 /// How a tape ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,44 +39,6 @@ impl fmt::Display for Ending {
             Self::Limit => write!(f, "limit reached: what came then was not recorded"),
         }
     }
-}
-
-/// A block in its place.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    pub(crate) head: Head,
-    pub(crate) at: u64,
-}
-
-/// The whole blocks of a file.
-#[derive(Debug)]
-pub(crate) struct Blocks {
-    pub(crate) places: Vec<Place>,
-    /// Where the last one ends.
-    pub(crate) end: u64,
-}
-
-/// Walks over a file's blocks as long as they are whole.
-pub(crate) fn scan(source: &Source) -> io::Result<Blocks> {
-    let (mut places, mut end) = (Vec::new(), MAGIC.len() as u64);
-    let (length, mut stored) = (source.length(), Vec::new());
-    while length - end >= HEAD_BYTES as u64 {
-        let mut head = [0; HEAD_BYTES];
-        source.read(end, &mut head)?;
-        let at = end + HEAD_BYTES as u64;
-        let Some(head) = Head::parse(head).filter(|head| u64::from(head.stored) <= length - at)
-        else {
-            break;
-        };
-        stored.resize(head.stored as usize, 0);
-        source.read(at, &mut stored)?;
-        if !head.holds(&stored) {
-            break;
-        }
-        places.push(Place { head, at });
-        end = at + u64::from(head.stored);
-    }
-    Ok(Blocks { places, end })
 }
 
 /// A tape that is read: of this format, or an old recording.

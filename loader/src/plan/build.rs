@@ -5,12 +5,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use observe::why::CircularBuffer;
 use sim_core::CoreId;
 
 use super::args::{RawArg, Scope};
 use super::file::{RawBlock, RawCb, RawDispatch, RawEnable, RawKernel, RawLaunch, RawMode};
-use super::message::{Fields, encode};
-use super::{CircularBuffer, Expect, Kernel, Launch, Mode};
+use super::launch::{Expect, Kernel, Launch};
+use super::message::{Fields, Mode, encode};
 use crate::layout::{L1_BYTES, MAP_END, MESSAGE_ORDER, in_l1, key, message_index};
 use symbols::image::{Image, read};
 

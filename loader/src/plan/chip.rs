@@ -5,7 +5,8 @@ use std::path::Path;
 use super::args::{Places, Scope, Worker};
 use super::build::{self, Images};
 use super::file::{RawAction, RawBlock, RawLaunch, RawMode, RawSpan};
-use super::{Launch, merge};
+use super::launch::Launch;
+use super::merge;
 
 /// Memory that a host reaches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,6 @@
 //! The launch message, byte for byte `[spec: boot-and-sync 1.4]`,
 //! `[hdr: hw/inc/hostdev/dev_msgs.h]`.
 
-use super::Mode;
 use crate::layout::MAILBOX_BASE;
 
 /// Bytes of one launch message.
@@ -23,6 +22,15 @@ const NO_REMOTE_CBS: u8 = 64;
 const NO_DFB: u16 = 0xFF;
 /// Bit 7 of the `preload` byte.
 const PRELOAD: u8 = 0x80;
+
+/// Who is told that a launch is done `[hdr: hw/inc/hostdev/dev_msgs.h]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// The dispatcher: firmware sends a NoC write and moves on to the next slot.
+    Dev,
+    /// The host, which polls the go signal; the slot stays the same.
+    Host,
+}
 
 /// The values of a message that a plan decides.
 #[derive(Debug, Default)]

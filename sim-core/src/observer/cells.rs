@@ -1,6 +1,6 @@
 //! Values of the coprocessor that can be looked at between two of its instructions.
 
-use super::{Slot, Stamp};
+use super::event::{Slot, Stamp};
 use crate::ids::ThreadId;
 
 /// A value that no event tells of, because it changes too often.

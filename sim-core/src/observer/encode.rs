@@ -7,7 +7,7 @@
 //!
 //! Not here: any container format. Nothing decodes these bytes.
 
-use super::{Event, SemaphoreOp, Stamp};
+use super::event::{Event, SemaphoreOp, Stamp};
 use crate::hash::StateHasher;
 use crate::wait::WaitReason;
 

@@ -1,6 +1,7 @@
 //! Observers: the trait, none, two at once, perhaps one, any behind a pointer.
 
-use super::{Event, Glimpse, ParkedSpan, ShowsCells, Stamp};
+use super::cells::{Glimpse, ShowsCells};
+use super::event::{Event, ParkedSpan, Stamp};
 use crate::batch::{Jump, Retire};
 use crate::ids::CoreId;
 use crate::l1::L1;
