@@ -21,12 +21,15 @@ use sim_core::{CoreSet, Cycle, Observer};
 use symbols::catalog::Catalog;
 use symbols::tile_names::TileNames;
 
-use super::report::{dump, wait_text};
-use super::stalls as shares;
-use super::state::{self, StateArgs};
-use super::tape_sinks::{Open, TapeSinks};
+use super::dump::dump;
+use super::files::Open;
+use super::forms::{suppressed, write_form};
+use super::shares;
+use super::state::args::StateArgs;
+use super::state::show::show_tiles;
+use super::tape_sinks::TapeSinks;
 use super::views::ViewArgs;
-use super::why::{suppressed, write_form};
+use super::waits::wait_text;
 use crate::exit::Exit;
 use crate::interrupt::interrupted;
 use crate::output::{counted, note};
@@ -217,7 +220,7 @@ impl<H: Host> Asked<H> {
         let verdict = if is_stopped { "STOPPED" } else { self.verdict };
         let views = &args.output.views;
         if !views.takes_stdout() {
-            state::show_tiles(args, now.0, verdict, &tiles, out)?;
+            show_tiles(args, now.0, verdict, &tiles, out)?;
         }
         for tile in &self.chosen {
             self.dump(&mut chip, tile, &args.output.dump, out)?;

@@ -6,8 +6,10 @@ use anyhow::Result;
 use clap::Args;
 
 use super::machine::{MachineArgs, OutputArgs};
+use super::of_plan::forms_of_plan;
+use super::report::finish;
 use super::run::Run;
-use super::views::{Source, forms_of_plan};
+use super::source::Source;
 use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
@@ -45,7 +47,7 @@ pub fn run(args: &BootArgs, out: &mut dyn Write) -> Result<Exit> {
     let source = Source::of(None, &[], &output.views, machine, out)?;
     let mut run = Run::start(machine, output, out)?;
     run.boot();
-    let exit = run.finish(output, out)?;
+    let exit = finish(run, output, out)?;
     forms_of_plan(&source, machine, &output.views, out)?;
     Ok(exit)
 }

@@ -15,8 +15,10 @@ use observe::{Line, Names as _, describe};
 use sim_core::{AgentId, Event, Observer, Stamp};
 
 use super::machine::MachineArgs;
+use super::of_plan::records_of_plan;
 use super::run::choose_firmware;
-use super::views::{Source, ViewArgs, records_of_plan};
+use super::source::Source;
+use super::views::ViewArgs;
 use super::why::{self, WhyArgs};
 use crate::exit::Exit;
 use crate::output::write_whole;

@@ -10,10 +10,11 @@ use loader::plan::{ChipPlan, Launch};
 use observe::why::WrongWords;
 
 use super::machine::{MachineArgs, OutputArgs};
+use super::of_plan::{forms_of_plan, of_launches};
+use super::report::finish;
 use super::run::Run;
+use super::source::{Source, chip_plan};
 use super::taped;
-use super::views::{Source, forms_of_plan};
-use super::why;
 use crate::exit::Exit;
 use crate::output::counted;
 
@@ -123,7 +124,7 @@ pub struct LaunchArgs {
 /// Host mistakes: a broken plan, no firmware, a file that cannot be written.
 pub fn run(args: &LaunchArgs, out: &mut dyn Write) -> Result<Exit> {
     let LaunchArgs { plan, program, machine, output, .. } = args;
-    if let Some(chip) = super::views::chip_plan(plan.as_deref(), program)? {
+    if let Some(chip) = chip_plan(plan.as_deref(), program)? {
         return of_several(chip, args, out);
     }
     let source = Source::of(plan.as_deref(), program, &output.views, machine, out)?;
@@ -159,7 +160,7 @@ pub fn run(args: &LaunchArgs, out: &mut dyn Write) -> Result<Exit> {
             }
         }
     }
-    let exit = run.finish(output, out)?;
+    let exit = finish(run, output, out)?;
     if matches!(exit, Exit::WrongResult) && !output.json() && !output.takes_stdout() {
         writers(&launches, machine, out)?;
     }
@@ -169,7 +170,7 @@ pub fn run(args: &LaunchArgs, out: &mut dyn Write) -> Result<Exit> {
 
 /// The first wrong words with who wrote each of them last, which another run tells.
 fn writers(launches: &[Launch], machine: &MachineArgs, out: &mut dyn Write) -> Result<()> {
-    let told = why::of_launches(launches, machine, Vec::new(), &mut std::io::sink())?;
+    let told = of_launches(launches, machine, Vec::new(), &mut std::io::sink())?;
     if let Some(wrong) = &told.explanation.wrong {
         let words = WrongWords { place: "L1", words: &wrong.words };
         write!(out, "\nwrong in {}\n{words}", wrong.launch)?;

@@ -13,12 +13,16 @@ pub mod debug;
 pub mod demo;
 pub mod disasm;
 pub mod doctor;
+mod dump;
 pub mod env;
+mod files;
 pub mod firmware;
+mod forms;
 pub mod launch;
 pub mod live;
 pub mod log;
 pub mod machine;
+pub mod of_plan;
 pub mod pack;
 pub mod progress;
 pub mod record;
@@ -29,11 +33,13 @@ pub mod replay;
 pub mod report;
 pub mod run;
 pub mod serve;
+mod shares;
 #[cfg(feature = "shell")]
 pub mod shell;
 pub mod sim;
 pub mod sinks;
 pub mod soc;
+pub mod source;
 pub mod stalls;
 pub mod state;
 mod tape_sinks;
@@ -41,6 +47,7 @@ pub mod taped;
 pub mod tiles;
 pub mod tui;
 pub mod views;
+mod waits;
 #[cfg(feature = "debug")]
 pub mod who;
 pub mod why;
@@ -94,7 +101,7 @@ pub enum Command {
     /// Boot firmware, then launch the kernels of a plan
     Launch(launch::LaunchArgs),
     /// Boot and launch, then show registers by name
-    State(state::StateArgs),
+    State(state::args::StateArgs),
     /// Run a plan and explain how it ends: why it hangs, down to the source line
     Why(why::WhyArgs),
     /// Run a plan and say where the cycles went, per core, thread, reason and source line

@@ -21,11 +21,12 @@ use session::{Host, SessionError};
 use sim_core::Cycle;
 
 use super::machine::MachineArgs;
+use super::of_plan::setup;
 use super::run::choose_firmware;
+use super::source::{Source, chip_plan};
 use super::taped::Taped;
 use super::tiles;
-use super::views::{Select, Source, ViewArgs, chip_plan};
-use super::why;
+use super::views::{Select, ViewArgs};
 use crate::interrupt::{heed_interrupts, interrupted};
 use crate::output::note;
 
@@ -118,7 +119,7 @@ fn of_plan(launches: Vec<Launch>, machine: &MachineArgs, out: &mut dyn Write) ->
     let programs = script::programs(&set, &launches);
     let naming = Naming::of_plan(LoadedNames::new(&set));
     let machine = machine.clone();
-    let explain = move || match diagnose(&set, &launches, &why::setup(&machine, Vec::new())) {
+    let explain = move || match diagnose(&set, &launches, &setup(&machine, Vec::new())) {
         Ok(diagnosis) => diagnosis.explanation.to_string(),
         Err(error) => format!("{error}\n"),
     };

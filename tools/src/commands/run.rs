@@ -15,10 +15,11 @@ use observe::{EventHash, Names, Summary};
 use sim_core::{CoreId, GuestError};
 use tile::{Quiescence, Stop, Tile, Verdict};
 
+use super::dump::dump;
 use super::machine::{MachineArgs, OutputArgs};
 use super::progress::Rounds;
-use super::report;
 use super::sinks::Sinks;
+use super::waits::{wait_text, wait_words};
 use crate::exit::Exit;
 use crate::fetch::{Cache, DEFAULT_VERSION, FetchOptions, Interrupt};
 use crate::interrupt::{heed_interrupts, interrupted};
@@ -185,9 +186,8 @@ fn judgement(quiescence: &Quiescence, names: &dyn Names) -> Judgement {
     Judgement {
         verdict: quiescence.verdict.name().to_owned(),
         hazard: None,
-        text: held.map_or_else(String::new, |wait| {
-            format!("{} {}", wait.agent, report::wait_words(names, wait))
-        }),
+        text: held
+            .map_or_else(String::new, |wait| format!("{} {}", wait.agent, wait_words(names, wait))),
         closed: quiescence.closed.0,
         found: quiescence.cycle.0,
         agent: held.map(|wait| wait.agent),
@@ -298,17 +298,7 @@ impl Run {
         done
     }
 
-    /// Reports, and gives the exit status of the last stage.
-    ///
-    /// # Errors
-    /// The output cannot be written.
-    pub fn finish(self, output: &OutputArgs, out: &mut dyn Write) -> Result<Exit> {
-        self.finish_with(output, out, |run, out| {
-            if output.json() { report::json(run, out) } else { report::text(run, out) }
-        })
-    }
-
-    /// As [`Run::finish`], with another report.
+    /// Ends it with a report, and gives the exit status of the last stage.
     ///
     /// # Errors
     /// The output cannot be written.
@@ -326,7 +316,7 @@ impl Run {
         let out = if output.takes_stdout() { &mut stderr } else { out };
         let mut reported = report(&mut self, out);
         for &(address, bytes) in &output.dump {
-            reported = reported.and_then(|()| report::dump(self.tile(), address, bytes, out));
+            reported = reported.and_then(|()| dump(self.tile(), address, bytes, out));
         }
         exit.whatever_became_of(recorded.and(reported))
     }
@@ -338,7 +328,7 @@ impl Run {
         let waits = self.session.tile.waits();
         let open: Vec<_> = waits
             .iter()
-            .map(|wait| (wait.agent, wait.since, report::wait_text(&*self.names, wait)))
+            .map(|wait| (wait.agent, wait.since, wait_text(&*self.names, wait)))
             .collect();
         let parked = self.session.tile.parked();
         let judgement = self.judgement.take().or_else(|| {

@@ -16,11 +16,14 @@ use serde_json::json;
 use sim_core::{AgentId, Cycle, WaitReason};
 
 use super::machine::MachineArgs;
+use super::of_plan::{forms_of_plan, records_of_plan};
 use super::progress::Rounds;
-use super::report::wait_text;
 use super::run::choose_firmware;
+use super::shares::text;
+use super::source::{Source, chip_plan};
 use super::taped;
-use super::views::{Source, ViewArgs, forms_of_plan, records_of_plan};
+use super::views::ViewArgs;
+use super::waits::wait_text;
 use crate::exit::Exit;
 use crate::interrupt::{heed_interrupts, interrupted};
 
@@ -54,39 +57,6 @@ pub struct StallArgs {
     pub output: ViewArgs,
 }
 
-pub(super) fn percent(part: u64, whole: u64) -> String {
-    let share = (part * 100 + whole / 2).checked_div(whole);
-    share.map_or_else(|| "-".to_owned(), |share| format!("{share} %"))
-}
-
-pub(super) fn text(rows: &[Attribution], out: &mut dyn Write) -> Result<()> {
-    for row in rows {
-        let share = |cycles| format!("{cycles} ({})", percent(cycles, row.cycles));
-        writeln!(
-            out,
-            "\n{}: {} cycles; works {}, waits {}, polls {}",
-            row.agent,
-            row.cycles,
-            share(row.works),
-            share(row.waits),
-            share(row.polls)
-        )?;
-        for item in &row.shares {
-            let culprit = item.culprit.as_ref().map(|name| format!(", let go by {name}"));
-            writeln!(
-                out,
-                "  {:>10} {:>6}  {}  [{}]{}",
-                item.cycles,
-                percent(item.cycles, row.cycles),
-                item.reason,
-                item.place,
-                culprit.unwrap_or_default()
-            )?;
-        }
-    }
-    Ok(())
-}
-
 fn show(
     args: &StallArgs,
     now: Cycle,
@@ -114,7 +84,7 @@ fn show(
 /// Host mistakes, each in one line.
 pub fn run(args: &StallArgs, out: &mut dyn Write) -> Result<Exit> {
     let StallArgs { plan, program, machine, output, .. } = args;
-    if let Some(chip) = super::views::chip_plan(plan.as_deref(), program)? {
+    if let Some(chip) = chip_plan(plan.as_deref(), program)? {
         return super::tiles::report(chip, args, out);
     }
     let source = Source::of(plan.as_deref(), program, output, machine, out)?;

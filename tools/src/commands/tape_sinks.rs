@@ -13,9 +13,9 @@ use observe::{ChipMap, InstructionLog, JsonLines, Perfetto, Place, TextLog};
 use session::names::{LiveNames, title};
 use session::survey::{Survey, TileSeen};
 use session::watch::{Call, Listener, Map};
-use sim_core::{AgentId, Cycle, Observer as _};
+use sim_core::{Cycle, Observer as _};
 
-use super::sinks::{Out, WaveFile, create, listing, screen};
+use super::files::{Open, Out, WaveFile, create, listing, screen};
 use super::views::Records;
 use super::{log, views::ViewArgs};
 use crate::interrupt::interrupted;
@@ -43,9 +43,6 @@ impl Write for Shared {
         self.0.borrow_mut().flush()
     }
 }
-
-/// What one agent still does at the end: who, since when, in words.
-pub(super) type Open = (AgentId, Option<Cycle>, String);
 
 /// The recorders of one tile.
 struct TileSinks {

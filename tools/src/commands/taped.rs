@@ -2,8 +2,7 @@
 //!
 //! What does not depend on the host is in `asked`.
 
-use std::fs::File;
-use std::io::{self, Read as _, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Result, bail};
@@ -16,30 +15,11 @@ use tape::{Ending, Tape};
 
 use super::asked::{Asked, write_files};
 use super::machine::OutputArgs;
-use super::state::StateArgs;
+use super::state::args::StateArgs;
 use super::views::ViewArgs;
 use crate::exit::Exit;
 use crate::interrupt::heed_interrupts;
 use crate::output::{Output, STDERR, counted, note};
-
-/// What files begin with that hold a host's calls: a tape, a recording, and packed ones.
-const BEGINNINGS: [&[u8]; 4] = [b"TSTAPE01", b"TTREC01\n", b"\xFD7zXZ\0", b"\x1F\x8B"];
-
-/// Whether a file is a tape or a recording rather than a plan.
-#[must_use]
-pub fn is_tape(path: &Path) -> bool {
-    let mut head = [0; 8];
-    let mut length = 0;
-    // Opening a pipe would wait for somebody at its other end.
-    if path.is_file()
-        && let Ok(mut file) = File::open(path)
-    {
-        while let Ok(more @ 1..) = file.read(&mut head[length..]) {
-            length += more;
-        }
-    }
-    BEGINNINGS.iter().any(|beginning| head[..length].starts_with(beginning))
-}
 
 /// A tape, and what it is.
 pub(super) type Taped = Asked<Tape>;

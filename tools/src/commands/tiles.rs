@@ -17,7 +17,7 @@ use super::launch::LaunchArgs;
 use super::machine::MachineArgs;
 use super::run::choose_firmware;
 use super::stalls::StallArgs;
-use super::state::StateArgs;
+use super::state::args::StateArgs;
 use super::views::ViewArgs;
 use super::why::WhyArgs;
 use crate::exit::Exit;

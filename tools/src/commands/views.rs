@@ -2,24 +2,17 @@
 //! happened, and which tiles and cycles are looked at.
 //!
 //! A session is a plan, the tape or recording of a host program, or such a program itself, which is run and
-//! leaves its tape. [`Source`] says which. Every command with these views gives its own answer, and the files
+//! leaves its tape. Every command with these views gives its own answer, and the files
 //! that are asked for besides.
 
-use std::ffi::OsString;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::Args;
-use loader::plan::{ChipPlan, LaunchPlan, Plan};
-use observe::why::Judgement;
 use session::selection::Selection;
 use sim_core::{CoreId, CoreSet, Cycle};
 
-use super::machine::{MachineArgs, OutputArgs};
-use super::run::Run;
-use super::why::{self, WhyOutput};
-use super::{live, taped};
+use super::forms::WhyOutput;
 
 /// Everything that can be asked of a session.
 #[derive(Args, Clone, Debug, Default)]
@@ -181,7 +174,7 @@ impl Select {
 
     /// # Errors
     /// Something is asked for that a plan does not have.
-    fn check_plan(&self, (x, y): (u8, u8)) -> Result<()> {
+    pub(super) fn check_plan(&self, (x, y): (u8, u8)) -> Result<()> {
         if let Some(tiles) = &self.tiles
             && !tiles.has((x, y), true)
         {
@@ -216,125 +209,4 @@ impl ViewArgs {
     pub fn only_records(&self) -> Self {
         Self { forms: WhyOutput { json: self.forms.json, ..WhyOutput::default() }, ..self.clone() }
     }
-}
-
-/// Who acts as host.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Source {
-    /// Nobody but the firmware's boot.
-    Boot,
-    /// A plan.
-    Plan(PathBuf),
-    /// A tape or a recording.
-    Tape(PathBuf),
-}
-
-impl Source {
-    /// What the arguments name; a program is run to its end now. Also looks whether the other arguments go with it.
-    ///
-    /// # Errors
-    /// One line: they do not, or the program leaves no tape.
-    pub fn of(
-        path: Option<&Path>,
-        program: &[OsString],
-        views: &ViewArgs,
-        machine: &MachineArgs,
-        out: &mut dyn Write,
-    ) -> Result<Self> {
-        views.records.check()?;
-        let source = match path {
-            _ if !program.is_empty() => Self::Tape(PathBuf::new()),
-            Some(path) if taped::is_tape(path) => Self::Tape(path.to_owned()),
-            Some(path) => Self::Plan(path.to_owned()),
-            None => Self::Boot,
-        };
-        match source {
-            Self::Tape(path) => {
-                if let Some(option) = machine.given() {
-                    bail!("{option} is for plans: a host program has chosen its own machine");
-                }
-                if program.is_empty() {
-                    return Ok(Self::Tape(path));
-                }
-                Ok(Self::Tape(live::tape_of(program, out)?))
-            }
-            other => {
-                views.select.check_plan(machine.logical)?;
-                Ok(other)
-            }
-        }
-    }
-
-    /// The launches of a plan; none of a boot.
-    ///
-    /// # Errors
-    /// The plan cannot be used.
-    pub fn launches(&self) -> Result<Vec<loader::plan::Launch>> {
-        match self {
-            Self::Plan(path) => Ok(LaunchPlan::read(path)?.launches),
-            Self::Boot | Self::Tape(_) => Ok(Vec::new()),
-        }
-    }
-}
-
-/// The plan that the arguments name, if it is of several tiles.
-///
-/// # Errors
-/// The plan cannot be used.
-pub(super) fn chip_plan(path: Option<&Path>, program: &[OsString]) -> Result<Option<ChipPlan>> {
-    let Some(path) = path.filter(|path| program.is_empty() && !taped::is_tape(path)) else {
-        return Ok(None);
-    };
-    Ok(match Plan::read(path)? {
-        Plan::Chip(plan) => Some(plan),
-        Plan::Tile(_) => None,
-    })
-}
-
-/// Writes what is asked for of a plan besides a command's own answer: the explanation in files.
-///
-/// # Errors
-/// Host mistakes, each in one line.
-pub fn forms_of_plan(
-    source: &Source,
-    machine: &MachineArgs,
-    views: &ViewArgs,
-    out: &mut dyn Write,
-) -> Result<()> {
-    if views.wants_forms() {
-        let diagnosis = why::diagnosis(source, machine, &views.forms, out)?;
-        why::write_files(&diagnosis.explanation, &views.forms, out)?;
-    }
-    Ok(())
-}
-
-/// Writes what is asked for of a plan besides a command's own answer: what happened.
-///
-/// # Errors
-/// Host mistakes, each in one line.
-pub fn records_of_plan(
-    source: &Source,
-    machine: &MachineArgs,
-    views: &ViewArgs,
-    judgement: Option<Judgement>,
-    out: &mut dyn Write,
-) -> Result<()> {
-    if !views.records.any() {
-        return Ok(());
-    }
-    let output = OutputArgs { views: views.only_records(), ..OutputArgs::default() };
-    let launches = source.launches()?;
-    let mut run = Run::start(machine, &output, out)?;
-    run.judgement = judgement;
-    if run.boot() {
-        'all: for launch in &launches {
-            for round in 0..launch.repeat {
-                if !run.launch(launch, round)? {
-                    break 'all;
-                }
-            }
-        }
-    }
-    run.finish_with(&output, &mut io::sink(), |_, _| Ok(()))?;
-    Ok(())
 }

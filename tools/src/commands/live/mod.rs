@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf, absolute};
 use std::process;
 
 use anyhow::{Context as _, Result};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::pack::told;
 use super::views::ViewArgs;
@@ -23,7 +23,7 @@ use nix::sys::signal::Signal;
 use session::pack::pack;
 use settings::{Dispatch, Settings};
 use tape::{Ending, Tape};
-use watch::{News, Watcher};
+use watch::{News, OnHang, Watcher};
 
 const EXAMPLES: &str = "\
 The program runs with TT_METAL_SIMULATOR naming our library, in slow dispatch unless the environment
@@ -85,28 +85,6 @@ pub struct LiveArgs {
     /// Program and arguments
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
-}
-
-/// What happens once a hang is explained.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OnHang {
-    /// The program waits on
-    Continue,
-    /// The process that hangs ends with status 3
-    Exit,
-    /// The process stops, for a debugger
-    Wait,
-}
-
-impl OnHang {
-    /// The value of the variable.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Continue => "continue",
-            Self::Exit => "exit",
-            Self::Wait => "wait",
-        }
-    }
 }
 
 /// Runs the command.

@@ -10,17 +10,39 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
 use nix::sys::signal::Signal;
 use serde::Deserialize;
 use tape::{Ending, Tape};
 
-use super::OnHang;
 use crate::exit::Exit;
 use crate::output::{print_plainly, say};
 use crate::supervise::{Answer, Watch};
 
 /// How long the library may take to answer; it looks for questions twenty times a second.
 const PATIENCE: Duration = Duration::from_millis(1500);
+
+/// What happens once a hang is explained.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OnHang {
+    /// The program waits on
+    Continue,
+    /// The process that hangs ends with status 3
+    Exit,
+    /// The process stops, for a debugger
+    Wait,
+}
+
+impl OnHang {
+    /// The value of the variable.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+            Self::Exit => "exit",
+            Self::Wait => "wait",
+        }
+    }
+}
 
 /// A hang as the library tells of it.
 #[derive(Clone, Debug, Deserialize)]

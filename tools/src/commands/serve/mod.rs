@@ -23,8 +23,10 @@ use serde_json::{Value, json};
 use tensix::Register;
 
 use super::machine::MachineArgs;
-use super::state::{self, StateArgs};
-use super::{parse_xy, taped};
+use super::parse_xy;
+use super::source::is_tape;
+use super::state;
+use super::state::args::StateArgs;
 use crate::exit::Exit;
 use crate::output::{Output, STDOUT};
 use wire::{Answer, Ask, Request};
@@ -97,7 +99,7 @@ trait Subject {
 pub fn run(args: &ServeArgs, text: &mut dyn Write) -> Result<Exit> {
     // What is for text takes away what looks like a colour; answers have bytes.
     let out = &mut BufWriter::new(Output::new(STDOUT, io::stdout()));
-    match args.session.as_deref().filter(|path| taped::is_tape(path)) {
+    match args.session.as_deref().filter(|path| is_tape(path)) {
         Some(path) => {
             let tape = ::tape::Tape::open(path)?;
             serve(&mut tape::Subject::new(&tape, args)?, out)

@@ -17,8 +17,8 @@ use super::stream::Stream;
 use super::wire::Ask;
 use super::{ServeArgs, look};
 use crate::commands::machine::MachineArgs;
+use crate::commands::of_plan::setup;
 use crate::commands::run::choose_firmware;
-use crate::commands::why;
 
 type Events = Option<Stream<Rc<LoadedNames>>>;
 
@@ -115,7 +115,7 @@ impl super::Subject for Subject {
         let explanation = match &mut self.explained {
             Some(explanation) => explanation,
             none => {
-                let setup = why::setup(&self.machine, Vec::new());
+                let setup = setup(&self.machine, Vec::new());
                 none.insert(diagnose(&self.set, &self.launches, &setup)?.explanation)
             }
         };

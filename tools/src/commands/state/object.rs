@@ -6,8 +6,9 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 use tensix::{CellRow, Cells, Register, RegisterValue};
 
+use super::args::StateArgs;
 use super::select::Selection;
-use super::{StateArgs, values};
+use super::values;
 use crate::commands::run::Run;
 use session::survey::TileSeen;
 

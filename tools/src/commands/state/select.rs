@@ -5,7 +5,7 @@ use std::ops::Range;
 use anyhow::{Result, bail};
 use tensix::{CellFormat, CellRow, Cells, Register, RegisterValue};
 
-use super::StateArgs;
+use super::args::StateArgs;
 
 /// What to show, and how.
 pub(super) struct Selection {

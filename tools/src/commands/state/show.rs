@@ -3,10 +3,12 @@
 use std::io::Write;
 
 use anyhow::Result;
+use session::survey::TileSeen;
 use tensix::{CellFormat, Cells, Register, RegisterValue};
 
+use super::args::StateArgs;
 use super::select::Selection;
-use super::values;
+use super::{object, values};
 use crate::commands::run::Run;
 
 /// Words per line of a list.
@@ -26,6 +28,32 @@ pub(super) fn write(
     writeln!(out, "state at cycle {}", run.tile().now())?;
     write_tree(tree, selection, out)?;
     if !selection.zeros {
+        writeln!(out, "\nWhat is zero is not shown (--all shows it).")?;
+    }
+    Ok(())
+}
+
+/// Writes the state of tiles of a chip: place, name and registers of each.
+///
+/// # Errors
+/// A pattern matches nothing; the output cannot be written.
+pub(in crate::commands) fn show_tiles(
+    args: &StateArgs,
+    cycle: u64,
+    verdict: &str,
+    tiles: &[(&TileSeen, Register)],
+    out: &mut dyn Write,
+) -> Result<()> {
+    if args.output.json() {
+        return object::write_tiles(args, cycle, verdict, tiles, out);
+    }
+    writeln!(out, "{verdict} at cycle {cycle}")?;
+    for (tile, tree) in tiles {
+        let selection = Selection::new(args, tree)?;
+        writeln!(out, "\n{}", tile.name())?;
+        write_tree(tree, &selection, out)?;
+    }
+    if !args.all && args.show.is_empty() {
         writeln!(out, "\nWhat is zero is not shown (--all shows it).")?;
     }
     Ok(())

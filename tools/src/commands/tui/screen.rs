@@ -19,10 +19,12 @@ use sim_core::CoreId;
 use super::draw;
 use super::travels::{Travels, Way};
 use crate::commands::machine::MachineArgs;
+use crate::commands::of_plan::{forms_of_plan, records_of_plan};
 use crate::commands::recorded::Recorded;
+use crate::commands::source::{Source, chip_plan};
 use crate::commands::taped::Taped;
 use crate::commands::tiles::Tiles;
-use crate::commands::views::{Source, ViewArgs, chip_plan, forms_of_plan, records_of_plan};
+use crate::commands::views::ViewArgs;
 use crate::exit::Exit;
 use crate::interrupt::end_at_interrupt;
 

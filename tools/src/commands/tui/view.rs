@@ -8,7 +8,7 @@ use riscv::Status;
 use sim_core::{AgentId, CoreId, Observer, ThreadId};
 use tile::{AgentWait, Tile};
 
-use crate::commands::report::wait_words;
+use crate::commands::waits::wait_words;
 
 /// Stream registers that count pushed and popped pages of a circular buffer
 /// `[hdr: hw/inc/internal/circular_buffer_interface.h]`.
