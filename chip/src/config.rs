@@ -94,11 +94,6 @@ impl ChipConfig {
     /// A variable has a value that means nothing.
     pub fn from_variables(get: impl Fn(&str) -> Option<String>) -> Result<Self, HostError> {
         let mut config = Self::default();
-        let bad = |name: &str, value: &str, wanted: &str| HostError::Setting {
-            name: name.to_owned(),
-            value: value.to_owned(),
-            wanted: wanted.to_owned(),
-        };
         let number = |name: &str, least: u32, most: u32| match get(name) {
             None => Ok(None),
             Some(text) => match text.parse::<u32>() {
@@ -120,24 +115,7 @@ impl ChipConfig {
                 .and_then(EpochLength::new)
                 .ok_or_else(|| bad("TILESCOPE_EPOCH", &text, "1, 2, 4, 8 or 16"))?;
         }
-        if let Some(text) = get("TILESCOPE_SHORTCUTS") {
-            config.shortcuts = Shortcuts::parse(&text).map_err(|unknown| {
-                bad("TILESCOPE_SHORTCUTS", &text, &format!("names of shortcuts, but {unknown}"))
-            })?;
-        }
-        // Two older switches of some of them.
-        for (name, some) in [
-            ("TILESCOPE_PARKING", &[Shortcut::Parking][..]),
-            ("TILESCOPE_AHEAD", &[Shortcut::Trials, Shortcut::Ventures]),
-        ] {
-            let on = match get(name).as_deref() {
-                None => continue,
-                Some("on" | "1") => true,
-                Some("off" | "0") => false,
-                Some(text) => return Err(bad(name, text, "on or off")),
-            };
-            config.shortcuts = some.iter().fold(config.shortcuts, |set, &one| set.set(one, on));
-        }
+        config.shortcuts = shortcuts(&get, config.shortcuts)?;
         if let Some(text) = get("TILESCOPE_TIMING") {
             config.timing = match text.as_str() {
                 "unit" => TimingModel::Unit,
@@ -178,6 +156,37 @@ impl ChipConfig {
             ..TileConfig::default()
         }
     }
+}
+
+/// What is said of a variable with a value that means nothing.
+fn bad(name: &str, value: &str, wanted: &str) -> HostError {
+    let (name, value, wanted) = (name.to_owned(), value.to_owned(), wanted.to_owned());
+    HostError::Setting { name, value, wanted }
+}
+
+/// The shortcuts that are taken, from a list of them and from two older switches of some.
+fn shortcuts(
+    get: &impl Fn(&str) -> Option<String>,
+    mut shortcuts: Shortcuts,
+) -> Result<Shortcuts, HostError> {
+    if let Some(text) = get("TILESCOPE_SHORTCUTS") {
+        shortcuts = Shortcuts::parse(&text).map_err(|unknown| {
+            bad("TILESCOPE_SHORTCUTS", &text, &format!("names of shortcuts, but {unknown}"))
+        })?;
+    }
+    for (name, some) in [
+        ("TILESCOPE_PARKING", &[Shortcut::Parking][..]),
+        ("TILESCOPE_AHEAD", &[Shortcut::Trials, Shortcut::Ventures]),
+    ] {
+        let on = match get(name).as_deref() {
+            None => continue,
+            Some("on" | "1") => true,
+            Some("off" | "0") => false,
+            Some(text) => return Err(bad(name, text, "on or off")),
+        };
+        shortcuts = some.iter().fold(shortcuts, |set, &one| set.set(one, on));
+    }
+    Ok(shortcuts)
 }
 
 #[cfg(test)]

@@ -274,9 +274,7 @@ pub fn diagnose_watched(
     let names = Rc::new(LoadedNames::new(set));
     let options = BootOptions { logical: *logical, ..BootOptions::default() };
     let mut first = Session::stage(config, set, &options, NullObserver)?;
-    if let Some(stop) = *stop {
-        first.stop_at(stop);
-    }
+    stop.iter().for_each(|stop| first.stop_at(stop));
     let before = run_stages(&mut first, launches, &names, max_cycles, watch)?;
     let words = polled(&before.waits);
     let writers = writers(&before);
@@ -293,9 +291,7 @@ pub fn diagnose_watched(
     directed.retain(|finding| !suppressed.iter().any(|id| id == finding.hazard.id));
     let observer = ((Ledger::new(words), checks), (followers, (Loops::default(), writers)));
     let mut session = Session::stage(config, set, &options, observer)?;
-    if let Some(stop) = *stop {
-        session.stop_at(stop);
-    }
+    stop.iter().for_each(|stop| session.stop_at(stop));
     let mut end = run_stages(&mut session, launches, &names, max_cycles, watch)?;
     if setup.is_stopped() {
         return Ok(stopped(&session.tile, &names));

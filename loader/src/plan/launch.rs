@@ -45,9 +45,9 @@ pub struct Launch {
     pub preload: bool,
     /// L1 writes: kernel-config block, kernels, inputs. Disjoint, by ascending address.
     pub writes: Vec<Write>,
-    /// The launch message; it goes to [`launch_slot`] of the current read pointer.
+    /// The launch message; it goes to [`super::launch_slot`] of the current read pointer.
     pub message: [u8; MESSAGE_BYTES],
-    /// The word for [`GO_MESSAGE`], to be written last and as one word.
+    /// The word for [`super::GO_MESSAGE`], to be written last and as one word.
     pub go_word: u32,
     /// Kernels, for symbols.
     pub kernels: Vec<Kernel>,

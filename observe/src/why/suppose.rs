@@ -255,6 +255,33 @@ fn told(scene: &Scene<'_>, text: String, deed: Option<&Stamp>) -> Supposed {
     }
 }
 
+/// What the root would do, given what it waits for, and how that would end.
+fn of_root(scene: &Scene<'_>, wait: &AgentWait, (course, words): &(Course, String)) -> Supposed {
+    let own = core_behind(wait.agent);
+    let mine = |(stamp, _): &&(Stamp, Operation)| {
+        core_behind(stamp.agent) == own && is_kernel(scene, stamp.agent, Some(stamp.pc))
+    };
+    let end = match &course.waits {
+        None => format!(", and would still be at work {FAR} cycles later"),
+        Some(waits) => match hangs(scene, waits) {
+            None => ", and the program would come to its end".to_owned(),
+            Some((agent, text)) => format!("; then {agent} would {text}"),
+        },
+    };
+    let deed = course.deeds.iter().find(mine);
+    let text = match deed {
+        Some((stamp, operation)) => format!(
+            "if {words}, {} would {} {} in {}{end}",
+            stamp.agent,
+            operation.verb(),
+            operation.resource,
+            scene.place(stamp.agent, stamp.pc)
+        ),
+        None => format!("if {words}, {} would go on{end}", wait.agent),
+    };
+    told(scene, text, deed.map(|(stamp, _)| stamp))
+}
+
 /// Tries what the root waits for, and then what the others wait for.
 pub fn what_if<O: Observer>(
     scene: &Scene<'_>,
@@ -282,30 +309,8 @@ pub fn what_if<O: Observer>(
     let mut supposed = Vec::new();
     let own = core_behind(graph.nodes[root].wait.agent);
     let Some(hope) = Hope::of(scene, need) else { return supposed };
-    if let Some((course, words)) = fork.enough(graph.nodes[root].wait, &hope) {
-        let mine = |(stamp, _): &&(Stamp, Operation)| {
-            core_behind(stamp.agent) == own && is_kernel(scene, stamp.agent, Some(stamp.pc))
-        };
-        let end = match &course.waits {
-            None => format!(", and would still be at work {FAR} cycles later"),
-            Some(waits) => match hangs(scene, waits) {
-                None => ", and the program would come to its end".to_owned(),
-                Some((agent, text)) => format!("; then {agent} would {text}"),
-            },
-        };
-        let deed = course.deeds.iter().find(mine);
-        let text = match deed {
-            Some((stamp, operation)) => format!(
-                "if {words}, {} would {} {} in {}{end}",
-                stamp.agent,
-                operation.verb(),
-                operation.resource,
-                scene.place(stamp.agent, stamp.pc)
-            ),
-            None => format!("if {words}, {} would go on{end}", graph.nodes[root].wait.agent),
-        };
-        supposed.push(told(scene, text, deed.map(|(stamp, _)| stamp)));
-    }
+    let wait = graph.nodes[root].wait;
+    supposed.extend(fork.enough(wait, &hope).map(|given| of_root(scene, wait, &given)));
     let resource = hope.resource;
     let gives = |(stamp, operation): &&(Stamp, Operation)| {
         operation.resource == resource
