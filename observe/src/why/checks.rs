@@ -3,9 +3,7 @@
 //! Each has an id of the catalogue, is reported once per call site with a count, and can be
 //! suppressed by id. What needs the machine's memory or the end of the run is in [`super::explain`].
 
-use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
-use std::sync::Arc;
 
 use sim_core::observer::SemaphoreOp;
 use sim_core::{AgentId, CoreId, Event, Observer, Stamp, ThreadId};
@@ -14,15 +12,15 @@ use super::banks::Banks;
 use super::buffer::CircularBuffer;
 use super::circular::{Buffers, Violation};
 use super::finding::Finding;
-use super::formats::{At, Formats, Units};
+use super::formats::{At, Units};
 use super::hazards as h;
 use super::latency::Latency;
 use super::leftovers::Leftovers;
-use super::niu::Niu;
 use super::overlap::Overlap;
+use super::regions::{Regions, firmware_code};
 use super::report::{Report, coder};
+use super::requests::{Requests, WRITES, Write, written_elsewhere};
 use super::sections::Sections;
-use super::under_way::UnderWay;
 use crate::describe::semaphore_name;
 use crate::names::{Names, is_go_signal, subordinate};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
@@ -31,79 +29,6 @@ use crate::words;
 /// Words that NoC commands of every kernel write: the old values of atomics, and the target of a
 /// barrier `[spec: boot-and-sync 1.2]`.
 const NOC_WORDS: Range<u32> = 4..16;
-
-/// A jump to BRISC's firmware `[spec: boot-and-sync 1.2]`.
-const BOOT_WORD: Range<u32> = 0..4;
-/// Bits of `NOC_CTRL`: an atomic or a write; a request to several tiles `[isa-bh: NoC/MemoryMap.md]`.
-const WRITES: u32 = 3;
-const MULTICAST: u32 = 1 << 5;
-/// The virtual channel is given, and which one `[isa-bh: NoC/MemoryMap.md]`.
-const STATIC_CHANNEL: u32 = 1 << 7;
-const CHANNEL: u32 = 7 << 13;
-/// Bits of an atomic, and of what moves a word that stands in the command.
-const ATOMIC: u32 = 1;
-const INLINE: u32 = 1 << 3;
-/// What is no larger may be a flag or a count.
-const FLAG_BYTES: u32 = 4;
-
-/// What lies where, for the checks.
-#[derive(Clone, Debug, Default)]
-pub struct Regions {
-    /// Code of kernels in L1.
-    pub code: Vec<Range<u32>>,
-    /// Circular buffers.
-    pub circular: Vec<CircularBuffer>,
-    /// Formats of their data; none where the host's files do not say.
-    pub formats: Option<Arc<Formats>>,
-    /// Coordinates of this tile as NoC commands name it, `y << 6 | x`.
-    pub own: Vec<u32>,
-    /// The same of the other Tensix tiles.
-    pub others: Arc<[u32]>,
-}
-
-/// Where the vendor's firmware has its code, on every tile alike `[spec: boot-and-sync 1.2]`.
-fn firmware_code() -> Range<u32> {
-    let areas = memory_map::layout::AREAS.iter().filter(|area| area.name.ends_with("_firmware"));
-    let ranges = areas.map(|area| area.base..area.base + area.bytes);
-    ranges.reduce(|all, one| all.start.min(one.start)..all.end.max(one.end)).unwrap_or_default()
-}
-
-/// Circular buffers that lie on top of each other. Two of the same place and size share a buffer on
-/// purpose.
-#[must_use]
-pub fn layout(circular: &[CircularBuffer]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (at, one) in circular.iter().enumerate() {
-        for other in &circular[at + 1..] {
-            let same = (one.address, one.size) == (other.address, other.size);
-            let apart = one.end() <= other.address || other.end() <= one.address;
-            if same || apart || one.index == other.index {
-                continue;
-            }
-            findings.push(Finding {
-                hazard: h::C4,
-                cycle: 0,
-                agent: AgentId::Host,
-                pc: 0,
-                place: "the launch".to_owned(),
-                code: None,
-                source: None,
-                callers: Vec::new(),
-                text: format!(
-                    "CB {} ({:#x}..{:#x}) and CB {} ({:#x}..{:#x}) overlap",
-                    one.index,
-                    one.address,
-                    one.end(),
-                    other.index,
-                    other.address,
-                    other.end()
-                ),
-                count: 1,
-            });
-        }
-    }
-    findings
-}
 
 /// A MOP that was pushed before goes by what is stored for the next one.
 fn overwritten(stamp: Stamp, event: &Event) -> Option<Violation> {
@@ -114,51 +39,12 @@ fn overwritten(stamp: Stamp, event: &Event) -> Option<Violation> {
     Some((stamp, h::B15, text))
 }
 
-/// Whose a NoC request is, if its end matters: core and pc.
-type Request = Option<(CoreId, u32)>;
-
-/// What a kernel's write takes its data from.
-#[derive(Clone, Debug)]
-struct Source {
-    range: Range<u32>,
-    core: CoreId,
-    pc: u32,
-}
-
-/// A write of a kernel to a tile.
-#[derive(Clone, Debug)]
-struct Write {
-    noc: u8,
-    control: u32,
-    coordinate: u32,
-    bytes: u32,
-    core: CoreId,
-    pc: u32,
-}
-
-impl Write {
-    /// Whether what is sent later, with that control word over that NoC, stays behind it: on a channel that both were
-    /// given `[hdr: noc_parameters.h]`.
-    fn stays_ahead(&self, noc: u8, control: u32) -> bool {
-        let channel = |control: u32| control & (STATIC_CHANNEL | CHANNEL);
-        self.noc == noc
-            && control & STATIC_CHANNEL != 0
-            && channel(control) == channel(self.control)
-    }
-}
-
 /// Listens for contract violations.
 #[derive(Clone, Debug)]
 pub struct Checks<N> {
     report: Report<N>,
     regions: Regions,
-    /// Requests of kernels that want an answer and have none, by initiator, oldest first.
-    in_flight: BTreeMap<(u8, u8), VecDeque<Request>>,
-    niu: Niu,
-    /// Writes of kernels whose data have not left.
-    sources: UnderWay<Source>,
-    /// Writes of kernels to tiles that have not come there, as far as is known.
-    writes: UnderWay<Write>,
+    requests: Requests,
     /// Where firmware has its code.
     firmware: Range<u32>,
     leftovers: Leftovers,
@@ -183,10 +69,7 @@ impl<N: Names> Checks<N> {
         Self {
             report: Report::new(names, suppressed),
             regions,
-            in_flight: BTreeMap::new(),
-            niu: Niu::default(),
-            sources: UnderWay::default(),
-            writes: UnderWay::default(),
+            requests: Requests::default(),
             firmware: firmware_code(),
             leftovers: Leftovers::default(),
             buffers: Buffers::default(),
@@ -311,7 +194,8 @@ impl<N: Names> Checks<N> {
             self.packed(stamp, addr);
         }
         if kernel {
-            self.reused(stamp, addr..addr.saturating_add(bytes), "writes over");
+            let bytes = addr..addr.saturating_add(bytes);
+            self.add(self.requests.reused(&self.report, stamp, &bytes, "writes over"));
         }
         for part in words::parts(addr, value, bytes, &self.report.names) {
             let done = part.value == 0
@@ -321,20 +205,9 @@ impl<N: Names> Checks<N> {
                 if self.live && is_go_signal(&part.name) {
                     self.regions.code.clear();
                 }
-                self.ended(stamp, core);
+                self.add(self.requests.ended(stamp, core));
             }
         }
-    }
-
-    /// Function, file and line, or the pc.
-    fn place(&self, core: CoreId, pc: u32) -> String {
-        let code = self.report.names.site(core, pc);
-        code.map_or_else(|| format!("pc {pc:#x}"), |code| code.to_string())
-    }
-
-    /// A write that takes its data from some of these bytes.
-    fn source_within(&self, bytes: &Range<u32>) -> Option<&Source> {
-        self.sources.find(|Source { range, .. }| range.start < bytes.end && bytes.start < range.end)
     }
 
     /// A kernel takes data from its tile's L1, itself or by its Tensix thread.
@@ -352,20 +225,6 @@ impl<N: Names> Checks<N> {
         }
     }
 
-    /// A kernel gives bytes away, or changes them, that a NoC write may still have to take.
-    fn reused(&mut self, stamp: Stamp, bytes: Range<u32>, what: &str) {
-        let Some(source) = self.source_within(&bytes) else { return };
-        let Some(core) = coder(&self.report.names, stamp.agent, stamp.pc) else { return };
-        let place = self.place(source.core, source.pc);
-        let text = format!(
-            "{core} {what} {:#x}, from where a NoC write of {} bytes is still to be sent: {} in {place}",
-            bytes.start.max(source.range.start),
-            source.range.len(),
-            source.core,
-        );
-        self.report.add(stamp, h::B11, text);
-    }
-
     /// Debug structures in the mailbox belong to kernels too.
     fn kernel_may_write(&self, addr: u32) -> bool {
         let Some(place) = self.report.names.l1(addr) else { return false };
@@ -374,142 +233,48 @@ impl<N: Names> Checks<N> {
             .any(|own| place.name.starts_with(own))
     }
 
-    fn ended(&mut self, stamp: Stamp, core: CoreId) {
-        let open: Vec<_> = self
-            .in_flight
-            .iter()
-            .flat_map(|(key, queue)| queue.iter().map(move |entry| (*key, *entry)))
-            .filter_map(|(key, entry)| entry.map(|(issuer, pc)| (key, issuer, pc)))
-            .filter(|(_, issuer, _)| *issuer == core)
-            .collect();
-        let Some(&((noc, initiator), _, pc)) = open.first() else { return };
-        let text = format!(
-            "{core} reports done while {} of its kernel's NoC requests are under way (NoC {noc}, \
-             initiator {initiator})",
-            open.len()
-        );
-        self.report.add(Stamp { pc, ..stamp }, h::A14, text);
-    }
-
-    fn noc(&mut self, stamp: Stamp, event: &Event) {
-        match *event {
-            Event::NocIssue {
-                noc,
-                initiator,
-                control,
-                addr,
-                coordinate,
-                bytes,
-                ticket,
-                packets,
-            } => {
-                let AgentId::Core(core) = stamp.agent else { return };
-                // Reads are always answered; others if NOC_CTRL bit 4 asks for it.
-                let answered = control & 3 == 0 || control >> 4 & 1 == 1;
-                let kernel = self.report.names.is_kernel(core, stamp.pc);
-                let entry = (answered && kernel).then_some((core, stamp.pc));
-                self.in_flight.entry((noc, initiator)).or_default().push_back(entry);
-                if self.regions.own.contains(&coordinate) {
-                    self.transfer(stamp, addr, bytes);
-                } else if kernel && control & WRITES != 0 {
-                    self.written_elsewhere(stamp, addr, bytes, (control, coordinate));
-                }
-                if let Some(own) = self.niu.own_side(noc, initiator, control) {
-                    self.transfer(stamp, own.into(), bytes);
-                    if kernel && control & WRITES != 0 {
-                        let range = own..own.saturating_add(bytes);
-                        self.taken(stamp, core, (own, bytes));
-                        let source = Source { range, core, pc: stamp.pc };
-                        self.sources.begin(noc, (ticket, packets), source);
-                    }
-                }
-                if kernel && control & WRITES != 0 {
-                    let write = Write { noc, control, coordinate, bytes, core, pc: stamp.pc };
-                    self.sent(stamp, addr, write, (ticket, packets));
-                }
-            }
-            Event::NocSent { noc, ticket, .. } => self.sources.passed(noc, ticket),
-            Event::NocDone { noc, initiator, ticket } => {
-                self.writes.passed(noc, ticket);
-                if let Some(queue) = self.in_flight.get_mut(&(noc, initiator)) {
-                    queue.pop_front();
-                }
-            }
-            _ => {}
+    /// Says what was found, if anything was.
+    fn add(&mut self, found: Option<Violation>) {
+        if let Some((stamp, hazard, text)) = found {
+            self.report.add(stamp, hazard, text);
         }
     }
 
-    /// A kernel writes to a tile, data or a flag. A flag that does not stay behind the data may be seen first.
-    fn sent(&mut self, stamp: Stamp, addr: u64, write: Write, packets: (u32, u32)) {
-        let Write { noc, control, coordinate, bytes, core, .. } = write;
-        let is_one =
-            self.regions.own.contains(&coordinate) || self.regions.others.contains(&coordinate);
-        if control & MULTICAST == 0 && !is_one {
+    /// A core sends a NoC request.
+    fn issued(&mut self, stamp: Stamp, event: &Event) {
+        let Event::NocIssue { noc, initiator, control, addr, coordinate, bytes, ticket, packets } =
+            *event
+        else {
             return;
+        };
+        let AgentId::Core(core) = stamp.agent else { return };
+        let kernel = self.report.names.is_kernel(core, stamp.pc);
+        let writes = kernel && control & WRITES != 0;
+        let own = self.requests.issued(kernel.then_some(core), stamp, (noc, initiator, control));
+        if self.regions.own.contains(&coordinate) {
+            self.transfer(stamp, addr, bytes);
+        } else if writes {
+            let all = (&self.report, &self.regions, &self.firmware);
+            self.add(written_elsewhere(all, stamp, addr, bytes, (control, coordinate)));
         }
-        let is_flag = control & (ATOMIC | INLINE) != 0 || bytes <= FLAG_BYTES;
-        if !is_flag {
-            self.writes.begin(noc, packets, write);
-            return;
+        if let Some(own) = own {
+            self.transfer(stamp, own.into(), bytes);
+            if writes {
+                self.taken(stamp, core, (own, bytes));
+                let range = own..own.saturating_add(bytes);
+                self.requests.takes(noc, (ticket, packets), (core, stamp.pc), range);
+            }
         }
-        let overtaken = self.writes.find(|data| {
-            data.core == core
-                && data.coordinate == coordinate
-                && (data.control ^ control) & MULTICAST == 0
-                && !data.stays_ahead(noc, control)
-        });
-        let Some(data) = overtaken else { return };
-        let place = self.place(data.core, data.pc);
-        let (x, y) = (coordinate & 63, coordinate >> 6 & 63);
-        let text = format!(
-            "{core} sends a flag to {addr:#x} of NoC ({x}, {y}) over NoC {noc}, channel {}, which may overtake the {} \
-             bytes under way there over NoC {}, channel {}, of {place}",
-            control >> 13 & 7,
-            data.bytes,
-            data.noc,
-            data.control >> 13 & 7,
-        );
-        self.report.add(stamp, h::B12, text);
-    }
-
-    /// A kernel writes to other tiles: where their firmware stands, or their boot word, as a pointer that is null
-    /// does.
-    fn written_elsewhere(
-        &mut self,
-        stamp: Stamp,
-        addr: u64,
-        bytes: u32,
-        (control, coordinate): (u32, u32),
-    ) {
-        let is_tile = control & MULTICAST != 0 || self.regions.others.contains(&coordinate);
-        let Some(addr) = u32::try_from(addr).ok().filter(|_| is_tile) else { return };
-        let end = addr.saturating_add(bytes);
-        let is_over = |range: &Range<u32>| addr < range.end && end > range.start;
-        if is_over(&self.firmware) || is_over(&BOOT_WORD) {
-            let place =
-                self.report.names.l1(addr).map_or_else(String::new, |p| format!(" ({})", p.name));
-            let (x, y) = (coordinate & 63, coordinate >> 6 & 63);
-            let to = match control & MULTICAST {
-                0 => format!("of NoC ({x}, {y})"),
-                _ => "of several tiles".to_owned(),
-            };
-            let text = format!("kernel writes {bytes} bytes to {addr:#x}{place} {to}");
-            self.report.add(stamp, h::C8, text);
+        if writes {
+            let write = Write { noc, control, coordinate, bytes, core, pc: stamp.pc };
+            let all = (&self.report, &self.regions);
+            let found = self.requests.sent(all, stamp, addr, (write, (ticket, packets)));
+            self.add(found);
         }
     }
 
     fn transfer(&mut self, stamp: Stamp, addr: u64, bytes: u32) {
-        let Ok(addr) = u32::try_from(addr) else { return };
-        let begins = |buffer: &&CircularBuffer| addr >= buffer.address && addr < buffer.end();
-        let Some(buffer) = self.regions.circular.iter().find(begins).copied() else { return };
-        let end = buffer.end();
-        if u64::from(addr) + u64::from(bytes) > u64::from(end) {
-            let text = format!(
-                "transfer of {bytes} bytes at {addr:#x} leaves CB {} ({:#x}..{end:#x})",
-                buffer.index, buffer.address
-            );
-            self.report.add(stamp, h::C2, text);
-        }
+        self.add(self.regions.left_by(addr, bytes).map(|text| (stamp, h::C2, text)));
     }
 
     /// Pack writes where it is told to, behind the end of a buffer too.
@@ -540,13 +305,6 @@ impl<N: Names> Checks<N> {
         self.report.add(stamp, h::C2, text);
     }
 
-    /// The buffer of that index, unless launches differ about it.
-    fn buffer(&self, index: u8) -> Option<CircularBuffer> {
-        let mut own = self.regions.circular.iter().filter(|buffer| buffer.index == index);
-        let first = own.next().copied()?;
-        own.all(|other| *other == first).then_some(first)
-    }
-
     fn credit(&mut self, stamp: Stamp, stream: u8, register: u16, (before, after): (u32, u32)) {
         let core = coder(&self.report.names, stamp.agent, stamp.pc);
         let kernel = core.filter(|core| self.report.is_kernel(*core, stamp.pc));
@@ -555,7 +313,7 @@ impl<N: Names> Checks<N> {
             self.buffers.reset(stream);
             return;
         };
-        let Some(buffer) = self.buffer(stream) else { return };
+        let Some(buffer) = self.regions.buffer(stream) else { return };
         let step = self.buffers.step(&buffer, (stamp, core), register, (before, after));
         if let Some((stamp, hazard, text)) = step {
             self.report.add(stamp, hazard, text);
@@ -575,8 +333,8 @@ impl<N: Names> Checks<N> {
             );
             let bytes = first..buffer.end().min(first.saturating_add(of(amount)));
             // What a producer passes on to others it keeps until it fills the page again.
-            if self.source_within(&bytes).is_some_and(|source| source.core == core) {
-                self.reused(stamp, bytes, &what);
+            if self.requests.sends_within(core, &bytes) {
+                self.add(self.requests.reused(&self.report, stamp, &bytes, &what));
             }
         }
         if at + amount > buffer.pages {
@@ -621,11 +379,10 @@ impl<N: Names + 'static> Observer for Checks<N> {
                 self.stored(stamp, addr, value, width.bytes());
             }
             Event::L1Atomic { addr, after, .. } => self.stored(stamp, addr, after, 4),
-            Event::DeviceStore { addr, value, .. } => self.niu.stored(stamp, addr, value),
+            Event::DeviceStore { addr, value, .. } => self.requests.stored(stamp, addr, value),
             Event::HostWrite { addr, bytes, .. } => self.host_wrote(addr, bytes),
-            Event::NocIssue { .. } | Event::NocSent { .. } | Event::NocDone { .. } => {
-                self.noc(stamp, event);
-            }
+            Event::NocIssue { .. } => self.issued(stamp, event),
+            Event::NocSent { .. } | Event::NocDone { .. } => self.requests.passed(event),
             Event::Stream { stream, register: register @ (RECEIVED | ACKED), before, after } => {
                 self.credit(stamp, stream, register, (before, after));
             }
@@ -657,25 +414,9 @@ impl<N: Names + 'static> Observer for Checks<N> {
 mod tests {
     use sim_core::Cycle;
 
+    use super::super::requests::MULTICAST;
     use super::*;
     use crate::names::BuiltInNames;
-
-    #[test]
-    fn flag_stays_behind_data_on_the_same_given_channel_of_the_same_noc() {
-        let on = |channel: u32| 2 | STATIC_CHANNEL | channel << 13;
-        let data = |control| Write {
-            noc: 0,
-            control,
-            coordinate: 0x81,
-            bytes: 64,
-            core: CoreId::Brisc,
-            pc: 0x80,
-        };
-        assert!(data(on(1)).stays_ahead(0, on(1)));
-        assert!(!data(on(1)).stays_ahead(1, on(1)), "the other NoC");
-        assert!(!data(on(4)).stays_ahead(0, on(1)), "another channel");
-        assert!(!data(2).stays_ahead(0, 2), "a channel that nobody gave");
-    }
 
     /// Owned by the matrix unit: bit 0 and 1; bank of the unpacker: bit 2; bank of the matrix unit: bit 3.
     fn remarks(changes: &[(u8, u8, u8)]) -> Vec<(u32, u64)> {
