@@ -3,6 +3,7 @@
 //! Source: `[isa-bh: TensixTile/BabyRISCV/PCBufs.md]`. Not here: who is blocked on what, and
 //! whether a Tensix thread is idle; the tile knows both and passes them in.
 
+use memory_map::reg::tile_control::trisc_pc_buf_override as bit;
 use sim_core::{Category, Fifo, StateHasher, ThreadId};
 
 use crate::fault::DeviceFault;
@@ -48,18 +49,15 @@ impl PcBufs {
 
     /// Sets `RISCV_DEBUG_REG_TRISC_PC_BUF_OVERRIDE`.
     ///
-    /// ```text
-    /// 31..30    29..22  21   20    19..12  11   10     9..2    1    0
-    /// reserved  value2  busy2 en2  value1  busy1 en1   value0  busy0 en0
-    /// ```
     pub fn set_override(&mut self, value: u32) {
         self.overrides = value;
     }
 
     /// This thread's `(OverrideEn, OverrideBusy, OverrideValue)`.
     fn configuration(&self, thread: ThreadId) -> (bool, bool, u32) {
-        let bits = self.overrides >> (10 * thread.index());
-        (bits & 1 != 0, bits & 2 != 0, bits >> 2 & 0xFF)
+        let bits = self.overrides >> (usize::from(bit::TRISC1_ENABLE.lo) * thread.index());
+        // All threads have the same bits, each further up than the one before.
+        (bit::TRISC0_ENABLE.is_set(bits), bit::TRISC0_BUSY.is_set(bits), bit::TRISC0_VALUE.of(bits))
     }
 
     /// Whether BRISC's next write goes through now.

@@ -1,7 +1,8 @@
 //! Address map and registers of a Blackhole Tensix tile, as tables.
 //!
 //! What it is: who sees what at an address ([`lookup`]), how an address is called
-//! ([`register_name`]), where a register lies ([`reg`], [`find`]), and what the vendor firmware keeps
+//! ([`register_name`]), where a register lies and what its bits are ([`reg`], [`find`]), what a NoC command asks for
+//! ([`NocControl`]), and what the vendor firmware keeps
 //! in L1 ([`mailbox`], [`layout`]). Everything comes from `tables/*.toml`; `build.rs` checks the rows
 //! and expands them.
 //!
@@ -10,6 +11,7 @@
 //! Sources: `[isa-bh: TensixTile/BabyRISCV/README.md]` for the address map; every row names its own.
 
 mod names;
+mod noc;
 mod region;
 mod registers;
 
@@ -17,5 +19,8 @@ pub mod layout;
 pub mod mailbox;
 
 pub use names::{find, register_name};
+pub use noc::{NocControl, NocCoordinate, NocRequest};
 pub use region::{Hit, REGIONS, RegionId, RegionRow, Target, View, lookup};
-pub use registers::{Access, BLOCKS, Block, Instance, Register, block, reg, register_at};
+pub use registers::{
+    Access, BLOCKS, Block, Instance, Register, RegisterField, block, reg, register_at,
+};

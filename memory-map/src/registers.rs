@@ -58,8 +58,50 @@ pub struct Register {
     pub stride: u32,
     /// One line of explanation.
     pub doc: &'static str,
+    /// Its named bits, lowest first.
+    pub fields: &'static [RegisterField],
     /// Source keys.
     pub sources: &'static [&'static str],
+}
+
+/// Named bits of a register. All are constants in [`reg`], in a module per register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RegisterField {
+    /// Name, as in the vendor's headers where they have one.
+    pub name: &'static str,
+    /// Lowest bit.
+    pub lo: u8,
+    /// Bits.
+    pub width: u8,
+    /// One line of explanation.
+    pub doc: &'static str,
+}
+
+impl RegisterField {
+    /// Its bits in a word.
+    #[must_use]
+    pub const fn mask(self) -> u32 {
+        let ones = if self.width >= 32 { u32::MAX } else { (1 << self.width) - 1 };
+        ones << self.lo
+    }
+
+    /// Its value in a word.
+    #[must_use]
+    pub const fn of(self, word: u32) -> u32 {
+        (word & self.mask()) >> self.lo
+    }
+
+    /// Whether it is anything but 0 in a word.
+    #[must_use]
+    pub const fn is_set(self, word: u32) -> bool {
+        word & self.mask() != 0
+    }
+
+    /// A word with that value in it and nothing else. What does not fit is cut off.
+    #[must_use]
+    pub const fn put(self, value: u32) -> u32 {
+        value << self.lo & self.mask()
+    }
 }
 
 impl Register {

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use memory_map::{NocControl, NocCoordinate};
 use observe::why::{CountWaits, Finding, Looks, Loops};
 use observe::{Ledger, Resource, Way};
 use sim_core::observer::ParkedSpan;
@@ -58,18 +59,6 @@ pub struct Served {
     pub addr: u64,
 }
 
-/// The bit of NOC_CTRL that makes a request a multicast, and the one that has the sender's own tile among
-/// its receivers `[isa-bh: NoC/MemoryMap.md]`.
-const BROADCAST: u32 = 1 << 5;
-const INCLUDES_SOURCE: u32 = 1 << 17;
-/// Its type: 0 read, 1 atomic, 2 write `[isa-bh: NoC/MemoryMap.md]`.
-const TYPE: u32 = 3;
-
-/// Whether a request with that NOC_CTRL is an atomic.
-pub(crate) const fn is_atomic(control: u32) -> bool {
-    control & TYPE == 1
-}
-
 /// Where a request goes, as software has written it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Target {
@@ -79,15 +68,15 @@ pub(crate) struct Target {
 
 impl Target {
     pub(crate) const fn is_multicast(self) -> bool {
-        self.control & BROADCAST != 0
+        NocControl(self.control).is_multicast()
     }
 
     pub(crate) const fn corner(self) -> (u8, u8) {
-        (self.coordinate as u8 & 63, (self.coordinate >> 6) as u8 & 63)
+        NocCoordinate(self.coordinate).end()
     }
 
     const fn other_corner(self) -> (u8, u8) {
-        ((self.coordinate >> 12) as u8 & 63, (self.coordinate >> 18) as u8 & 63)
+        NocCoordinate(self.coordinate).start()
     }
 
     pub(crate) fn reaches(self, (x, y): (u8, u8)) -> bool {
@@ -108,7 +97,7 @@ impl Sent {
     /// Whether it is an atomic.
     #[must_use]
     pub const fn is_atomic(&self) -> bool {
-        is_atomic(self.control)
+        NocControl(self.control).is_atomic()
     }
 
     /// Whether it goes to a rectangle of tiles.
@@ -120,13 +109,13 @@ impl Sent {
     /// Whether it is a read.
     #[must_use]
     pub const fn is_read(&self) -> bool {
-        self.control & TYPE == 0
+        NocControl(self.control).is_read()
     }
 
     /// Whether a multicast goes to the tile that sends it as well.
     #[must_use]
     pub const fn loops_back(&self) -> bool {
-        self.control & INCLUDES_SOURCE != 0
+        NocControl(self.control).includes_sender()
     }
 
     /// One corner as written, or the only tile.
@@ -288,7 +277,7 @@ impl Observer for Lens {
             }
         }
         if let Event::NocServe { noc, source, control, addr, bytes, .. } = *event
-            && control & TYPE != 0
+            && !NocControl(control).is_read()
             && bytes <= FLAG_BYTES
         {
             push(&mut self.served, Served { source, noc, control, addr }, SENT);

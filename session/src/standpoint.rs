@@ -3,6 +3,7 @@
 use std::fmt;
 
 use chip::{HungTile, Role};
+use memory_map::NocControl;
 use observe::CodeName;
 use observe::why::{Explanation, Link, Pending, Standing};
 use serde::Serialize;
@@ -91,7 +92,7 @@ impl Would {
 
     pub(crate) fn what(&self, name: &str) -> String {
         let Pending { core, control, .. } = self.pending;
-        let kind = if control & 3 == 1 { "an atomic" } else { "a write" };
+        let kind = if NocControl(control).is_atomic() { "an atomic" } else { "a write" };
         format!("{kind} by {core} of {name}, behind its own wait, in {}", self.place)
     }
 }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use chip::{Chip, ChipConfig, Role, TensixTile};
+use memory_map::NocControl;
 use replay::What;
 use sim_core::l1::L1_BYTES;
 use sim_core::sync::Mutex;
@@ -17,7 +18,6 @@ use symbols::tile_names::TileNames;
 
 use crate::eye::{Eye, Sink};
 use crate::host::{Host, SessionError, Stage};
-use crate::lens::is_atomic;
 use crate::mistakes;
 use crate::names::title;
 use crate::second::{Answer, First, Found, first_run};
@@ -134,7 +134,7 @@ impl Observer for Scout {
             self.book.lock().entry(self.number).or_default().runs = true;
         }
         if let Event::NocServe { control, addr, .. } = *event
-            && is_atomic(control)
+            && NocControl(control).is_atomic()
             && let Some(addr) = u32::try_from(addr).ok().filter(|addr| *addr < L1_BYTES)
         {
             let mut book = self.book.lock();

@@ -1,6 +1,7 @@
 //! Loads from devices: by cores, some of which block, and by the NoC.
 
 use devices::{DeviceFault, ExternalRead, PcBufRead, ReadClass};
+use memory_map::reg::tile_control::dbg_bus_ctrl as bus;
 use memory_map::{Hit, Target, lookup};
 use riscv::view;
 use sim_core::l1::L1_BYTES;
@@ -231,8 +232,8 @@ impl<O: Observer + ?Sized> Bus<O> {
     /// The word that `DBG_RD_DATA` shows for a value of `DBG_BUS_CTRL`; `None` if it is switched
     /// off or nothing of the group is modelled.
     pub(crate) fn debug_bus(&mut self, select: u32, now: Cycle) -> Option<u32> {
-        let (enabled, word) = (select >> 29 & 1 == 1, select >> 25 & 3);
-        let (stop, signals) = (select >> 16 & 0xFF, select & 0xFFFF);
+        let (enabled, word) = (bus::DAISY_ENABLE.is_set(select), bus::READ.of(select) >> 1 & 3);
+        let (stop, signals) = (bus::DAISY.of(select), bus::SIGNAL.of(select));
         if !enabled || stop != debug_bus::CORES {
             return self.tensix.unit.debug_bus(select);
         }

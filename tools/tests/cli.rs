@@ -107,6 +107,27 @@ fn regs_explains_names_and_addresses() {
 }
 
 #[test]
+fn regs_takes_a_value_apart_by_name_and_by_address() {
+    let lines = |what: &str| {
+        let text = stdout(&run(&["regs", what]));
+        let words = |line: &str| line.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
+        text.lines().map(words).collect::<Vec<_>>()
+    };
+    let write = ["CMD 0x2", "RESP_MARKED 0x1", "VC_STATIC 0x1", "STATIC_VC 0x1"];
+    let named: Vec<_> = lines("noc_ctrl=0x2092").into_iter().skip(1).collect();
+    assert!(named.iter().zip(write).all(|(line, end)| line.ends_with(end)), "{named:?}");
+    assert_eq!(named.len(), write.len(), "{named:?}");
+    // Initiator 1 of NoC 1.
+    assert_eq!(lines("0xFFB3081C=0x2092")[0], "noc1.NOC_CTRL = 0x2092");
+    assert_eq!(lines("cfg0=0x2")[1], "1 DisBp 0x1");
+    let rest = stdout(&run(&["regs", "NOC_CTRL=0x1C00"]));
+    assert!(rest.contains("no name has what else is set: 0x1c00"), "{rest}");
+    assert!(stdout(&run(&["regs", "SOFT_RESET_0=0"])).contains("all of its bits are 0"));
+    assert!(host_error(&run(&["regs", "STALLWAIT=1"])).contains("STALLWAIT: no register"));
+    assert!(host_error(&run(&["regs", "cfg0=zwei"])).contains("is not a 32-bit number"));
+}
+
+#[test]
 fn output_to_a_closed_pipe_is_quiet() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_tilescope"))
         .arg("regs")

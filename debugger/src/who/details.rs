@@ -4,6 +4,7 @@
 use std::io;
 
 use memory_map::reg::noc_niu as niu;
+use memory_map::{NocControl, NocCoordinate, NocRequest};
 use sim_core::observer::{Cell, Doing, Glimpse, ShowsCells};
 use sim_core::{AgentId, Cycle, Event, Observer, Stamp, ThreadId};
 use tensix::RegisterValue;
@@ -15,12 +16,9 @@ use crate::machine::Machine;
 /// Cycles of the first window before a cycle, and how much longer each next one is.
 const FIRST_WINDOW: u64 = 1 << 12;
 const WINDOW_GROWTH: u64 = 8;
-/// NOC_CTRL: request type, inline write `[isa-bh: NoC/MemoryMap.md]`.
-const TYPE: u32 = 3;
-const INLINE: u32 = 1 << 3;
 /// From the registers of one initiator to those of the next, and how many there are.
-const INITIATOR: u32 = 0x800;
-const INITIATORS: usize = 4;
+const INITIATOR: u32 = niu::NOC_CMD_CTRL_STRIDE;
+const INITIATORS: usize = niu::NOC_CMD_CTRL_COUNT as usize;
 /// From NoC 0 to NoC 1, as cores see them.
 const NOC: u32 = 0x1_0000;
 
@@ -128,17 +126,17 @@ pub(super) struct Sent {
 
 impl Sent {
     pub(super) const fn is_read(&self) -> bool {
-        self.control & TYPE == 0
+        NocControl(self.control).is_read()
     }
     pub(super) const fn is_atomic(&self) -> bool {
-        self.control & TYPE == 1
+        NocControl(self.control).is_atomic()
     }
     pub(super) const fn is_inline(&self) -> bool {
-        self.control & TYPE == 2 && self.control & INLINE != 0
+        matches!(NocControl(self.control).request(), NocRequest::InlineWrite)
     }
     /// The other end, or a corner of a rectangle.
     pub(super) const fn corner(&self) -> (u8, u8) {
-        (self.coordinate as u8 & 63, (self.coordinate >> 6) as u8 & 63)
+        NocCoordinate(self.coordinate).end()
     }
 }
 
@@ -188,7 +186,7 @@ impl<F: Fn(&Sent) -> bool + 'static> Observer for Commands<F> {
             } => {
                 let registers = self.registers[usize::from(noc & 1)][usize::from(initiator & 3)];
                 let [target, ret, data] = registers;
-                let local = if control & TYPE == 0 { ret } else { target };
+                let local = if NocControl(control).is_read() { ret } else { target };
                 let sent = Sent {
                     at,
                     noc,

@@ -5,6 +5,8 @@
 //! `[ttsim: src/tile.cpp]` and `NOC_L1_*_ALIGNMENT_BYTES` of `[hdr: hw/inc/internal/tt-1xx/
 //! blackhole/noc/noc_parameters.h]` (the page on alignment is not used) `[unknown: U-020]`.
 
+use memory_map::reg::noc_niu::{noc_ctrl, noc_packet_tag};
+use memory_map::{NocControl, NocCoordinate, NocRequest};
 use sim_core::Category;
 
 use super::atomic::AtomicOp;
@@ -115,8 +117,9 @@ impl Surroundings {
     }
 
     fn broadcast(&self, written: u32, include_source: bool) -> (Target, (u8, u8)) {
-        let start = Coordinate::from_bits(written >> 12);
-        let end = Coordinate::from_bits(written);
+        let corner = |(x, y)| Coordinate { x, y };
+        let written = NocCoordinate(written);
+        let (start, end) = (corner(written.start()), corner(written.end()));
         let raw = |at| self.identity.to_raw(at, self.translate);
         let (own, others) =
             self.identity.broadcast(raw(start), raw(end), include_source, self.opt_out);
@@ -127,28 +130,28 @@ impl Surroundings {
     /// Decodes a request that software has just triggered.
     pub(super) fn decode(&self, regs: &Registers) -> Result<NocPacket, DeviceFault> {
         check_flags(regs)?;
-        let broadcast = regs.control & 1 << 5 != 0;
-        let inline = regs.control & 1 << 3 != 0;
-        let request = regs.control & 3;
+        let control = NocControl(regs.control);
+        let broadcast = control.is_multicast();
+        let request = control.request();
         // Writes with data from memory go to the "return" address, all else to "target".
-        let from_memory = request == 2 && !inline;
+        let from_memory = request == NocRequest::Write;
         let [lo_mid_hi, other] =
             if from_memory { [regs.ret, regs.target] } else { [regs.target, regs.ret] };
         let (target, hops) = if broadcast {
-            self.broadcast(lo_mid_hi[2], regs.control & 1 << 17 != 0)
+            self.broadcast(lo_mid_hi[2], control.includes_sender())
         } else {
             self.unicast(lo_mid_hi[2])
         };
         let (address, local) = (join(lo_mid_hi), join(other));
-        let marked = regs.control & 1 << 4 != 0;
+        let marked = noc_ctrl::RESP_MARKED.is_set(regs.control);
         let kind = match request {
-            0 => read(target, address, local, regs.length)?,
-            1 => atomic(target, address, local, marked, regs)?,
-            2 if inline => inline_write(target, address, regs.data)?,
-            _ => write(target, address, local, regs)?,
+            NocRequest::Read => read(target, address, local, regs.length)?,
+            NocRequest::Atomic => atomic(target, address, local, marked, regs)?,
+            NocRequest::InlineWrite => inline_write(target, address, regs.data)?,
+            NocRequest::Write => write(target, address, local, regs)?,
         };
-        let nonposted = marked || request == 0;
-        let uses_other = request == 0 || nonposted && !(request == 2 && inline);
+        let nonposted = control.is_answered();
+        let uses_other = nonposted && request != NocRequest::InlineWrite;
         if uses_other && !self.unicast(other[2]).0.includes_own() {
             let text = format!(
                 "response goes to tile {:?} instead of the initiating one",
@@ -159,7 +162,7 @@ impl Surroundings {
         Ok(NocPacket {
             noc: self.identity.noc,
             initiator: self.initiator,
-            transaction: (regs.tag >> 10 & 15) as u8,
+            transaction: noc_packet_tag::TRANSACTION_ID.of(regs.tag) as u8,
             nonposted,
             control: regs.control,
             hops,
@@ -172,34 +175,36 @@ impl Surroundings {
 /// Request type, flags and tag.
 fn check_flags(regs: &Registers) -> Result<(), DeviceFault> {
     let control = regs.control;
-    let broadcast = control & 1 << 5 != 0;
-    if control & 3 == 3 {
+    let broadcast = NocControl(control).is_multicast();
+    let request = noc_ctrl::CMD.of(control);
+    if request == NocControl::RESERVED {
         return Err(undefined("noc-reserved-request", "request type 3 is reserved"));
     }
-    if control & 0x07FC_1C00 != 0 {
+    if control & !noc_ctrl::NAMED_BITS != 0 {
         let text = format!("NOC_CTRL {control:#x} sets reserved bits");
         return Err(DeviceFault::new(Category::NonContractual, "noc-reserved-control", text));
     }
-    if control >> 31 != 0 {
+    if noc_ctrl::L1_ACC_AT_EN.is_set(control) {
         let text = "NOC_CMD_L1_ACC_AT_EN cannot be used safely because of a hardware bug";
         return Err(undefined("noc-l1-accumulate", text));
     }
-    if broadcast && control & 3 == 0 {
+    if broadcast && NocControl(control).is_read() {
         return Err(undefined("noc-broadcast-read", "a read cannot be broadcast"));
     }
     if broadcast && regs.exclude != 0 {
         let text = format!("NOC_BRCST_EXCLUDE {:#x} is not simulated", regs.exclude);
         return Err(unsupported("noc-broadcast-exclude", text));
     }
-    if control & 1 << 7 != 0 {
-        let class = control >> 14 & 3;
+    if let Some(channel) = NocControl(control).channel() {
+        // The buddy bit is below.
+        let class = channel >> 1;
         if broadcast != (class == 2) || class == 3 {
             let kind = if broadcast { "a broadcast" } else { "a unicast request" };
             let text = format!("static virtual channel class {class} is not for {kind}");
             return Err(undefined("noc-static-vc", text));
         }
     }
-    if regs.tag & 1 << 6 != 0 {
+    if noc_packet_tag::TO_OVERLAY.is_set(regs.tag) {
         let text = "delivery to the receiver's overlay is not simulated";
         return Err(unsupported("noc-overlay-delivery", text));
     }
@@ -257,10 +262,11 @@ fn write(
     source: u64,
     regs: &Registers,
 ) -> Result<PacketKind, DeviceFault> {
-    let header_copy =
-        (regs.tag & 1 << 9 != 0 && regs.control & 1 << 4 == 0).then(|| u64::from(regs.data) << 4);
+    let header_copy = (noc_packet_tag::HEADER_STORE.is_set(regs.tag)
+        && !noc_ctrl::RESP_MARKED.is_set(regs.control))
+    .then(|| u64::from(regs.data) << 4);
     let to_register = (REGISTER_SPACE..1 << 32).contains(&address);
-    let (shape, bytes, from, to) = if regs.control & 1 << 2 == 0 {
+    let (shape, bytes, from, to) = if !noc_ctrl::WR_BE.is_set(regs.control) {
         let bytes = span(regs.length, [address, source])?;
         (WriteShape::Span(bytes), bytes, source, address)
     } else if to_register {

@@ -8,6 +8,8 @@
 //! tile for both: for Tensix tiles the NoC 0 coordinate, counted over the tiles that are not
 //! fused off.
 
+use memory_map::reg::noc_niu::noc_node_id;
+
 use super::packet::Coordinate;
 
 /// Columns of the NoC.
@@ -61,7 +63,10 @@ impl Identity {
     #[must_use]
     pub fn node_id(&self) -> u32 {
         let x_first = u32::from(self.noc == 0);
-        self.raw().to_bits() | u32::from(WIDTH) << 12 | u32::from(HEIGHT) << 19 | x_first << 28
+        self.raw().to_bits()
+            | noc_node_id::WIDTH.put(WIDTH.into())
+            | noc_node_id::HEIGHT.put(HEIGHT.into())
+            | noc_node_id::X_FIRST.put(x_first)
     }
 
     /// Masks of columns and rows, in raw coordinates, that firmware excludes from broadcasts.

@@ -22,6 +22,7 @@ mod place;
 #[cfg(test)]
 mod tests;
 
+use memory_map::reg::noc_niu::{niu_cfg_0, noc_ctrl};
 use sim_core::{Category, Cycle, StateHasher};
 
 pub use atomic::AtomicOp;
@@ -39,8 +40,8 @@ use place::{CONFIG_WORDS, Place, RTZ_NUM, config, place};
 
 /// Request initiators per NIU.
 pub const INITIATORS: usize = 4;
-/// `NIU_CFG_0` bit 14: coordinate translation.
-const TRANSLATE_ENABLE: u32 = 1 << 14;
+/// Coordinate translation, in `NIU_CFG_0`.
+const TRANSLATE_ENABLE: u32 = niu_cfg_0::NOC_ID_TRANSLATE_EN.mask();
 /// `NIU_TRANS_COUNT_RTZ_CFG` bit 28: reading the number keeps the source bit.
 const RTZ_KEEP: u32 = 1 << 28;
 /// Tensix tiles of a chip, all that can receive a broadcast `[spec: host-abi 2.6]`.
@@ -301,7 +302,7 @@ impl Niu {
             let category = Category::UndefinedBehavior;
             return Err(DeviceFault::new(category, "noc-linked-target", text));
         }
-        self.linked_to = (packet.control & 1 << 6 != 0).then(|| packet.target());
+        self.linked_to = (noc_ctrl::VC_LINKED.is_set(packet.control)).then(|| packet.target());
         self.busy[initiator] = true;
         self.counters.on_command(&packet);
         Ok(Some(packet))

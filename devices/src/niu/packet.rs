@@ -2,6 +2,8 @@
 //!
 //! Source: `[isa-bh: NoC/MemoryMap.md]`.
 
+use memory_map::NocCoordinate;
+use memory_map::reg::noc_niu::noc_targ_addr_hi;
 use sim_core::StateHasher;
 
 use super::atomic::AtomicOp;
@@ -31,13 +33,14 @@ impl Coordinate {
     /// The coordinate in the low 12 bits: x in 5:0, y in 11:6.
     #[must_use]
     pub const fn from_bits(bits: u32) -> Self {
-        Self { x: (bits & 0x3F) as u8, y: (bits >> 6 & 0x3F) as u8 }
+        let (x, y) = NocCoordinate(bits).end();
+        Self { x, y }
     }
 
     /// x in bits 5:0, y in bits 11:6.
     #[must_use]
     pub const fn to_bits(self) -> u32 {
-        self.x as u32 & 0x3F | (self.y as u32 & 0x3F) << 6
+        noc_targ_addr_hi::X.put(self.x as u32) | noc_targ_addr_hi::Y.put(self.y as u32)
     }
 }
 
@@ -228,7 +231,11 @@ impl NocPacket {
     pub const fn coordinate(&self) -> u32 {
         match self.target() {
             Target::Unicast { tile, .. } => tile.to_bits(),
-            Target::Broadcast { start, end, .. } => end.to_bits() | start.to_bits() << 12,
+            Target::Broadcast { start, end, .. } => {
+                end.to_bits()
+                    | noc_targ_addr_hi::BRCST_START_X.put(start.x as u32)
+                    | noc_targ_addr_hi::BRCST_START_Y.put(start.y as u32)
+            }
         }
     }
 

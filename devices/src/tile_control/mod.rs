@@ -13,6 +13,7 @@
 mod registers;
 
 use memory_map::Target;
+use memory_map::reg::tile_control::soft_reset_0;
 use sim_core::{Category, CoreId, CoreSet, Cycle, StateHasher, ThreadId};
 
 use crate::fault::{DeviceFault, ReadClass, nearest};
@@ -26,10 +27,21 @@ pub const SOFT_RESET_AT_POWER_ON: u32 = memory_map::reg::tile_control::SOFT_RESE
 const TIMESTAMP_CNTL_AT_POWER_ON: u32 = 3;
 
 /// Bit of each core in `SOFT_RESET_0`, by [`CoreId::index`].
-const CORE_RESET_BITS: [u32; CoreId::COUNT] = [1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 18];
+const CORE_RESET_BITS: [u32; CoreId::COUNT] = [
+    soft_reset_0::BRISC.mask(),
+    soft_reset_0::TRISC0.mask(),
+    soft_reset_0::TRISC1.mask(),
+    soft_reset_0::TRISC2.mask(),
+    soft_reset_0::NCRISC.mask(),
+];
 
 /// Bits of `SOFT_RESET_0` that reset something other than a core.
-const UNIT_RESET_BITS: u32 = 0x00FB_87FF;
+const UNIT_RESET_BITS: u32 = soft_reset_0::NAMED_BITS & !all(CORE_RESET_BITS);
+
+/// Bits together.
+const fn all(bits: [u32; CoreId::COUNT]) -> u32 {
+    bits[0] | bits[1] | bits[2] | bits[3] | bits[4]
+}
 
 /// What the tile has to do after a write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -21,7 +21,7 @@ use crate::target::Target;
 use crate::text::{Dec, Hex, put};
 use crate::words;
 
-pub(crate) use noc::Request;
+pub(crate) use noc::request_name;
 pub(crate) use wait::reason_text;
 
 /// One line about one event.

@@ -1,10 +1,9 @@
 //! NoC commands and overlay streams in words.
 //!
-//! Bits of NOC_CTRL: `[isa-bh: NoC/MemoryMap.md]`; names
-//! `[hdr: hw/inc/internal/tt-1xx/blackhole/noc/noc_parameters.h]`.
+//! Names: `[hdr: hw/inc/internal/tt-1xx/blackhole/noc/noc_parameters.h]`.
 
 use memory_map::layout::STREAM_STRIDE;
-use memory_map::{Target, View, lookup, register_at};
+use memory_map::{NocControl, NocCoordinate, NocRequest, Target, View, lookup, register_at};
 
 use crate::resource::{ACKED, RECEIVED};
 use crate::text::{Dec, Hex, put};
@@ -20,78 +19,61 @@ pub(crate) struct Command {
     pub(crate) bytes: u32,
 }
 
-/// Request types, with inline writes apart.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Request {
-    Read,
-    Atomic,
-    Write,
-    InlineWrite,
-}
-
-impl Request {
-    /// NOC_CTRL bits 1:0 are the type (0 read, 1 atomic, 2 write), bit 3 inline.
-    pub(crate) const fn of(control: u32) -> Self {
-        match (control & 3, control >> 3 & 1) {
-            (0, _) => Self::Read,
-            (1, _) => Self::Atomic,
-            (_, 0) => Self::Write,
-            _ => Self::InlineWrite,
-        }
-    }
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Atomic => "atomic",
-            Self::Write => "write",
-            Self::InlineWrite => "inline write",
-        }
+/// What a request does, in a word or two.
+pub(crate) const fn request_name(request: NocRequest) -> &'static str {
+    match request {
+        NocRequest::Read => "read",
+        NocRequest::Atomic => "atomic",
+        NocRequest::Write => "write",
+        NocRequest::InlineWrite => "inline write",
     }
 }
 
 /// The words of [`sim_core::Event::NocServe`].
 pub(super) fn served(out: &mut String, noc: u8, from: &str, control: u32, addr: u64, bytes: u32) {
-    put!(out; "NoC ", Dec(noc), ": ", Request::of(control).name(), " of ", Dec(bytes));
+    put!(out; "NoC ", Dec(noc), ": ", request_name(NocControl(control).request()), " of ", Dec(bytes));
     put!(out; " bytes at ", Hex(addr), " for ", from);
 }
 
 impl Command {
     pub(super) fn text(&self, out: &mut String) {
-        let request = Request::of(self.control);
-        let preposition = if request == Request::Read { " bytes from " } else { " bytes to " };
+        let request = NocControl(self.control).request();
+        let preposition = if request == NocRequest::Read { " bytes from " } else { " bytes to " };
         put!(out; "NoC ", Dec(self.noc), " initiator ", Dec(self.initiator), ": ");
-        put!(out; request.name(), " of ", Dec(self.bytes), preposition);
+        put!(out; request_name(request), " of ", Dec(self.bytes), preposition);
         self.tile(out);
         put!(out; " ", Hex(self.addr), ", ", self.answer(request));
     }
 
-    /// `x-y`, or the two corners of a broadcast (NOC_CTRL bit 5).
+    /// `(x,y)`, or the two corners of a rectangle.
     fn tile(&self, out: &mut String) {
-        if self.control >> 5 & 1 == 1 {
+        let place = NocCoordinate(self.coordinate);
+        if NocControl(self.control).is_multicast() {
             out.push_str("tiles ");
-            coordinate(out, self.coordinate >> 12);
+            corner(out, place.start());
             out.push_str("..");
         } else {
             out.push_str("tile ");
         }
-        coordinate(out, self.coordinate);
+        corner(out, place.end());
     }
 
     /// Which counter of the NIU shows that it is done; posted requests have none
-    /// `[isa-wh: NoC/Counters.md]`. NOC_CTRL bit 4 asks for a response.
-    fn answer(&self, request: Request) -> &'static str {
-        match (request, self.control >> 4 & 1 == 1) {
-            (Request::Read, _) => "counted in NIU_MST_RD_RESP_RECEIVED",
+    /// `[isa-wh: NoC/Counters.md]`.
+    fn answer(&self, request: NocRequest) -> &'static str {
+        match (request, NocControl(self.control).is_answered()) {
+            (NocRequest::Read, _) => "counted in NIU_MST_RD_RESP_RECEIVED",
             (_, false) => "posted",
-            (Request::Atomic, true) => "counted in NIU_MST_ATOMIC_RESP_RECEIVED",
-            (Request::Write | Request::InlineWrite, true) => "counted in NIU_MST_WR_ACK_RECEIVED",
+            (NocRequest::Atomic, true) => "counted in NIU_MST_ATOMIC_RESP_RECEIVED",
+            (NocRequest::Write | NocRequest::InlineWrite, true) => {
+                "counted in NIU_MST_WR_ACK_RECEIVED"
+            }
         }
     }
 }
 
-fn coordinate(out: &mut String, bits: u32) {
-    put!(out; "(", Dec(bits & 63), ",", Dec(bits >> 6 & 63), ")");
+fn corner(out: &mut String, (x, y): (u8, u8)) {
+    put!(out; "(", Dec(x), ",", Dec(y), ")");
 }
 
 /// Register 8 of stream n counts tiles acknowledged and register 10 tiles received of circular

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 
+use memory_map::NocControl;
 use sim_core::{CoreId, Event, Stamp, ThreadId};
 
 use super::Place;
@@ -78,7 +79,11 @@ impl Handshakes {
             && place.chip.is_watched(source)
         {
             let id = transaction(source, place.number, ticket);
-            flows.push(if is_answered(control) { Flow::From(id) } else { Flow::To(id) });
+            flows.push(if NocControl(control).is_answered() {
+                Flow::From(id)
+            } else {
+                Flow::To(id)
+            });
         }
     }
 
@@ -253,11 +258,14 @@ impl Handshakes {
                 if free == lanes.len() {
                     lanes.push(None);
                 }
-                let ends = arrows.iter().filter(|_| is_answered(control)).map(|id| Flow::To(*id));
+                let ends = arrows
+                    .iter()
+                    .filter(|_| NocControl(control).is_answered())
+                    .map(|id| Flow::To(*id));
                 let flows = ends.collect();
                 lanes[free] = Some(Request { first: ticket, packets: count, left: count, flows });
                 let track = Track::Noc { noc, initiator, lane };
-                let what = crate::describe::Request::of(control).name();
+                let what = crate::describe::request_name(NocControl(control).request());
                 let name = format!("{what} of {bytes} bytes");
                 let begins: Vec<Flow> = arrows.into_iter().map(Flow::From).collect();
                 packets.begin_with(track, cycle, &name, self.by("issued by", stamp), &begins);
@@ -291,10 +299,4 @@ impl Handshakes {
 /// The arrow of a packet from one tile of a chip to another.
 fn transaction(from: u16, to: u16, ticket: u32) -> u64 {
     1 << 63 | u64::from(from & 0x7FFF) << 48 | u64::from(to) << 32 | u64::from(ticket)
-}
-
-/// Whether the sender gets an answer: data of a read, or because bit 4 of NOC_CTRL asks for it
-/// `[isa-bh: NoC/MemoryMap.md]`.
-fn is_answered(control: u32) -> bool {
-    crate::describe::Request::of(control) == crate::describe::Request::Read || control >> 4 & 1 == 1
 }

@@ -3,7 +3,9 @@
 use serde::Serialize;
 use sim_core::{CoreId, Event, ThreadId};
 
-use crate::describe::{Request, semaphore_name};
+use memory_map::{NocControl, NocRequest};
+
+use crate::describe::semaphore_name;
 
 /// Use of one semaphore.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -98,7 +100,7 @@ impl Counters {
             Event::L1Atomic { .. } => self.l1_atomics += 1,
             Event::HostWrite { .. } => self.host_writes += 1,
             Event::NocIssue { noc, control, bytes, .. } => {
-                self.noc[usize::from(noc & 1)].count(Request::of(control), bytes);
+                self.noc[usize::from(noc & 1)].count(NocControl(control).request(), bytes);
             }
             Event::NocServe { noc, .. } => self.noc[usize::from(noc & 1)].served += 1,
             Event::NocDone { noc, .. } => self.noc[usize::from(noc & 1)].done += 1,
@@ -147,12 +149,12 @@ impl SemaphoreUse {
 }
 
 impl NocTraffic {
-    fn count(&mut self, request: Request, bytes: u32) {
+    fn count(&mut self, request: NocRequest, bytes: u32) {
         let counter = match request {
-            Request::Read => &mut self.reads,
-            Request::Write => &mut self.writes,
-            Request::InlineWrite => &mut self.inline_writes,
-            Request::Atomic => &mut self.atomics,
+            NocRequest::Read => &mut self.reads,
+            NocRequest::Write => &mut self.writes,
+            NocRequest::InlineWrite => &mut self.inline_writes,
+            NocRequest::Atomic => &mut self.atomics,
         };
         *counter += 1;
         self.bytes += u64::from(bytes);

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use memory_map::NocControl;
 use sim_core::observer::SemaphoreOp;
 use sim_core::{AgentId, CoreId, Event, Observer, Stamp, ThreadId};
 
@@ -19,7 +20,7 @@ use super::leftovers::Leftovers;
 use super::overlap::Overlap;
 use super::regions::{Regions, firmware_code};
 use super::report::{Report, coder};
-use super::requests::{Requests, WRITES, Write, written_elsewhere};
+use super::requests::{Requests, Write, written_elsewhere};
 use super::sections::Sections;
 use crate::describe::semaphore_name;
 use crate::names::{Names, is_go_signal, subordinate};
@@ -249,7 +250,7 @@ impl<N: Names> Checks<N> {
         };
         let AgentId::Core(core) = stamp.agent else { return };
         let kernel = self.report.names.is_kernel(core, stamp.pc);
-        let writes = kernel && control & WRITES != 0;
+        let writes = kernel && !NocControl(control).is_read();
         let own = self.requests.issued(kernel.then_some(core), stamp, (noc, initiator, control));
         if self.regions.own.contains(&coordinate) {
             self.transfer(stamp, addr, bytes);
@@ -412,9 +413,9 @@ impl<N: Names + 'static> Observer for Checks<N> {
 
 #[cfg(test)]
 mod tests {
+    use memory_map::reg::noc_niu::noc_ctrl::BRCST_PACKET as MULTICAST;
     use sim_core::Cycle;
 
-    use super::super::requests::MULTICAST;
     use super::*;
     use crate::names::BuiltInNames;
 
@@ -487,7 +488,7 @@ mod tests {
         assert_eq!(found(WRITE, dram, 0x5C00, 64), [""; 0]);
         assert_eq!(found(WRITE, other, 0xA000, 64), [""; 0]);
         assert_eq!(
-            found(WRITE | MULTICAST, dram, 0x5C00, 4),
+            found(WRITE | MULTICAST.mask(), dram, 0x5C00, 4),
             ["kernel writes 4 bytes to 0x5c00 of several tiles"]
         );
         // Through a pointer that is null, and up to where the firmware begins and ends.

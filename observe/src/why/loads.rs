@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use isa::word::{FENCE, opcode};
+use memory_map::NocControl;
 use sim_core::l1::L1_BYTES;
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Event, Observer, Retire, Stamp};
@@ -19,9 +20,6 @@ use super::report::{Report, coder};
 use super::stale::{OldCopy, Stale};
 use super::under_way::UnderWay;
 use crate::names::Names;
-
-/// Bits of `NOC_CTRL` that a read does not have `[isa-bh: NoC/MemoryMap.md]`.
-const NO_READ: u32 = 3;
 
 /// What a kernel's NoC read writes to.
 #[derive(Clone, Debug)]
@@ -115,7 +113,7 @@ impl<N: Names + 'static> Observer for Loads<N> {
             }
             Event::DeviceStore { addr, value, .. } => self.niu.stored(stamp, addr, value),
             Event::NocIssue { noc, initiator, control, bytes, ticket, packets, .. }
-                if control & NO_READ == 0 =>
+                if NocControl(control).is_read() =>
             {
                 let AgentId::Core(core) = stamp.agent else { return };
                 let Some(own) = self.niu.own_side(noc, initiator, control) else { return };

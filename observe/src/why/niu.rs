@@ -1,7 +1,8 @@
 //! The address registers of the NoC interfaces as cores have written them, for the side of a
 //! transfer that the event of its issue does not name.
 
-use memory_map::{Target, lookup};
+use memory_map::reg::noc_niu as niu;
+use memory_map::{NocControl, NocRequest, Target, lookup};
 use sim_core::{AgentId, Stamp};
 
 use crate::describe::view_of;
@@ -20,22 +21,23 @@ impl Niu {
             Target::Noc1 => 1,
             _ => return,
         };
-        let side = match hit.offset & 0x7FF {
-            0x00 => 0,
-            0x0C => 1,
+        let side = match hit.offset % niu::NOC_CMD_CTRL_STRIDE {
+            niu::NOC_TARG_ADDR_LO_OFFSET => 0,
+            niu::NOC_RET_ADDR_LO_OFFSET => 1,
             _ => return,
         };
-        self.0[noc][(hit.offset >> 11 & 3) as usize][side] = value;
+        let initiator = hit.offset / niu::NOC_CMD_CTRL_STRIDE % niu::NOC_CMD_CTRL_COUNT;
+        self.0[noc][initiator as usize][side] = value;
     }
 
     /// Where in this tile a command begins to read or write, as `NOC_CTRL` says: where a read puts its
     /// data, where a write takes it from; none for the others.
     pub(super) fn own_side(&self, noc: u8, initiator: u8, control: u32) -> Option<u32> {
         let [target, back] = self.0[usize::from(noc & 1)][usize::from(initiator & 3)];
-        match control & 0xB {
-            0 => Some(back),
-            2 => Some(target),
-            _ => None,
+        match NocControl(control).request() {
+            NocRequest::Read => Some(back),
+            NocRequest::Write => Some(target),
+            NocRequest::Atomic | NocRequest::InlineWrite => None,
         }
     }
 }

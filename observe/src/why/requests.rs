@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
+use memory_map::reg::noc_niu::noc_ctrl;
+use memory_map::{NocControl, NocCoordinate, NocRequest};
 use sim_core::{CoreId, Event, Stamp};
 
 use super::circular::Violation;
@@ -15,15 +17,6 @@ use crate::names::Names;
 
 /// A jump to BRISC's firmware `[spec: boot-and-sync 1.2]`.
 const BOOT_WORD: Range<u32> = 0..4;
-/// Bits of `NOC_CTRL`: an atomic or a write; a request to several tiles `[isa-bh: NoC/MemoryMap.md]`.
-pub(super) const WRITES: u32 = 3;
-pub(super) const MULTICAST: u32 = 1 << 5;
-/// The virtual channel is given, and which one `[isa-bh: NoC/MemoryMap.md]`.
-const STATIC_CHANNEL: u32 = 1 << 7;
-const CHANNEL: u32 = 7 << 13;
-/// Bits of an atomic, and of what moves a word that stands in the command.
-const ATOMIC: u32 = 1;
-const INLINE: u32 = 1 << 3;
 /// What is no larger may be a flag or a count.
 const FLAG_BYTES: u32 = 4;
 
@@ -53,10 +46,8 @@ impl Write {
     /// Whether what is sent later, with that control word over that NoC, stays behind it: on a channel that both were
     /// given `[hdr: noc_parameters.h]`.
     fn stays_ahead(&self, noc: u8, control: u32) -> bool {
-        let channel = |control: u32| control & (STATIC_CHANNEL | CHANNEL);
-        self.noc == noc
-            && control & STATIC_CHANNEL != 0
-            && channel(control) == channel(self.control)
+        let channel = NocControl(control).channel();
+        self.noc == noc && channel.is_some() && channel == NocControl(self.control).channel()
     }
 }
 
@@ -92,8 +83,7 @@ impl Requests {
         stamp: Stamp,
         (noc, initiator, control): (u8, u8, u32),
     ) -> Option<u32> {
-        // Reads are always answered; others if NOC_CTRL bit 4 asks for it.
-        let answered = control & 3 == 0 || control >> 4 & 1 == 1;
+        let answered = NocControl(control).is_answered();
         let entry = core.filter(|_| answered).map(|core| (core, stamp.pc));
         self.in_flight.entry((noc, initiator)).or_default().push_back(entry);
         self.niu.own_side(noc, initiator, control)
@@ -182,10 +172,11 @@ impl Requests {
     ) -> Option<Violation> {
         let Write { noc, control, coordinate, bytes, core, .. } = write;
         let is_one = regions.own.contains(&coordinate) || regions.others.contains(&coordinate);
-        if control & MULTICAST == 0 && !is_one {
+        let is_multicast = NocControl(control).is_multicast();
+        if !is_multicast && !is_one {
             return None;
         }
-        let is_flag = control & (ATOMIC | INLINE) != 0 || bytes <= FLAG_BYTES;
+        let is_flag = NocControl(control).request() != NocRequest::Write || bytes <= FLAG_BYTES;
         if !is_flag {
             self.writes.begin(noc, packets, write);
             return None;
@@ -193,19 +184,19 @@ impl Requests {
         let overtaken = self.writes.find(|data| {
             data.core == core
                 && data.coordinate == coordinate
-                && (data.control ^ control) & MULTICAST == 0
+                && NocControl(data.control).is_multicast() == is_multicast
                 && !data.stays_ahead(noc, control)
         });
         let data = overtaken?;
         let place = place(report, data.core, data.pc);
-        let (x, y) = (coordinate & 63, coordinate >> 6 & 63);
+        let (x, y) = NocCoordinate(coordinate).end();
         let text = format!(
             "{core} sends a flag to {addr:#x} of NoC ({x}, {y}) over NoC {noc}, channel {}, which may overtake the {} \
              bytes under way there over NoC {}, channel {}, of {place}",
-            control >> 13 & 7,
+            noc_ctrl::STATIC_VC.of(control),
             data.bytes,
             data.noc,
-            data.control >> 13 & 7,
+            noc_ctrl::STATIC_VC.of(data.control),
         );
         Some((stamp, h::B12, text))
     }
@@ -220,7 +211,8 @@ pub(super) fn written_elsewhere<N: Names>(
     bytes: u32,
     (control, coordinate): (u32, u32),
 ) -> Option<Violation> {
-    let is_tile = control & MULTICAST != 0 || regions.others.contains(&coordinate);
+    let is_multicast = NocControl(control).is_multicast();
+    let is_tile = is_multicast || regions.others.contains(&coordinate);
     let addr = u32::try_from(addr).ok().filter(|_| is_tile)?;
     let end = addr.saturating_add(bytes);
     let is_over = |range: &Range<u32>| addr < range.end && end > range.start;
@@ -228,10 +220,10 @@ pub(super) fn written_elsewhere<N: Names>(
         return None;
     }
     let place = report.names.l1(addr).map_or_else(String::new, |p| format!(" ({})", p.name));
-    let (x, y) = (coordinate & 63, coordinate >> 6 & 63);
-    let to = match control & MULTICAST {
-        0 => format!("of NoC ({x}, {y})"),
-        _ => "of several tiles".to_owned(),
+    let (x, y) = NocCoordinate(coordinate).end();
+    let to = match is_multicast {
+        false => format!("of NoC ({x}, {y})"),
+        true => "of several tiles".to_owned(),
     };
     let text = format!("kernel writes {bytes} bytes to {addr:#x}{place} {to}");
     Some((stamp, h::C8, text))
@@ -243,7 +235,7 @@ mod tests {
 
     #[test]
     fn flag_stays_behind_data_on_the_same_given_channel_of_the_same_noc() {
-        let on = |channel: u32| 2 | STATIC_CHANNEL | channel << 13;
+        let on = |channel: u32| 2 | noc_ctrl::VC_STATIC.mask() | noc_ctrl::STATIC_VC.put(channel);
         let data = |control| Write {
             noc: 0,
             control,

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use memory_map::reg::noc_niu as niu;
-use memory_map::{Target, lookup};
+use memory_map::{NocControl, NocRequest, Target, lookup};
 use sim_core::{AgentId, CoreId};
 use tile::AgentWait;
 
@@ -16,11 +16,6 @@ use crate::describe::view_of;
 
 /// Instructions looked at.
 const FAR: usize = 600;
-/// The type of a request in NOC_CTRL, and what makes it a write without data from memory
-/// `[isa-bh: NoC/MemoryMap.md]`.
-const TYPE: u32 = 3;
-const WRITE: u32 = 2;
-const INLINE: u32 = 1 << 3;
 
 /// A command that a core would give behind its wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,12 +67,12 @@ pub fn pending(machine: &dyn Machine, wait: &AgentWait) -> Vec<Pending> {
 /// The command of an initiator whose registers hold that, if it writes somewhere.
 fn command(core: CoreId, pc: u32, noc: u8, value: impl Fn(u32) -> Option<u32>) -> Option<Pending> {
     let control = value(niu::NOC_CTRL_OFFSET)?;
-    let (addr, coordinate) = match control & TYPE {
-        0 => return None,
-        WRITE if control & INLINE == 0 => {
-            (niu::NOC_RET_ADDR_LO_OFFSET, niu::NOC_RET_ADDR_HI_OFFSET)
+    let (addr, coordinate) = match NocControl(control).request() {
+        NocRequest::Read => return None,
+        NocRequest::Write => (niu::NOC_RET_ADDR_LO_OFFSET, niu::NOC_RET_ADDR_HI_OFFSET),
+        NocRequest::Atomic | NocRequest::InlineWrite => {
+            (niu::NOC_TARG_ADDR_LO_OFFSET, niu::NOC_TARG_ADDR_HI_OFFSET)
         }
-        _ => (niu::NOC_TARG_ADDR_LO_OFFSET, niu::NOC_TARG_ADDR_HI_OFFSET),
     };
     let (addr, coordinate) = (value(addr)?, value(coordinate)?);
     Some(Pending { core, pc, noc, control, addr, coordinate })

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
+use memory_map::NocControl;
 use sim_core::l1::L1_BYTES;
 use sim_core::{AgentId, Event, Stamp};
 
@@ -83,7 +84,7 @@ impl Written {
             Event::NocIssue { noc, initiator, control, addr, coordinate, bytes, .. } => {
                 let far = u32::try_from(addr).ok().filter(|_| self.own.contains(&coordinate));
                 let near = self.niu.own_side(noc, initiator, control);
-                let is_read = control & 3 == 0;
+                let is_read = NocControl(control).is_read();
                 let (from, to) = if is_read { (far, near) } else { (near, far) };
                 let from = from.filter(|from| from.saturating_add(bytes) <= L1_BYTES);
                 let extent = from.map_or(Extent::Everything, |from| self.extent(from, bytes));

@@ -5,8 +5,11 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use clap::Args;
 use isa::config::{ConfigField, Scope};
+use isa::csr::{Csr, CsrField};
 use isa::op::Opcode;
-use memory_map::{Access, BLOCKS, Block, REGIONS, RegionRow, Register, View};
+use memory_map::{
+    Access, BLOCKS, Block, Instance, REGIONS, RegionRow, Register, RegisterField, View,
+};
 
 use super::{looks_numeric, parse_u32};
 use crate::exit::Exit;
@@ -15,7 +18,8 @@ const EXAMPLES: &str = "\
 Examples:
   tilescope regs                     the address map
   tilescope regs 0xFFB121B0          what is at an address, for each core
-  tilescope regs SOFT_RESET_0        a register (or the start of its name)
+  tilescope regs SOFT_RESET_0        a register (or the start of its name), with its bits
+  tilescope regs NOC_CTRL=0x2092     what a value of a register or of a CSR means, bit by bit
   tilescope regs go_messages         mailbox fields
   tilescope regs PRNG_SEED           backend configuration fields
   tilescope regs STALLWAIT           a Tensix instruction
@@ -26,7 +30,8 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct RegsArgs {
-    /// A name, the start of one, or an address; without it the address map is printed
+    /// A name, the start of one, or an address, each with `=VALUE` if one is to be taken apart; without it the
+    /// address map is printed
     pub name: Option<String>,
 }
 
@@ -41,6 +46,16 @@ pub fn run(args: &RegsArgs, out: &mut dyn Write) -> Result<Exit> {
         }
         return Ok(Exit::Ok);
     };
+    let (name, value) = match name.split_once('=') {
+        Some((name, value)) => (name, Some(parse_u32(value).map_err(anyhow::Error::msg)?)),
+        None => (&**name, None),
+    };
+    if let Some(value) = value {
+        if !taken_apart(name, value, out)? {
+            bail!("{name}: no register, address of one, or CSR with named bits");
+        }
+        return Ok(Exit::Ok);
+    }
     if looks_numeric(name) {
         at_address(parse_u32(name).map_err(anyhow::Error::msg)?, out)?;
         return Ok(Exit::Ok);
@@ -55,13 +70,11 @@ pub fn run(args: &RegsArgs, out: &mut dyn Write) -> Result<Exit> {
         instruction(op, out)?;
         found = true;
     }
-    let csr = isa::csr::by_name(name).or_else(|| isa::csr::by_name(&name.to_ascii_lowercase()));
-    if let Some(csr) = csr {
+    if let Some(csr) = csr(name) {
         writeln!(out, "CSR {:#05x} {}  [{}]", csr.address, csr.name, csr.specification)?;
         writeln!(out, "    {}", csr.doc)?;
-        for field in csr.fields {
-            let bits = bits(field.lo, field.width);
-            writeln!(out, "    {bits:>7}  {:<24} {}", field.name, field.doc)?;
+        for bits in csr.fields.iter().map(Bits::of_csr) {
+            bits.explain(out)?;
         }
         found = true;
     }
@@ -69,6 +82,93 @@ pub fn run(args: &RegsArgs, out: &mut dyn Write) -> Result<Exit> {
         bail!("{name}: no register, mailbox field, configuration field, instruction or CSR");
     }
     Ok(Exit::Ok)
+}
+
+/// The CSR of a name, whose vendor spells it in lower case.
+fn csr(name: &str) -> Option<&'static Csr> {
+    isa::csr::by_name(name).or_else(|| isa::csr::by_name(&name.to_ascii_lowercase()))
+}
+
+/// Named bits of a register or of a CSR.
+#[derive(Clone, Copy)]
+struct Bits {
+    name: &'static str,
+    lo: u8,
+    width: u8,
+    doc: &'static str,
+}
+
+impl Bits {
+    const fn of_register(field: &RegisterField) -> Self {
+        Self { name: field.name, lo: field.lo, width: field.width, doc: field.doc }
+    }
+
+    const fn of_csr(field: &CsrField) -> Self {
+        Self { name: field.name, lo: field.lo, width: field.width, doc: field.doc }
+    }
+
+    fn explain(self, out: &mut dyn Write) -> Result<()> {
+        let bits = bits(self.lo, self.width);
+        let text = format!("    {bits:>7}  {:<24} {}", self.name, self.doc);
+        Ok(writeln!(out, "{}", text.trim_end())?)
+    }
+
+    const fn mask(self) -> u32 {
+        (if self.width >= 32 { u32::MAX } else { (1 << self.width) - 1 }) << self.lo
+    }
+}
+
+/// What a value means: those of its named bits that are not 0, and which others are set.
+fn meaning(value: u32, fields: impl Iterator<Item = Bits>, out: &mut dyn Write) -> Result<()> {
+    let mut rest = value;
+    for field in fields {
+        let own = (value & field.mask()) >> field.lo;
+        rest &= !field.mask();
+        if own != 0 {
+            let bits = bits(field.lo, field.width);
+            let text = format!("    {bits:>7}  {:<24} {own:#x}  {}", field.name, field.doc);
+            writeln!(out, "{}", text.trim_end())?;
+        }
+    }
+    match rest {
+        _ if value == 0 => writeln!(out, "    all of its bits are 0")?,
+        0 => {}
+        _ => writeln!(out, "    no name has what else is set: {rest:#x}")?,
+    }
+    Ok(())
+}
+
+/// Takes a value apart that is in a register, by its name or address, or in a CSR. `false`: none has named bits.
+fn taken_apart(name: &str, value: u32, out: &mut dyn Write) -> Result<bool> {
+    let address =
+        if looks_numeric(name) { Some(parse_u32(name).map_err(anyhow::Error::msg)?) } else { None };
+    let mut found = false;
+    for block in BLOCKS {
+        for row in block.registers.iter().filter(|row| !row.fields.is_empty()) {
+            let is_it = |instance: &Instance| match address {
+                Some(address) => {
+                    let offset = address.checked_sub(instance.base);
+                    offset.is_some_and(|offset| row.element(offset).is_some())
+                }
+                None => {
+                    row.name.eq_ignore_ascii_case(name)
+                        || format!("{}.{}", instance.prefix, row.name).eq_ignore_ascii_case(name)
+                }
+            };
+            let mut instances = block.instances.iter().filter(|instance| is_it(instance));
+            let Some(first) = instances.next() else { continue };
+            let prefixes = instances.fold(first.prefix.to_owned(), |all, i| all + ", " + i.prefix);
+            writeln!(out, "{prefixes}.{} = {value:#x}", row.name)?;
+            meaning(value, row.fields.iter().map(Bits::of_register), out)?;
+            found = true;
+        }
+    }
+    if let Some(csr) = csr(name).filter(|csr| !csr.fields.is_empty()) {
+        writeln!(out, "CSR {} = {value:#x}", csr.name)?;
+        meaning(value, csr.fields.iter().map(Bits::of_csr), out)?;
+        found = true;
+    }
+    Ok(found)
 }
 
 fn bits(lo: u8, width: u8) -> String {
@@ -173,6 +273,9 @@ fn register(block: &Block, row: &Register, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "    {access}, {} bits{reset}", row.width)?;
     if !row.doc.is_empty() {
         writeln!(out, "    {}", row.doc)?;
+    }
+    for bits in row.fields.iter().map(Bits::of_register) {
+        bits.explain(out)?;
     }
     let first = block.instances.first().map(|instance| instance.base.wrapping_add(row.offset));
     let hit = first.and_then(|at| View::ALL.iter().find_map(|&v| memory_map::lookup(v, at)));

@@ -152,11 +152,7 @@ pub(super) fn csrs(csrs: &Csrs) -> String {
         );
     }
     for csr in csrs.csr.iter().filter(|c| !c.fields.is_empty()) {
-        let _ = write!(out, "\n## {}\n\n| bits | field | meaning |\n|---|---|---|\n", csr.name);
-        for f in &csr.fields {
-            let high = f.lo + f.width - 1;
-            let _ = writeln!(out, "| {high}:{} | {} | {} |", f.lo, f.name, cell(&f.doc));
-        }
+        out += &super::fields(&format!("## {}", csr.name), &csr.fields);
     }
     let _ =
         write!(out, "\n## Instruction classes of the status masks\n\n| bit | class |\n|---|---|\n");

@@ -101,6 +101,9 @@ pub(super) fn registers(blocks: &[Block]) -> String {
                 sources(&r.source)
             );
         }
+        for r in block.registers.iter().filter(|r| !r.fields.is_empty()) {
+            out += &super::fields(&format!("### {}", r.name), &r.fields);
+        }
     }
     out
 }

@@ -3,9 +3,11 @@
 mod isa;
 mod map;
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::error::TableError;
+use crate::tables::fields::Field;
 use crate::{files, tables};
 
 const HEAD: &str = "<!-- Generated from the tables by `cargo run -p isa-codegen --bin gen-docs`; do not edit. -->\n\n";
@@ -40,6 +42,17 @@ pub fn all(root: &Path) -> Result<Vec<(&'static str, String)>, TableError> {
         ("rv32.md", HEAD.to_owned() + &isa::rv32(&rv32)),
         ("csrs.md", HEAD.to_owned() + &isa::csrs(&csrs)),
     ])
+}
+
+/// A section with the named bits of a word, below a heading.
+fn fields(heading: &str, fields: &[Field]) -> String {
+    let mut out = format!("\n{heading}\n\n| bits | field | meaning |\n|---|---|---|\n");
+    for field in fields {
+        let high = field.lo + field.width - 1;
+        let bits = if field.width == 1 { high.to_string() } else { format!("{high}:{}", field.lo) };
+        let _ = writeln!(out, "| {bits} | {} | {} |", field.name, cell(&field.doc));
+    }
+    out
 }
 
 /// A cell of a Markdown table.

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use crate::tables::fields::Field;
 use crate::tables::l1::Layout;
 use crate::tables::regions::{AddressMap, UNMAPPED, VIEWS};
 use crate::tables::registers::{Block, Register};
-use crate::text::{GENERATED, doc, str_array};
+use crate::text::{GENERATED, doc, low_mask, snake, str_array};
 
 /// Enums of regions and targets, region rows, and one sorted table per view.
 #[must_use]
@@ -141,8 +142,42 @@ fn constants(block: &Block) -> String {
                 "        /// Reset value of [`{name}`].\n        pub const {name}_RESET: u32 = {reset:#x};"
             );
         }
+        if !r.fields.is_empty() {
+            out += &field_constants(&name, &r.fields);
+        }
     }
     out + "    }\n"
+}
+
+fn field_constants(register: &str, fields: &[Field]) -> String {
+    let mut out = format!(
+        "        /// Named bits of [`{register}`].\n        pub mod {} {{\n            \
+         use crate::registers::RegisterField;\n",
+        snake(register)
+    );
+    let named = fields.iter().fold(0, |all, field| all | low_mask(field.width) << field.lo);
+    let _ = writeln!(
+        out,
+        "            /// All of them.\n            pub const NAMED_BITS: u32 = {named:#010x};"
+    );
+    for field in fields {
+        let prose = if field.doc.is_empty() { &field.name } else { &field.doc };
+        let _ = writeln!(
+            out,
+            "            /// {}.\n            pub const {}: RegisterField = {};",
+            doc(prose),
+            field.name,
+            field_literal(field)
+        );
+    }
+    out + "        }\n"
+}
+
+fn field_literal(field: &Field) -> String {
+    format!(
+        "RegisterField {{ name: {:?}, lo: {}, width: {}, doc: {:?} }}",
+        field.name, field.lo, field.width, field.doc
+    )
 }
 
 fn register_literal(r: &Register) -> String {
@@ -151,9 +186,10 @@ fn register_literal(r: &Register) -> String {
         "w" => "Write",
         _ => "ReadWrite",
     };
+    let fields: Vec<String> = r.fields.iter().map(field_literal).collect();
     format!(
         "Register {{ offset: {:#x}, name: {:?}, width: {}, access: Access::{access}, reset: {:?}, \
-         count: {}, stride: {:#x}, doc: {:?}, sources: {} }}",
+         count: {}, stride: {:#x}, doc: {:?}, fields: &[{}], sources: {} }}",
         r.offset,
         r.name,
         r.width,
@@ -161,6 +197,7 @@ fn register_literal(r: &Register) -> String {
         r.count,
         r.stride,
         r.doc,
+        fields.join(", "),
         str_array(&r.source)
     )
 }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::error::{Problems, TableError};
+use crate::tables::fields::{self, Field};
 use crate::{source, text};
 
 /// The table.
@@ -39,21 +40,6 @@ pub struct Csr {
     pub fields: Vec<Field>,
 }
 
-/// Named bits of a CSR.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Field {
-    /// Name as documented.
-    pub name: String,
-    /// Lowest bit.
-    pub lo: u32,
-    /// Bits.
-    pub width: u32,
-    /// One line of explanation.
-    #[serde(default)]
-    pub doc: String,
-}
-
 /// Reads and checks the table.
 ///
 /// # Errors
@@ -79,20 +65,10 @@ pub fn parse(table: &str, toml: &str) -> Result<Csrs, TableError> {
                 problems.add(format!("{name}: address or name is used twice"));
             }
         }
-        check_fields(csr, &mut problems);
+        fields::check(name, &csr.fields, 32, &mut problems);
     }
     problems.finish(table)?;
     Ok(file)
-}
-
-fn check_fields(csr: &Csr, problems: &mut Problems) {
-    let mut end = 0;
-    for field in &csr.fields {
-        if field.width == 0 || field.lo < end || field.lo + field.width > 32 {
-            problems.add(format!("{}.{}: overlaps or leaves the register", csr.name, field.name));
-        }
-        end = field.lo + field.width;
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 pub mod config;
 pub mod csrs;
+pub mod fields;
 pub mod l1;
 pub mod names;
 pub mod ops;

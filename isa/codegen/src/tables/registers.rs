@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::error::{Problems, TableError};
+use crate::tables::fields::{self, Field};
 use crate::{source, text};
 
 /// One block of registers.
@@ -67,6 +68,9 @@ pub struct Register {
     /// A register that shares its address for a stated reason (write side of a read register).
     #[serde(default)]
     pub shares: String,
+    /// Named bits, lowest first.
+    #[serde(default)]
+    pub fields: Vec<Field>,
 }
 
 fn word() -> u32 {
@@ -137,6 +141,14 @@ fn check_register(register: &Register, bytes: u32, problems: &mut Problems) {
     if register.offsets().last().unwrap_or(0).saturating_add(4) > bytes {
         problems.add(format!("{name}: leaves the block of {bytes:#x} bytes"));
     }
+    fields::check(name, &register.fields, register.width, problems);
+    for field in &register.fields {
+        if !text::is_snake(&field.name.to_ascii_lowercase())
+            || field.name.contains(char::is_lowercase)
+        {
+            problems.add(format!("{name}.{}: name is not upper case", field.name));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -177,6 +189,18 @@ mod tests {
     fn register_access_unknown_is_refused() {
         let text = refusal(&row("A", 0, "").replace("\"rw\"", "\"x\""));
         assert!(text.contains("A: access `x` is none of r, w, rw"), "{text}");
+    }
+
+    #[test]
+    fn register_field_overlap_or_beyond_the_register_is_refused() {
+        let overlap = "fields = [{name=\"X\",lo=0,width=2},{name=\"Y\",lo=1,width=1}]";
+        let text = refusal(&row("A", 0, overlap));
+        assert!(text.contains("A.Y: overlaps or leaves the register"), "{text}");
+        let beyond = "width = 4\nfields = [{name=\"X\",lo=4,width=1}]";
+        let text = refusal(&row("A", 0, beyond));
+        assert!(text.contains("A.X: overlaps or leaves the register"), "{text}");
+        let lower = "fields = [{name=\"x\",lo=0,width=2}]";
+        assert!(refusal(&row("A", 0, lower)).contains("A.x: name is not upper case"));
     }
 
     #[test]
