@@ -12,6 +12,8 @@ use crate::units::{Fault, Issued};
 use isa::config::field;
 use sim_core::ThreadId;
 
+/// FP16.
+const FP16: u8 = 1;
 /// TF32, the only format code with ten mantissa bits and an eight-bit exponent.
 pub(crate) const TF32: u8 = 4;
 
@@ -96,10 +98,7 @@ impl Setup {
             0 => src[0].matrix_side().1,
             _ => register_a(state),
         };
-        let format_b = match config.thread_field(thread, &field::DISABLE_IMPLIED_SRCB_FMT_Base) {
-            0 => src[1].matrix_side().1,
-            _ => register_b(state),
-        };
+        let format_b = format_b(config, thread, src);
         let style = |format| if forced { Style::Fp16 } else { Style::of(format) };
         let rwc = &unit.rwcs[thread];
         let base = config.thread_field(thread, &field::FIDELITY_BASE_Phase);
@@ -138,6 +137,10 @@ impl Setup {
                 setup.style_a = Style::of(setup.format_a);
             }
         }
+        let format_b = format_b(config, thread.index(), src);
+        if !setup.forced && !is_other_narrow(setup.format_a) && is_other_narrow(format_b) {
+            setup.style_b = Style::Bf16;
+        }
         setup
     }
 
@@ -151,6 +154,20 @@ impl Setup {
             "one of SrcA and SrcB holds five-bit, the other eight-bit exponents",
         )?;
         Ok(self)
+    }
+}
+
+/// Whether a format has five-bit exponents and is not FP16. Of a SrcB cell in such a format a move to Dst keeps what a
+/// BF16 has, if SrcA's format is none of them `[ttsim: observed]`.
+const fn is_other_narrow(format: u8) -> bool {
+    Style::of(format).is_narrow() && format != FP16
+}
+
+/// The format of SrcB: implied by what was unpacked, or the register's.
+fn format_b(config: &ConfigUnit, thread: usize, src: &[SrcBanks; 2]) -> u8 {
+    match config.thread_field(thread, &field::DISABLE_IMPLIED_SRCB_FMT_Base) {
+        0 => src[1].matrix_side().1,
+        _ => register_b(&config.states[config.state_id(thread)]),
     }
 }
 
