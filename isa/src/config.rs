@@ -39,6 +39,8 @@ pub struct ConfigField {
     pub lo: u8,
     /// Bits. More than 32 (tile descriptors: 128) spans whole words from `addr32` on.
     pub width: u8,
+    /// The units whose instructions go by it, of a field of Config, as far as that is known.
+    pub users: Users,
 }
 
 impl ConfigField {
@@ -115,6 +117,17 @@ impl Users {
         self.0 & other.0 != 0
     }
 
+    /// Their names.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        const NAMES: [&str; 5] =
+            ["unpacker 0", "unpacker 1", "packer", "matrix unit", "vector unit"];
+        NAMES
+            .into_iter()
+            .enumerate()
+            .filter(move |(at, _)| self.0 >> at & 1 == 1)
+            .map(|(_, name)| name)
+    }
+
     /// The unit that an instruction is one of.
     #[must_use]
     pub fn of_instruction(word: u32) -> Self {
@@ -129,51 +142,7 @@ impl Users {
     }
 }
 
-/// How names of fields of Config begin that a unit goes by, and the unit. What is not here belongs to none of these
-/// units, or is read in another way than when an instruction begins `[isa-wh: TensixCoprocessor/UNPACR_Regular.md]`, `Packers/README.md`, `MVMUL.md`, `SFPLOAD.md`,
-/// `[isa-bh: TensixCoprocessor/PACR.md]`.
-const USERS: &[(&str, Users)] = &[
-    ("UNP0_", Users::UNPACKERS[0]),
-    ("UNP1_", Users::UNPACKERS[1]),
-    ("THCON_SEC0_REG0_", Users::UNPACKERS[0]),
-    ("THCON_SEC0_REG2_", Users::UNPACKERS[0]),
-    ("THCON_SEC0_REG3_", Users::UNPACKERS[0]),
-    ("THCON_SEC0_REG4_", Users::UNPACKERS[0]),
-    ("THCON_SEC0_REG5_", Users::UNPACKERS[0]),
-    ("THCON_SEC0_REG7_", Users::UNPACKERS[0]),
-    ("THCON_SEC1_REG0_", Users::UNPACKERS[1]),
-    ("THCON_SEC1_REG2_", Users::UNPACKERS[1]),
-    ("THCON_SEC1_REG3_", Users::UNPACKERS[1]),
-    ("THCON_SEC1_REG4_", Users::UNPACKERS[1]),
-    ("THCON_SEC1_REG5_", Users::UNPACKERS[1]),
-    ("THCON_SEC1_REG7_", Users::UNPACKERS[1]),
-    ("THCON_SEC0_REG1_", Users::PACKER),
-    ("THCON_SEC0_REG8_", Users::PACKER),
-    ("THCON_SEC0_REG9_", Users::PACKER),
-    ("PCK", Users::PACKER),
-    ("TILE_ROW_SET_MAPPING_", Users::PACKER),
-    ("TILE_FACE_SET_MAPPING_", Users::PACKER),
-    ("PACK_COUNTERS_", Users::PACKER),
-    ("STACC_RELU_", Users::PACKER),
-    ("DEST_TARGET_REG_CFG_PACK_", Users::PACKER),
-    ("ALU_FORMAT_SPEC_REG2_", Users::PACKER),
-    ("ALU_FORMAT_SPEC_REG0_SrcA", Users::MATRIX),
-    ("ALU_FORMAT_SPEC_REG1_SrcB", Users::MATRIX.and(Users::VECTOR)),
-    ("ALU_ACC_CTRL_Fp32_", Users::MATRIX),
-    ("ALU_ACC_CTRL_INT8_", Users::MATRIX),
-    ("ALU_ACC_CTRL_SFPU_", Users::VECTOR),
-    ("ALU_ACC_CTRL_Zero_Flag_disabled_src", Users::MATRIX),
-    ("DEST_REGW_BASE_", Users::MATRIX.and(Users::VECTOR)),
-];
-
 impl ConfigField {
-    /// The units whose instructions go by it, as far as that is known.
-    #[must_use]
-    pub fn users(&self) -> Users {
-        let own = USERS.iter().find(|(start, _)| self.name.starts_with(start));
-        own.map_or(Users::NONE, |(_, users)| *users)
-    }
-
     /// Whether one of the bits of word `addr32` is its own.
     #[must_use]
     pub const fn has_bits(&self, addr32: u32, bits: u32) -> bool {
@@ -185,7 +154,7 @@ impl ConfigField {
 /// One constant per field, in the vendor's spelling.
 #[allow(non_upper_case_globals, reason = "the vendor's spelling is what people search for")]
 pub mod field {
-    use super::{ConfigField, Scope};
+    use super::{ConfigField, Scope, Users};
 
     include!(concat!(env!("OUT_DIR"), "/config.rs"));
 }
@@ -224,11 +193,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_beginning_of_a_name_has_fields_of_config() {
-        for (start, users) in USERS {
-            let mut fields = with_prefix(start).filter(|field| field.scope == Scope::Config);
-            let first = fields.next().unwrap_or_else(|| panic!("no field begins with {start}"));
-            assert_eq!(first.users(), *users, "{}", first.name);
-        }
+    fn fields_of_config_are_read_by_their_units() {
+        // One with a beginning of its own within that of another unit, one of two units, one of none.
+        let names = |field: &str| {
+            let field = by_name(field).unwrap_or_else(|| panic!("no field {field}"));
+            field.users.names().collect::<Vec<_>>()
+        };
+        assert_eq!(names("THCON_SEC0_REG1_Unp_LF8_4b_exp"), ["unpacker 0"]);
+        assert_eq!(names("THCON_SEC0_REG1_L1_Dest_addr"), ["packer"]);
+        assert_eq!(names("ALU_FORMAT_SPEC_REG1_SrcB"), ["matrix unit", "vector unit"]);
+        assert_eq!(names("CFG_STATE_ID_StateID"), [""; 0]);
+        let word = crate::encode::stallwait(1, 1);
+        assert_eq!(Users::of_instruction(word), Users::NONE);
     }
 }

@@ -90,8 +90,8 @@ impl Thread {
     fn configured(&mut self, index: u32, changed: u32) {
         let Some((users, name)) = &mut self.configured else { return };
         for field in config::in_word(Scope::Config, index) {
-            if field.has_bits(index, changed) && field.users() != Users::NONE {
-                (*users, *name) = (users.and(field.users()), field.name);
+            if field.has_bits(index, changed) && field.users != Users::NONE {
+                (*users, *name) = (users.and(field.users), field.name);
             }
         }
     }

@@ -306,10 +306,15 @@ fn config_field(field: &ConfigField, out: &mut dyn Write) -> Result<()> {
         Scope::Config => "Config",
     };
     let banks = if field.is_global() { ", writes go to both banks" } else { "" };
+    let readers: Vec<_> = field.users.names().collect();
+    let readers = match &readers[..] {
+        [] => String::new(),
+        some => format!("; read by {}", some.join(", ")),
+    };
     let bits = bits(field.lo, field.width);
     writeln!(
         out,
-        "{scope}[{}] bits {bits}  {}  ({}{banks})",
+        "{scope}[{}] bits {bits}  {}  ({}{banks}{readers})",
         field.addr32, field.name, field.section
     )?;
     Ok(())

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{cell, sources};
-use crate::tables::config::Section;
+use crate::tables::config::{READERS, Section};
 use crate::tables::csrs::Csrs;
 use crate::tables::names::List;
 use crate::tables::ops::{Op, UNITS};
@@ -68,13 +68,14 @@ pub(super) fn config(sections: &[Section]) -> String {
     let count: usize = sections.iter().map(|s| s.fields.len()).sum();
     let mut out = format!(
         "# Backend configuration\n\n{count} fields. The word is an index into ThreadConfig (scope \
-         thread) or Config (scope config).\n"
+         thread) or Config (scope config). `read by` names the units whose instructions go by a field of Config when \
+         they begin, as far as that is known.\n"
     );
     for section in sections {
         let _ = write!(
             out,
-            "\n## {}\n\nScope {}, from word {}. Sources: {}\n\n| word | bits | field | note |\n\
-             |---|---|---|---|\n",
+            "\n## {}\n\nScope {}, from word {}. Sources: {}\n\n| word | bits | field | read by | note |\n\
+             |---|---|---|---|---|\n",
             section.name,
             section.scope,
             section.base,
@@ -83,16 +84,23 @@ pub(super) fn config(sections: &[Section]) -> String {
         for field in &section.fields {
             let _ = writeln!(
                 out,
-                "| {} | {}:{} | {} | {} |",
+                "| {} | {}:{} | {} | {} | {} |",
                 field.addr32,
                 field.lo + field.width - 1,
                 field.lo,
                 field.name,
+                users(field.users),
                 cell(&field.note)
             );
         }
     }
     out
+}
+
+/// The units of a set, in the order of their bits.
+fn users(bits: u8) -> String {
+    let own = READERS.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1);
+    own.map(|(_, unit)| *unit).collect::<Vec<_>>().join(", ")
 }
 
 /// RISC-V instructions by extension.

@@ -44,12 +44,14 @@ pub fn emit(sections: &[Section]) -> String {
 
 fn literal(section: &Section, field: &Field) -> String {
     format!(
-        "ConfigField {{ name: {:?}, section: {:?}, scope: Scope::{}, addr32: {}, lo: {}, width: {} }}",
+        "ConfigField {{ name: {:?}, section: {:?}, scope: Scope::{}, addr32: {}, lo: {}, width: {}, \
+         users: Users({}) }}",
         field.name,
         section.name,
         camel(&section.scope),
         field.addr32,
         field.lo,
-        field.width
+        field.width,
+        field.users
     )
 }

@@ -10,8 +10,26 @@ use crate::{source, text};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    /// Source keys of all users.
+    #[serde(default)]
+    user_source: Vec<String>,
     section: Vec<Section>,
+    #[serde(default)]
+    user: Vec<User>,
 }
+
+/// Units whose instructions go by fields of Config.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct User {
+    /// How the names of the fields begin; of several beginnings the longest counts.
+    begins: String,
+    /// Names of [`READERS`].
+    units: Vec<String>,
+}
+
+/// Units that go by Config when an instruction of theirs begins, by the bit that stands for each.
+pub const READERS: [&str; 5] = ["unpacker0", "unpacker1", "packer", "matrix", "vector"];
 
 /// A block of configuration words.
 #[derive(Debug, Clone, Deserialize)]
@@ -45,6 +63,9 @@ pub struct Field {
     /// Where sources disagree.
     #[serde(default)]
     pub note: String,
+    /// The units that go by it, as bits in the order of [`READERS`].
+    #[serde(skip)]
+    pub users: u8,
 }
 
 /// Words per thread of ThreadConfig and words per bank of Config [hdr: cfg_defines.h].
@@ -55,7 +76,7 @@ const SCOPES: &[(&str, u32)] = &[("thread", 68), ("config", 224)];
 /// # Errors
 /// [`TableError`] with every broken rule.
 pub fn parse(table: &str, toml: &str) -> Result<Vec<Section>, TableError> {
-    let file: File = super::read(table, toml)?;
+    let mut file: File = super::read(table, toml)?;
     let mut problems = Problems::default();
     let mut names = BTreeMap::new();
     let mut bits = BTreeMap::new();
@@ -79,8 +100,41 @@ pub fn parse(table: &str, toml: &str) -> Result<Vec<Section>, TableError> {
             }
         }
     }
+    if !file.user.is_empty() {
+        source::check("user", &file.user_source, &mut problems);
+    }
+    assign(&mut file.section, &file.user, &mut problems);
     problems.finish(table)?;
     Ok(file.section)
+}
+
+/// Says of each field of Config which units go by it.
+fn assign(sections: &mut [Section], users: &[User], problems: &mut Problems) {
+    let mut rows: Vec<(&str, u8, bool)> = Vec::new();
+    for user in users {
+        let mut bits = 0;
+        for unit in &user.units {
+            match READERS.iter().position(|known| known == unit) {
+                Some(at) => bits |= 1 << at,
+                None => problems.add(format!("{}: unknown unit `{unit}`", user.begins)),
+            }
+        }
+        if rows.iter().any(|(begins, ..)| *begins == user.begins) {
+            problems.add(format!("{}: is there twice", user.begins));
+        }
+        rows.push((&user.begins, bits, false));
+    }
+    let config = sections.iter_mut().filter(|section| section.scope == "config");
+    for field in config.flat_map(|section| &mut section.fields) {
+        let own = rows.iter_mut().filter(|(begins, ..)| field.name.starts_with(begins));
+        if let Some((_, bits, is_used)) = own.max_by_key(|(begins, ..)| begins.len()) {
+            field.users = *bits;
+            *is_used = true;
+        }
+    }
+    for (begins, ..) in rows.iter().filter(|(.., is_used)| !is_used) {
+        problems.add(format!("{begins}: no field of Config begins so"));
+    }
 }
 
 fn check_field(section: &Section, field: &Field, words: u32, problems: &mut Problems) {
@@ -117,6 +171,33 @@ mod tests {
     fn config_field_crossing_a_word_is_refused() {
         let text = refusal("{name=\"A\",addr32=2,lo=30,width=3}");
         assert!(text.contains("A: bits 30+3 leave the word"), "{text}");
+    }
+
+    #[test]
+    fn users_are_known_units_of_fields_that_there_are_and_the_longest_beginning_counts() {
+        let table = |users: &str| {
+            let toml = format!(
+                "user_source = [\"inferred:test\"]\n[[section]]\nname = \"S\"\nbase = 2\n\
+                 scope = \"config\"\nsource = [\"inferred:test\"]\n\
+                 fields = [{{name=\"AB_C\",addr32=2,lo=0,width=1}},\
+                 {{name=\"AB_D\",addr32=2,lo=1,width=1}}]\n{users}"
+            );
+            parse("t.toml", &toml)
+        };
+        let user = |begins: &str, unit: &str| {
+            format!("[[user]]\nbegins = \"{begins}\"\nunits = [\"{unit}\"]\n")
+        };
+        let sections = table(&(user("AB_D", "vector") + &user("AB_", "packer"))).expect("a table");
+        let users: Vec<u8> = sections[0].fields.iter().map(|field| field.users).collect();
+        assert_eq!(users, [1 << 2, 1 << 4]);
+        for (users, wrong) in [
+            (user("AB_", "mover"), "AB_: unknown unit `mover`"),
+            (user("AC_", "packer"), "AC_: no field of Config begins so"),
+            (user("AB_", "packer") + &user("AB_", "matrix"), "AB_: is there twice"),
+        ] {
+            let text = table(&users).expect_err("the rows are wrong").to_string();
+            assert!(text.contains(wrong), "{text}");
+        }
     }
 
     #[test]
