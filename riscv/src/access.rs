@@ -17,9 +17,10 @@ use crate::doors::{Admission, PUSH_BASE, fuses};
 use crate::hart::{MAX_FUSED, Pending};
 use crate::icache::same_page;
 use crate::op::{Kind, Op};
-use crate::park::{MAX_LOADS, WatchedLoad};
+use crate::park::MAX_LOADS;
 use crate::poll::{clock_word, era};
 use crate::slice::{Flow, Memory, Slice};
+use crate::spin::WatchedLoad;
 
 /// A core that accesses memory in a slice.
 pub(crate) struct Access<'a, 's> {

@@ -14,9 +14,10 @@ use crate::fast::{self, Exit, Outside, Posted, Probed, Reach, Want};
 use crate::hart::{Hart, Pending, forward};
 use crate::look::{self, MemoryAccess};
 use crate::op::SINK;
-use crate::park::{Nest, Prober, Spin};
+use crate::park::Prober;
 use crate::poll::era;
 use crate::slice::{Flow, Memory, OwnRegisters, Slice};
+use crate::spin::{Nest, Spin, WatchedLoad};
 
 /// What a core is doing.
 #[derive(Clone, Debug)]
@@ -232,7 +233,7 @@ impl Core {
         self.prober.answered();
         self.note_clock(request.addr, request.cycle.0);
         if steady {
-            let load = crate::park::WatchedLoad {
+            let load = WatchedLoad {
                 addr: request.addr,
                 value,
                 width: request.width,

@@ -44,6 +44,7 @@ mod rare;
 mod rounds;
 mod run;
 mod slice;
+mod spin;
 mod stretch;
 
 pub use crate::config::view;
@@ -51,6 +52,6 @@ pub use crate::core::{Core, CoreConfig, Glance, Status};
 pub use crate::debug::{DebugAccess, Watchpoint};
 pub use crate::icache::IcacheModel;
 pub use crate::look::MemoryAccess;
-pub use crate::park::{Spin, WatchedLoad};
 pub use crate::rounds::rounds;
 pub use crate::slice::OwnRegisters;
+pub use crate::spin::{Spin, WatchedLoad};

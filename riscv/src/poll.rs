@@ -24,8 +24,8 @@ use crate::core::Core;
 use crate::hart::{Hart, local_holds};
 use crate::mark::{self, original};
 use crate::op::{Kind, Op, REGISTERS};
-use crate::park::{Nest, Spin};
 use crate::slice::{Foreseen, Memory, Slice};
+use crate::spin::{Nest, Spin};
 
 mod clock;
 mod flow;

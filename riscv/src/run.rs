@@ -18,10 +18,10 @@ use crate::hart::Pending;
 use crate::icache::IcacheModel;
 use crate::mark;
 use crate::op::{Kind, Op, SINK};
-use crate::park::WatchedLoad;
 use crate::poll::{self, Foresight};
 use crate::rare::{self, Rare};
 use crate::slice::{Flow, Memory, Slice};
+use crate::spin::WatchedLoad;
 
 /// How long the careful loop runs before the fast one gets another chance.
 const CAREFUL_CHUNK_CYCLES: u64 = 64;

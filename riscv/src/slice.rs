@@ -2,7 +2,7 @@
 
 use sim_core::{Cycle, Shared, Store};
 
-use crate::park::WatchedLoad;
+use crate::spin::WatchedLoad;
 
 /// Registers of devices, for a core that is alone.
 pub trait OwnRegisters {

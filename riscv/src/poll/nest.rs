@@ -8,10 +8,10 @@
 
 use crate::core::Core;
 use crate::op::REGISTERS;
-use crate::park::{Nest, Spin};
 use crate::poll::clock::ClockFlow;
 use crate::poll::{Foresight, LEAST_ROUNDS, Round, ahead};
 use crate::slice::{Memory, Slice};
+use crate::spin::{Nest, Spin};
 
 /// Most instructions of a round that are carried out one by one.
 const MAX_STEPS: u32 = 256;
