@@ -123,6 +123,19 @@ fn regs_takes_a_value_apart_by_name_and_by_address() {
     let rest = stdout(&run(&["regs", "NOC_CTRL=0x1C00"]));
     assert!(rest.contains("no name has what else is set: 0x1c00"), "{rest}");
     assert!(stdout(&run(&["regs", "SOFT_RESET_0=0"])).contains("all of its bits are 0"));
+    // A word of the backend configuration by each of its names: of bank 1, of any, by the address of cores.
+    for word in ["Config[1][1]", "config[1]", "ConfigDualWrite[1]", "0xFFEF0004"] {
+        let text = stdout(&run(&["regs", &format!("{word}=0x20880000")]));
+        assert!(text.starts_with("Config[1] = 0x20880000\n"), "{text}");
+        assert!(
+            text.contains("20:17  ALU_FORMAT_SPEC_REG0_SrcA 0x4  read by matrix unit"),
+            "{text}"
+        );
+    }
+    for word in ["ThreadConfig[2]", "threadconfig[1][2]"] {
+        assert!(stdout(&run(&["regs", word])).contains("DISABLE_IMPLIED_SRCA_FMT_Base"));
+    }
+    assert!(host_error(&run(&["regs", "Config[999]=1"])).contains("Config[999]: no register"));
     assert!(host_error(&run(&["regs", "STALLWAIT=1"])).contains("STALLWAIT: no register"));
     assert!(host_error(&run(&["regs", "cfg0=zwei"])).contains("is not a 32-bit number"));
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use isa::config::{ConfigField, Scope};
+use isa::config::{ConfigField, Scope, in_word};
 use isa::csr::{Csr, CsrField};
 use isa::op::Opcode;
 use memory_map::{
@@ -19,7 +19,8 @@ Examples:
   tilescope regs                     the address map
   tilescope regs 0xFFB121B0          what is at an address, for each core
   tilescope regs SOFT_RESET_0        a register (or the start of its name), with its bits
-  tilescope regs NOC_CTRL=0x2092     what a value of a register or of a CSR means, bit by bit
+  tilescope regs NOC_CTRL=0x2092     what a value means, bit by bit: of a register, a CSR, or by address
+  tilescope regs Config[1]=0x880000  the same of a word of the backend configuration
   tilescope regs go_messages         mailbox fields
   tilescope regs PRNG_SEED           backend configuration fields
   tilescope regs STALLWAIT           a Tensix instruction
@@ -52,7 +53,9 @@ pub fn run(args: &RegsArgs, out: &mut dyn Write) -> Result<Exit> {
     };
     if let Some(value) = value {
         if !taken_apart(name, value, out)? {
-            bail!("{name}: no register, address of one, or CSR with named bits");
+            bail!(
+                "{name}: no register, word of configuration, address of one, or CSR with named bits"
+            );
         }
         return Ok(Exit::Ok);
     }
@@ -63,6 +66,10 @@ pub fn run(args: &RegsArgs, out: &mut dyn Write) -> Result<Exit> {
     let mut found = registers(name, out)?;
     found |= mailbox_fields(name, out)?;
     for field in isa::config::with_prefix(name) {
+        config_field(field, out)?;
+        found = true;
+    }
+    for field in config_word(name).into_iter().flat_map(|(scope, word)| in_word(scope, word)) {
         config_field(field, out)?;
         found = true;
     }
@@ -89,31 +96,65 @@ fn csr(name: &str) -> Option<&'static Csr> {
     isa::csr::by_name(name).or_else(|| isa::csr::by_name(&name.to_ascii_lowercase()))
 }
 
-/// Named bits of a register or of a CSR.
-#[derive(Clone, Copy)]
+/// The word of the backend configuration of a name such as `Config[1]`, `Config[0][1]` with its bank,
+/// `ConfigDualWrite[1]`, `ThreadConfig[5]` or, with its thread, `ThreadConfig[2][5]`.
+fn config_word(name: &str) -> Option<(Scope, u32)> {
+    let lower = name.to_ascii_lowercase();
+    let (array, rest) = lower.split_at(lower.find('[')?);
+    let (scope, copies): (_, &[&str]) = match array {
+        "config" => (Scope::Config, &["0", "1"]),
+        "configdualwrite" => (Scope::Config, &[]),
+        "threadconfig" => (Scope::Thread, &["0", "1", "2"]),
+        _ => return None,
+    };
+    let indices = rest.strip_prefix('[')?.strip_suffix(']')?;
+    let word = match indices.split_once("][") {
+        Some((copy, word)) if copies.contains(&copy) => word,
+        Some(_) => return None,
+        None => indices,
+    };
+    Some((scope, parse_u32(word).ok()?))
+}
+
+/// The word of the backend configuration that cores see at an address.
+fn config_at(address: u32) -> Option<(Scope, u32)> {
+    config_word(&memory_map::register_name(View::T0, address)?)
+}
+
+/// Named bits of a word.
 struct Bits {
     name: &'static str,
     lo: u8,
     width: u8,
-    doc: &'static str,
+    doc: String,
 }
 
 impl Bits {
-    const fn of_register(field: &RegisterField) -> Self {
-        Self { name: field.name, lo: field.lo, width: field.width, doc: field.doc }
+    fn of_register(field: &RegisterField) -> Self {
+        Self { name: field.name, lo: field.lo, width: field.width, doc: field.doc.to_owned() }
     }
 
-    const fn of_csr(field: &CsrField) -> Self {
-        Self { name: field.name, lo: field.lo, width: field.width, doc: field.doc }
+    fn of_csr(field: &CsrField) -> Self {
+        Self { name: field.name, lo: field.lo, width: field.width, doc: field.doc.to_owned() }
     }
 
-    fn explain(self, out: &mut dyn Write) -> Result<()> {
+    /// A part of a word; a field of several words has all of it.
+    fn of_config(field: &ConfigField) -> Self {
+        let readers: Vec<_> = field.users.names().collect();
+        let doc = match &readers[..] {
+            [] => String::new(),
+            some => format!("read by {}", some.join(", ")),
+        };
+        Self { name: field.name, lo: field.lo, width: field.width.min(32), doc }
+    }
+
+    fn explain(&self, out: &mut dyn Write) -> Result<()> {
         let bits = bits(self.lo, self.width);
         let text = format!("    {bits:>7}  {:<24} {}", self.name, self.doc);
         Ok(writeln!(out, "{}", text.trim_end())?)
     }
 
-    const fn mask(self) -> u32 {
+    const fn mask(&self) -> u32 {
         (if self.width >= 32 { u32::MAX } else { (1 << self.width) - 1 }) << self.lo
     }
 }
@@ -160,6 +201,18 @@ fn taken_apart(name: &str, value: u32, out: &mut dyn Write) -> Result<bool> {
             let prefixes = instances.fold(first.prefix.to_owned(), |all, i| all + ", " + i.prefix);
             writeln!(out, "{prefixes}.{} = {value:#x}", row.name)?;
             meaning(value, row.fields.iter().map(Bits::of_register), out)?;
+            found = true;
+        }
+    }
+    if let Some((scope, word)) = address.map_or_else(|| config_word(name), config_at) {
+        let array = match scope {
+            Scope::Thread => "ThreadConfig",
+            Scope::Config => "Config",
+        };
+        let mut fields = in_word(scope, word).map(Bits::of_config).peekable();
+        if fields.peek().is_some() {
+            writeln!(out, "{array}[{word}] = {value:#x}")?;
+            meaning(value, fields, out)?;
             found = true;
         }
     }
