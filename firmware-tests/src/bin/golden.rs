@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use firmware_tests::golden::{Group, Outcome, load, run};
 use serde_json::json;
+use sim_core::Shortcuts;
 use tile::TileConfig;
 
 /// Run bit-exact reference vectors on a tile
@@ -26,6 +27,10 @@ struct Args {
     /// Show this many failing vectors per group
     #[arg(long, default_value_t = 3)]
     show: usize,
+    /// Ways to the same result that are taken: all, none, names, or -name for all but that one
+    #[arg(long, value_name = "LIST", default_value = "all", allow_hyphen_values = true,
+          value_parser = Shortcuts::parse)]
+    shortcuts: Shortcuts,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -55,7 +60,7 @@ fn describe(outcome: &Outcome) -> String {
     }
 }
 
-fn tally(group: &Group, filter: &str) -> Tally {
+fn tally(group: &Group, filter: &str, shortcuts: Shortcuts) -> Tally {
     let mut tally = Tally {
         group: group.group.clone(),
         total: 0,
@@ -65,7 +70,7 @@ fn tally(group: &Group, filter: &str) -> Tally {
     };
     for vector in group.vectors.iter().filter(|vector| vector.name.contains(filter)) {
         tally.total += 1;
-        match run(group, vector, TileConfig::default()) {
+        match run(group, vector, TileConfig { shortcuts, ..TileConfig::default() }) {
             Outcome::Pass | Outcome::BothRefuse { .. } => tally.passed += 1,
             outcome @ Outcome::RanAnyway { .. } => {
                 tally.ran_anyway += 1;
@@ -88,7 +93,8 @@ fn main() -> ExitCode {
     };
     let chosen =
         groups.iter().filter(|group| args.groups.is_empty() || args.groups.contains(&group.group));
-    let tallies: Vec<Tally> = chosen.map(|group| tally(group, &args.filter)).collect();
+    let tallies: Vec<Tally> =
+        chosen.map(|group| tally(group, &args.filter, args.shortcuts)).collect();
     let (mut total, mut agreed, mut anyway) = (0, 0, 0);
     for tally in &tallies {
         total += tally.total;

@@ -70,24 +70,25 @@ impl<E: Env> Run<'_, E> {
             sink.write(position, datums).or_else(|row| self.row_outside(row))?;
             position = position.wrapping_add(length as u32);
             left -= length;
-            self.advance(&mut cursor);
+            let group_bits = u64::from(self.settings.datum_bits) * COLUMNS as u64;
+            cursor.at = cursor.at.wrapping_add(group_bits);
+            self.end_group(&mut cursor);
         }
         Ok(())
     }
 
-    /// Moves the cursor behind a full group of 16 datums.
+    /// A full group of 16 datums is behind the cursor: where rows are not contiguous, the next one may begin.
     #[inline]
-    fn advance(&self, cursor: &mut Cursor) {
+    fn end_group(&self, cursor: &mut Cursor) {
         let settings = self.settings;
-        let group_bits = u64::from(settings.datum_bits) * COLUMNS as u64;
         cursor.group += 1;
-        cursor.at = match settings.row_stride {
-            Some(stride) if cursor.group.is_multiple_of(settings.groups_per_row()) => {
-                let row_bits = group_bits * u64::from(settings.groups_per_row() - 1);
-                cursor.at.wrapping_sub(row_bits).wrapping_add(u64::from(stride) * 8)
-            }
-            _ => cursor.at.wrapping_add(group_bits),
-        };
+        if let Some(stride) = settings.row_stride
+            && cursor.group.is_multiple_of(settings.groups_per_row())
+        {
+            let group_bits = u64::from(settings.datum_bits) * COLUMNS as u64;
+            let row_bits = group_bits * u64::from(settings.groups_per_row());
+            cursor.at = cursor.at.wrapping_sub(row_bits).wrapping_add(u64::from(stride) * 8);
+        }
         cursor.at = settings.fifo.wrap(cursor.at, 8);
     }
 
@@ -192,7 +193,7 @@ impl<E: Env> Run<'_, E> {
             index += 1;
             cursor.at += u64::from(settings.datum_bits);
             if index % COLUMNS as u32 == 0 {
-                cursor.at = settings.fifo.wrap(cursor.at, 8);
+                self.end_group(&mut cursor);
             }
             let mut zeroes = 0;
             if let Some(at) = &mut deltas {
