@@ -302,7 +302,7 @@ impl Niu {
             let category = Category::UndefinedBehavior;
             return Err(DeviceFault::new(category, "noc-linked-target", text));
         }
-        self.linked_to = (noc_ctrl::VC_LINKED.is_set(packet.control)).then(|| packet.target());
+        self.linked_to = noc_ctrl::VC_LINKED.is_set(packet.control).then(|| packet.target());
         self.busy[initiator] = true;
         self.counters.on_command(&packet);
         Ok(Some(packet))

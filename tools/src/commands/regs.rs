@@ -140,11 +140,7 @@ impl Bits {
 
     /// A part of a word; a field of several words has all of it.
     fn of_config(field: &ConfigField) -> Self {
-        let readers: Vec<_> = field.users.names().collect();
-        let doc = match &readers[..] {
-            [] => String::new(),
-            some => format!("read by {}", some.join(", ")),
-        };
+        let doc = readers(field).unwrap_or_default();
         Self { name: field.name, lo: field.lo, width: field.width.min(32), doc }
     }
 
@@ -353,17 +349,19 @@ fn mailbox_fields(name: &str, out: &mut dyn Write) -> Result<bool> {
     Ok(found)
 }
 
+/// `read by packer`; none where no unit is known to go by a field.
+fn readers(field: &ConfigField) -> Option<String> {
+    let units: Vec<_> = field.users.names().collect();
+    (!units.is_empty()).then(|| format!("read by {}", units.join(", ")))
+}
+
 fn config_field(field: &ConfigField, out: &mut dyn Write) -> Result<()> {
     let scope = match field.scope {
         Scope::Thread => "ThreadConfig",
         Scope::Config => "Config",
     };
     let banks = if field.is_global() { ", writes go to both banks" } else { "" };
-    let readers: Vec<_> = field.users.names().collect();
-    let readers = match &readers[..] {
-        [] => String::new(),
-        some => format!("; read by {}", some.join(", ")),
-    };
+    let readers = readers(field).map_or_else(String::new, |readers| format!("; {readers}"));
     let bits = bits(field.lo, field.width);
     writeln!(
         out,

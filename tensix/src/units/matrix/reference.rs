@@ -254,6 +254,7 @@ impl Random {
         };
         let setup = Setup {
             format_a: 0,
+            format_b: 0,
             style_a: of(bits),
             style_b: of(bits >> 1),
             int8: false,

@@ -60,6 +60,7 @@ impl Style {
 pub(crate) struct Setup {
     /// Format code of SrcA, as the register or the bank says.
     pub(crate) format_a: u8,
+    pub(crate) format_b: u8,
     pub(crate) style_a: Style,
     pub(crate) style_b: Style,
     /// Integer arithmetic on INT8 and INT32.
@@ -98,12 +99,16 @@ impl Setup {
             0 => src[0].matrix_side().1,
             _ => register_a(state),
         };
-        let format_b = format_b(config, thread, src);
+        let format_b = match config.thread_field(thread, &field::DISABLE_IMPLIED_SRCB_FMT_Base) {
+            0 => src[1].matrix_side().1,
+            _ => register_b(state),
+        };
         let style = |format| if forced { Style::Fp16 } else { Style::of(format) };
         let rwc = &unit.rwcs[thread];
         let base = config.thread_field(thread, &field::FIDELITY_BASE_Phase);
         Self {
             format_a,
+            format_b,
             style_a: style(format_a),
             style_b: style(format_b),
             int8,
@@ -137,8 +142,8 @@ impl Setup {
                 setup.style_a = Style::of(setup.format_a);
             }
         }
-        let format_b = format_b(config, thread.index(), src);
-        if !setup.forced && !is_other_narrow(setup.format_a) && is_other_narrow(format_b) {
+        let is_cut = is_other_narrow(setup.format_b) && !is_other_narrow(setup.format_a);
+        if is_cut && !setup.forced {
             setup.style_b = Style::Bf16;
         }
         setup
@@ -161,14 +166,6 @@ impl Setup {
 /// BF16 has, if SrcA's format is none of them `[ttsim: observed]`.
 const fn is_other_narrow(format: u8) -> bool {
     Style::of(format).is_narrow() && format != FP16
-}
-
-/// The format of SrcB: implied by what was unpacked, or the register's.
-fn format_b(config: &ConfigUnit, thread: usize, src: &[SrcBanks; 2]) -> u8 {
-    match config.thread_field(thread, &field::DISABLE_IMPLIED_SRCB_FMT_Base) {
-        0 => src[1].matrix_side().1,
-        _ => register_b(&config.states[config.state_id(thread)]),
-    }
 }
 
 fn register_a(state: &[u32]) -> u8 {
