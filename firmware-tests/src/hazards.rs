@@ -307,7 +307,9 @@ public), B4, B9 and B13. B5, B6, B14 and B15 are about what hardware does not wa
 was in this run. Of B5 a WRCFG right behind a SETDMAREG is left out, which kernels of the vendor have in many places. A16 is about a
 core that has turned its data cache on, which firmware turns off; the simulated cores have none, so that what it names is right here. B11 is
 reported where the data of a NoC write have not left in the simulated time, which has no congestion, B12 of a core
-that sends both itself, to the same place. C20 needs the header that a host writes for a compute kernel, which no kernel below has. C5 is about
+that sends both itself, to the same place. C20 needs the header that a host writes for a compute kernel, which no kernel below has. C21 is not
+reported of a core that has polled something else than a buffer of its tile since, which may have told it. C22 is about buffers into which nobody has
+written since the launch, and that have gone round once: a tensor is pushed where it lies. C5 is about
 words of L1: loads of cores, and what NoC transfers, unpackers, the mover and the scalar unit take of which a part was never written.
 A transfer of nothing but unwritten words is taken for a copy: what is loaded from its destination is reported. An unpack of nothing but
 unwritten words is reported once the coprocessor writes to L1 afterwards: a kernel that only wants a bank filled may unpack anything. Compressed and

@@ -223,7 +223,9 @@ fn followers(
     let (arguments, cleared) = (arguments(launches), (ZERO_UNTIL, own));
     let accesses =
         Accesses::new(Rc::clone(names), arguments, cleared, suppressed.to_vec()).polling(words);
-    let loads = Loads::new(Rc::clone(names), suppressed.to_vec());
+    let mut loads = Loads::new(Rc::clone(names), suppressed.to_vec());
+    let circular = launches.iter().flat_map(|launch| launch.circular.iter().copied());
+    loads.launched(&circular.collect::<Vec<_>>());
     let stacks = Stacks::new(Rc::clone(names), stacks(set, launches), suppressed.to_vec());
     (accesses, (loads, stacks))
 }

@@ -78,11 +78,12 @@ impl Observer for LaunchChecks {
     }
 
     fn wants_l1_reads(&self) -> bool {
-        self.checks.wants_l1_reads()
+        self.checks.wants_l1_reads() || self.loads.wants_l1_reads()
     }
 
     fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
         self.checks.l1_read(stamp, addr, bytes);
+        self.loads.l1_read(stamp, addr, bytes);
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {
@@ -128,9 +129,11 @@ impl Sink for LaunchChecks {
     fn launched(&mut self, _: Cycle, names: &Arc<TileNames>, _: bool) {
         self.names.set(names);
         self.stacks.launched(stacks(names));
+        let circular = circular(names);
+        self.loads.launched(&circular);
         self.checks.launched(Regions {
             code: CoreId::ALL.into_iter().filter_map(|core| names.kernel_range(core)).collect(),
-            circular: circular(names),
+            circular,
             formats: formats(names),
             own: vec![self.own],
             others: Arc::clone(&self.others),

@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use isa::word::{LOAD, imm_i, opcode, rs1};
+use isa::word::{BRANCH, JAL, JALR, LOAD, imm_i, opcode, rs1};
 use rustc_hash::FxHashMap;
 use sim_core::l1::L1_BYTES;
 use sim_core::observer::ParkedSpan;
@@ -45,14 +45,15 @@ pub(super) struct Registers {
     /// When each was written, counted in instructions; `u64::MAX` if its value is not known.
     written: [u64; 32],
     count: u64,
-    /// Where the last instructions were.
+    /// Where the last instructions were, and the very last one.
     recent: VecDeque<u32>,
+    last: u32,
 }
 
 impl Registers {
     pub(super) fn reset() -> Self {
         let count = FORGOTTEN as u64 + 1;
-        Self { values: [0; 32], written: [0; 32], count, recent: VecDeque::new() }
+        Self { values: [0; 32], written: [0; 32], count, recent: VecDeque::new(), last: 0 }
     }
 
     pub(super) fn known(&self, register: u32) -> Option<u32> {
@@ -66,6 +67,7 @@ impl Registers {
             self.recent.pop_front();
         }
         self.recent.push_back(retire.pc);
+        self.last = retire.word;
         if retire.rd != 0 {
             let index = usize::from(retire.rd & 31);
             (self.values[index], self.written[index]) = (retire.value, self.count);
@@ -77,12 +79,17 @@ impl Registers {
         self.recent.iter().rev().position(|other| *other == pc).map(|at| at as u64 + 1)
     }
 
-    /// A loop was left out whose rounds come by `pc`: what its last two rounds wrote is not known.
-    pub(super) fn forget_round(&mut self, pc: u32) {
+    /// Rounds of a loop were left out: what it writes is not known. A round begins and ends with the same registers, so
+    /// that they are the ones that the last rounds in the log have written, if one was carried out to its end.
+    pub(super) fn forget_round(&mut self, span: &ParkedSpan) {
+        let is_whole = matches!(opcode(self.last), BRANCH | JAL | JALR);
+        if !is_whole && span.from == span.until {
+            return;
+        }
         let back = self.recent.iter().rev().enumerate();
-        let mut seen = back.filter(|(_, other)| **other == pc).map(|(at, _)| at);
-        let (last, before) = (seen.next(), seen.next());
-        let rounds = last.zip(before).map(|(last, before)| before + (before - last) + 1);
+        let mut heads = back.filter(|(_, other)| **other == span.head).map(|(at, _)| at + 1);
+        let (last, before) = (heads.next(), heads.next());
+        let rounds = before.or(last.filter(|_| is_whole));
         self.forget(rounds.unwrap_or(FORGOTTEN).min(FORGOTTEN));
     }
 
@@ -296,10 +303,50 @@ impl<N: Names + 'static> Observer for Accesses<N> {
     }
 
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
-        self.cores[core.index()].forget_round(span.pc);
+        self.cores[core.index()].forget_round(&span);
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {
         vec![(0, L1_BYTES)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sim_core::Cycle;
+
+    use super::*;
+
+    const BACK: u32 = 0xFE00_0CE3;
+    const LW: u32 = 0x0000_2303;
+
+    /// Which of x8, written in front of a loop, and x5 and x6, written in it, are known behind a poll: of the
+    /// instructions in the log, whether the loop has gone round, whether time has passed.
+    fn known(instructions: &[(u32, u8, u32)], until: u64, head: u32) -> [bool; 3] {
+        let mut registers = Registers::reset();
+        for &(pc, rd, word) in instructions {
+            registers.retire(&Retire { cycle: Cycle(1), pc, word, rd, value: pc });
+        }
+        let (from, until) = (Cycle(5), Cycle(until));
+        let looks = [None; sim_core::observer::Look::KEPT];
+        let span =
+            ParkedSpan { from, until, pc: head + 4, reads: None, head, period_cycles: 8, looks };
+        registers.forget_round(&span);
+        [8, 5, 6].map(|register| registers.known(register).is_some())
+    }
+
+    #[test]
+    fn poll_forgets_what_its_rounds_write() {
+        let round = [(0x104, 5, 0), (0x108, 6, LW), (0x10C, 0, BACK)];
+        let once = [&[(0x100, 8, 0)], &round[..]].concat();
+        assert_eq!(known(&once, 90, 0x104), [true, false, false]);
+        assert_eq!(known(&once, 90, 0x108), [true, true, false]);
+        let twice = [&once[..], &round[..]].concat();
+        assert_eq!(known(&twice, 90, 0x104), [true, false, false]);
+        // It was entered in the middle.
+        assert_eq!(known(&once, 90, 0x0FC), [false; 3]);
+        // The first round is not over: it goes on from there, or what it has written since is not known.
+        assert_eq!(known(&once[..3], 5, 0x104), [true; 3]);
+        assert_eq!(known(&once[..3], 90, 0x104), [false; 3]);
     }
 }

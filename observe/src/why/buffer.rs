@@ -22,3 +22,16 @@ impl CircularBuffer {
         self.address.saturating_add(self.size)
     }
 }
+
+/// The buffer in which bytes lie; none if buffers share them, as they do on purpose.
+pub(super) fn buffer_at(
+    buffers: &[CircularBuffer],
+    (addr, bytes): (u32, u32),
+) -> Option<CircularBuffer> {
+    let end = addr.saturating_add(bytes);
+    let hit = |buffer: &&CircularBuffer| buffer.address < end && addr < buffer.end();
+    let mut hits = buffers.iter().filter(hit);
+    let buffer = hits.next()?;
+    let is_shared = hits.any(|other| other.index != buffer.index);
+    (!is_shared && buffer.page_bytes != 0).then_some(*buffer)
+}

@@ -178,7 +178,13 @@ impl<N: Names> Checks<N> {
             self.report.add(stamp, h::C7, text);
             return;
         }
-        let Some(core) = coder(&self.report.names, stamp.agent, stamp.pc) else { return };
+        let coder = coder(&self.report.names, stamp.agent, stamp.pc);
+        let circular = &self.regions.circular;
+        let stored = self.buffers.stored(circular, (stamp, coder), (addr, bytes));
+        let Some(core) = coder else {
+            self.add(stored);
+            return;
+        };
         let kernel = self.report.names.is_kernel(core, stamp.pc);
         let answer = matches!(stamp.agent, AgentId::Noc(_)) && NOC_WORDS.contains(&addr);
         if kernel && addr < self.firmware.end && !answer && !self.kernel_may_write(addr) {
@@ -187,7 +193,6 @@ impl<N: Names> Checks<N> {
             let text = format!("kernel stores {value:#x} to {addr:#x}{place}");
             self.report.add(stamp, h::C8, text);
         }
-        let stored = self.buffers.stored(&self.regions.circular, (stamp, core), (addr, bytes));
         if let Some((stamp, hazard, text)) = stored.filter(|_| kernel) {
             self.report.add(stamp, hazard, text);
         }
@@ -349,8 +354,9 @@ impl<N: Names> Checks<N> {
 }
 
 impl<N: Names> Checks<N> {
-    /// The host raised the go signal: the launch before has had its time.
-    fn host_wrote(&mut self, addr: u32, bytes: u32) {
+    /// The host may fill pages, and raises the go signal: the launch before has had its time.
+    fn host_wrote(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        self.buffers.stored(&self.regions.circular, (stamp, None), (addr, bytes));
         let signal = memory_map::mailbox::address("go_messages[0].signal");
         if signal.is_some_and(|signal| (addr..addr.saturating_add(bytes)).contains(&signal)) {
             self.settle();
@@ -381,7 +387,7 @@ impl<N: Names + 'static> Observer for Checks<N> {
             }
             Event::L1Atomic { addr, after, .. } => self.stored(stamp, addr, after, 4),
             Event::DeviceStore { addr, value, .. } => self.requests.stored(stamp, addr, value),
-            Event::HostWrite { addr, bytes, .. } => self.host_wrote(addr, bytes),
+            Event::HostWrite { addr, bytes, .. } => self.host_wrote(stamp, addr, bytes),
             Event::NocIssue { .. } => self.issued(stamp, event),
             Event::NocSent { .. } | Event::NocDone { .. } => self.requests.passed(event),
             Event::Stream { stream, register: register @ (RECEIVED | ACKED), before, after } => {
@@ -407,7 +413,8 @@ impl<N: Names + 'static> Observer for Checks<N> {
             return vec![(0, sim_core::l1::L1_BYTES)];
         }
         let code = self.regions.code.iter().map(|range| (range.start, range.end));
-        std::iter::once((0, self.firmware.end)).chain(code).collect()
+        let pages = self.regions.circular.iter().map(|buffer| (buffer.address, buffer.end()));
+        std::iter::once((0, self.firmware.end)).chain(code).chain(pages).collect()
     }
 }
 

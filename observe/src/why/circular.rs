@@ -1,6 +1,6 @@
 //! Contracts of circular buffers, from their two counters: no more pages in one than it has, none
-//! popped that was not pushed, one producer and one consumer, and a page that was pushed is left
-//! alone until it is popped.
+//! popped that was not pushed, one producer and one consumer, a page that was pushed is left alone
+//! until it is popped, and filled again before it is pushed again.
 //!
 //! Each core keeps its own position in a buffer and only the counters are shared
 //! `[hdr: hw/inc/api/dataflow/circular_buffer.h]`: a second producer is none as long as its own position is
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use sim_core::{AgentId, CoreId, Stamp};
 
-use super::buffer::CircularBuffer;
+use super::buffer::{CircularBuffer, buffer_at};
 use super::hazards::{self as h, Hazard};
 use crate::resource::{CREDIT_MASK, RECEIVED};
 
@@ -58,6 +58,10 @@ struct Use {
     /// A pop before anybody had pushed: of a buffer that lies on a tensor nobody ever does, and popping it only
     /// moves the place where is read.
     early: Option<Violation>,
+    /// Whether anybody has written to it.
+    is_written: bool,
+    /// The last push.
+    filled: Option<Stamp>,
 }
 
 impl Use {
@@ -99,7 +103,12 @@ impl Buffers {
         }
         let used = self.uses.entry(buffer.index).or_default();
         let held = used.pushed.total.saturating_sub(used.popped.total);
-        let counter = if register == RECEIVED { &mut used.pushed } else { &mut used.popped };
+        let counter = if register == RECEIVED {
+            used.filled = Some(stamp);
+            &mut used.pushed
+        } else {
+            &mut used.popped
+        };
         let (own, stood) = counter.add(core, amount);
         let first = counter.sides[0].core;
         let index = buffer.index;
@@ -144,13 +153,26 @@ impl Buffers {
         (stamp, core): (Stamp, CoreId),
         (addr, bytes): (u32, u32),
     ) -> Option<Violation> {
-        let (buffer, used) = self.at(buffers, (addr, bytes))?;
+        let buffer = buffer_at(buffers, (addr, bytes))?;
+        let used = self.uses.get(&buffer.index)?;
         let (pages, index) = (u64::from(buffer.pages), buffer.index);
         let page = u64::from(addr.saturating_sub(buffer.address) / buffer.page_bytes);
         // A buffer that nobody pushes into lies on a tensor; one who fills it himself may read it before.
         let producer = used.pushed.only()?;
-        if page >= pages || producer == core || used.holds(page, pages) {
+        if page >= pages || producer == core {
             return None;
+        }
+        if used.holds(page, pages) {
+            // A tensor's, pushed where it lies, goes round once.
+            if used.popped.total <= page || used.is_written {
+                return None;
+            }
+            let text = format!(
+                "pushes pages of CB {index} into which nobody has written since the launch, and {core} takes data from \
+                 them again and again, from page {page} at {addr:#x} in cycle {}",
+                stamp.cycle
+            );
+            return used.filled.map(|pushed| (pushed, h::C22, text));
         }
         let held = used.pushed.total.saturating_sub(used.popped.total).min(pages);
         let (first, last) =
@@ -166,36 +188,31 @@ impl Buffers {
         Some((stamp, h::C18, text))
     }
 
-    /// The buffer in which bytes lie, and how it stands; none if buffers share them, as they do on purpose.
-    fn at(
-        &self,
-        buffers: &[CircularBuffer],
-        (addr, bytes): (u32, u32),
-    ) -> Option<(CircularBuffer, &Use)> {
-        let end = addr.saturating_add(bytes);
-        let hit = |buffer: &&CircularBuffer| buffer.address < end && addr < buffer.end();
-        let mut hits = buffers.iter().filter(hit);
-        let buffer = hits.next()?;
-        if hits.any(|other| other.index != buffer.index) || buffer.page_bytes == 0 {
-            return None;
-        }
-        Some((*buffer, self.uses.get(&buffer.index)?))
-    }
-
-    /// Takes a store of `core` to `bytes` bytes at `addr`.
+    /// Takes a store of `core` to `bytes` bytes at `addr`; of another tile's if there is none.
     pub(super) fn stored(
-        &self,
+        &mut self,
         buffers: &[CircularBuffer],
-        (stamp, core): (Stamp, CoreId),
+        (stamp, core): (Stamp, Option<CoreId>),
         (addr, bytes): (u32, u32),
     ) -> Option<Violation> {
-        let (buffer, used) = self.at(buffers, (addr, bytes))?;
+        let buffer = buffer_at(buffers, (addr, bytes))?;
+        let used = self.uses.entry(buffer.index).or_default();
+        used.is_written = true;
         let page = addr.saturating_sub(buffer.address) / buffer.page_bytes;
         if page >= buffer.pages || !used.holds(page.into(), buffer.pages.into()) {
             return None;
         }
         let producer = used.pushed.only()?;
         let index = buffer.index;
+        let Some(core) = core else {
+            let text = format!(
+                "{producer} has pushed page {page} of CB {index}, and data of another tile arrive in it behind that, \
+                 at {addr:#x} in cycle {}",
+                stamp.cycle
+            );
+            let is_sent = matches!(stamp.agent, AgentId::Noc(_));
+            return used.filled.filter(|_| is_sent).map(|pushed| (pushed, h::C17, text));
+        };
         if producer == core {
             // Within a compute kernel pack may work in place: what unpack takes next it orders by itself.
             if producer == CoreId::Trisc2
@@ -239,23 +256,27 @@ mod tests {
         (Stamp { cycle: Cycle(9), agent: AgentId::Core(core), pc: 0x80 }, core)
     }
 
+    fn stores(core: CoreId) -> (Stamp, Option<CoreId>) {
+        (by(core).0, Some(core))
+    }
+
     #[test]
     fn page_that_pack_fills_again_in_place_is_its_own_affair() {
         let mut buffers = Buffers::default();
-        let store = |buffers: &Buffers, core| {
-            let said = buffers.stored(&[CB], by(core), (CB.address, 4));
+        let store = |buffers: &mut Buffers, core| {
+            let said = buffers.stored(&[CB], stores(core), (CB.address, 4));
             said.map(|(_, hazard, _)| hazard.id)
         };
         buffers.step(&CB, by(CoreId::Trisc2), RECEIVED, (0, 1));
-        assert_eq!(store(&buffers, CoreId::Trisc2), None);
+        assert_eq!(store(&mut buffers, CoreId::Trisc2), None);
         let mut others = Buffers::default();
         others.step(&CB, by(CoreId::Ncrisc), RECEIVED, (0, 1));
-        assert_eq!(store(&others, CoreId::Ncrisc), Some("C17"));
+        assert_eq!(store(&mut others, CoreId::Ncrisc), Some("C17"));
         // A consumer of another kernel may have read it.
         buffers.step(&CB, by(CoreId::Trisc2), RECEIVED, (1, 3));
         buffers.step(&CB, by(CoreId::Brisc), ACKED, (0, 1));
         let next = CB.address + CB.page_bytes;
-        let said = buffers.stored(&[CB], by(CoreId::Trisc2), (next, 4));
+        let said = buffers.stored(&[CB], stores(CoreId::Trisc2), (next, 4));
         assert_eq!(said.map(|(_, hazard, _)| hazard.id), Some("C17"));
     }
 
@@ -335,19 +356,57 @@ mod tests {
     #[test]
     fn store_to_a_page_is_its_producers_until_the_push_and_its_consumers_after() {
         let mut buffers = Buffers::default();
-        let store = |buffers: &Buffers, core, addr| {
-            buffers.stored(&[CB], by(core), (addr, 4)).map(|(_, hazard, _)| hazard.id)
+        let store = |buffers: &mut Buffers, core, addr| {
+            buffers.stored(&[CB], stores(core), (addr, 4)).map(|(_, hazard, _)| hazard.id)
         };
-        assert_eq!(store(&buffers, NC, 0x2_0000), None);
+        assert_eq!(store(&mut buffers, NC, 0x2_0000), None);
         buffers.step(&CB, by(NC), RECEIVED, (0, 2));
-        assert_eq!(store(&buffers, NC, 0x2_0400), Some("C17"));
-        assert_eq!(store(&buffers, NC, 0x2_0800), None);
+        assert_eq!(store(&mut buffers, NC, 0x2_0400), Some("C17"));
+        assert_eq!(store(&mut buffers, NC, 0x2_0800), None);
         // Nobody is known to be the consumer yet.
-        assert_eq!(store(&buffers, B, 0x2_0400), None);
+        assert_eq!(store(&mut buffers, B, 0x2_0400), None);
         buffers.step(&CB, by(B), ACKED, (0, 1));
-        assert_eq!(store(&buffers, B, 0x2_0400), None);
-        assert_eq!(store(&buffers, NC, 0x2_0000), None);
-        assert_eq!(store(&buffers, CoreId::Trisc1, 0x2_0400), Some("C17"));
+        assert_eq!(store(&mut buffers, B, 0x2_0400), None);
+        assert_eq!(store(&mut buffers, NC, 0x2_0000), None);
+        assert_eq!(store(&mut buffers, CoreId::Trisc1, 0x2_0400), Some("C17"));
+    }
+
+    #[test]
+    fn data_of_another_tile_behind_the_push_are_told_where_it_was_pushed() {
+        let mut buffers = Buffers::default();
+        let pushed = by(NC);
+        let arrive = |buffers: &mut Buffers, agent| {
+            let stamp = Stamp { cycle: Cycle(20), agent, pc: 0 };
+            buffers.stored(&[CB], (stamp, None), (CB.address, 4))
+        };
+        assert!(arrive(&mut buffers, AgentId::Noc(1)).is_none(), "in front of the push");
+        buffers.step(&CB, pushed, RECEIVED, (0, 1));
+        assert!(arrive(&mut buffers, AgentId::Host).is_none(), "the host knows what it does");
+        let (stamp, hazard, text) = arrive(&mut buffers, AgentId::Noc(1)).expect("too late");
+        assert_eq!((stamp, hazard.id), (pushed.0, "C17"));
+        assert!(text.ends_with("at 0x20000 in cycle 20"), "{text}");
+        buffers.step(&CB, by(B), ACKED, (0, 1));
+        assert!(arrive(&mut buffers, AgentId::Noc(1)).is_none(), "behind the pop");
+    }
+
+    #[test]
+    fn page_that_is_read_again_and_never_written_is_not_filled() {
+        let said = |written: bool, pushes: u32| {
+            let mut buffers = Buffers::default();
+            if written {
+                buffers.stored(&[CB], stores(NC), (CB.address, 4));
+            }
+            for page in 0..pushes - 1 {
+                buffers.step(&CB, by(NC), RECEIVED, (page, page + 1));
+                buffers.step(&CB, by(B), ACKED, (page, page + 1));
+            }
+            buffers.step(&CB, by(NC), RECEIVED, (pushes - 1, pushes));
+            let at = CB.address + (pushes - 1) % CB.pages * CB.page_bytes;
+            buffers.taken(&[CB], by(B), (at, 4)).map(|(_, hazard, _)| hazard.id)
+        };
+        assert_eq!(said(false, 4), None, "a tensor that was pushed where it lies");
+        assert_eq!(said(false, 5), Some("C22"));
+        assert_eq!(said(true, 5), None);
     }
 
     #[test]
@@ -355,7 +414,7 @@ mod tests {
         let mut buffers = Buffers::default();
         buffers.step(&CB, by(NC), RECEIVED, (0, 1));
         let stamp = Stamp { cycle: Cycle(9), agent: AgentId::Noc(0), pc: 0x80 };
-        let said = buffers.stored(&[CB], (stamp, NC), (0x2_0010, 16)).expect("too late");
+        let said = buffers.stored(&[CB], (stamp, Some(NC)), (0x2_0010, 16)).expect("too late");
         assert_eq!(said.1.id, "B10");
     }
 }

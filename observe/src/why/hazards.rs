@@ -175,6 +175,12 @@ hazards! {
     C20 = "cb-format-mismatch",
         "data of a circular buffer are unpacked, or packed, in another format than the host has given it",
         "put reconfig_data_format, or pack_reconfig_data_format, in front of the first use of a buffer of another format";
+    C21 = "cb-without-wait",
+        "pages of a circular buffer were popped, or room in it was taken, and the core has not waited for them: they were there, or free, by luck",
+        "wait with cb_wait_front for all pages in front of the pop, with cb_reserve_back for room in front of what fills it";
+    C22 = "cb-page-not-filled",
+        "pages of a circular buffer are pushed and read again and again, and nobody writes to it",
+        "look for the read, the pack or the multicast that should fill the page in front of its push";
     D1 = "signal-astray",
         "a count or a flag for one tile went to another one",
         "compare the coordinate of the sender with the waiting tile's; on NoC 1 the corners of a rectangle change places";

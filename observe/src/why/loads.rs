@@ -1,4 +1,4 @@
-//! What kernels load from L1 too early, or from an old copy of it.
+//! What kernels load too early, from an old copy, or have not loaded though they go by it.
 //!
 //! There are no events for loads: addresses are worked out from the log of executed instructions
 //! ([`super::accesses`]).
@@ -6,20 +6,23 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use isa::word::{FENCE, opcode};
+use isa::word::{FENCE, LOAD, opcode};
 use memory_map::NocControl;
 use sim_core::l1::L1_BYTES;
 use sim_core::observer::ParkedSpan;
-use sim_core::{AgentId, CoreId, Event, Observer, Retire, Stamp};
+use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Retire, Stamp};
 
 use super::accesses::{Registers, load_address};
+use super::buffer::CircularBuffer;
 use super::finding::Finding;
 use super::hazards as h;
 use super::niu::Niu;
 use super::report::{Report, coder};
 use super::stale::{OldCopy, Stale};
 use super::under_way::UnderWay;
+use super::waited::Waited;
 use crate::names::Names;
+use crate::resource::{ACKED, RECEIVED};
 
 /// What a kernel's NoC read writes to.
 #[derive(Clone, Debug)]
@@ -35,6 +38,7 @@ pub struct Loads<N> {
     report: Report<N>,
     cores: [Registers; CoreId::COUNT],
     stale: Stale,
+    waited: Waited,
     niu: Niu,
     reads: UnderWay<Arriving>,
     /// Fences that were executed.
@@ -44,17 +48,47 @@ pub struct Loads<N> {
 /// How far behind a load the fence is of a loop that looks again: `while (*flag == 0) invalidate_l1_cache();`.
 const BODY_BYTES: u32 = 64;
 
-impl<N: Names> Loads<N> {
+impl<N: Names + Clone> Loads<N> {
     /// Looks with names; ids in `suppressed` are not reported.
     pub fn new(names: N, suppressed: Vec<String>) -> Self {
         Self {
             report: Report::new(names, suppressed),
             cores: std::array::from_fn(|_| Registers::reset()),
             stale: Stale::default(),
+            waited: Waited::default(),
             niu: Niu::default(),
             reads: UnderWay::default(),
             fences: std::array::from_fn(|_| BTreeSet::new()),
         }
+    }
+
+    /// A launch has begun, in which there are these buffers.
+    pub fn launched(&mut self, circular: &[CircularBuffer]) {
+        self.settle();
+        self.waited.launched(circular);
+    }
+
+    /// Judges the steps of counters before `cycle`.
+    fn judge(&mut self, core: CoreId, cycle: Cycle) {
+        while let Some(step) = self.waited.due(core, cycle) {
+            if let Some((stamp, hazard, text)) = self.waited.judge(core, &step) {
+                self.report.add(stamp, hazard, text);
+            }
+        }
+    }
+
+    /// Judges all that is left.
+    fn settle(&mut self) {
+        for core in CoreId::ALL {
+            self.judge(core, Cycle(u64::MAX));
+        }
+    }
+
+    /// A counter of a circular buffer has changed.
+    fn credit(&mut self, stamp: Stamp, counter: (u8, u16), change: (u32, u32)) {
+        let core = coder(&self.report.names, stamp.agent, stamp.pc);
+        let kernel = core.filter(|core| self.report.is_kernel(*core, stamp.pc));
+        self.waited.step((stamp, kernel), counter, change);
     }
 
     /// What was found, in order. Not an old copy that a loop looks at first and then empties the cache: it looks once more
@@ -66,7 +100,9 @@ impl<N: Names> Loads<N> {
             let body = finding.pc..finding.pc.saturating_add(BODY_BYTES);
             self.fences[core.index()].range(body).next().is_some()
         };
-        let found = self.report.findings().iter();
+        let mut all = self.clone();
+        all.settle();
+        let found = all.report.findings().iter();
         found.filter(|one| one.hazard != h::A16 || !looks_again(one)).cloned().collect()
     }
 
@@ -104,9 +140,10 @@ impl<N: Names> Loads<N> {
     }
 }
 
-impl<N: Names + 'static> Observer for Loads<N> {
+impl<N: Names + Clone + 'static> Observer for Loads<N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         self.stale.event(stamp, event);
+        self.waited.event(stamp, event);
         match *event {
             Event::Reset { core, asserted: false, .. } => {
                 self.cores[core.index()] = Registers::reset();
@@ -124,6 +161,9 @@ impl<N: Names + 'static> Observer for Loads<N> {
                 }
             }
             Event::NocDone { noc, ticket, .. } => self.reads.passed(noc, ticket),
+            Event::Stream { stream, register: register @ (RECEIVED | ACKED), before, after } => {
+                self.credit(stamp, (stream, register), (before, after));
+            }
             _ => {}
         }
     }
@@ -133,8 +173,13 @@ impl<N: Names + 'static> Observer for Loads<N> {
     }
 
     fn retire(&mut self, core: CoreId, retire: &Retire) {
+        self.judge(core, retire.cycle);
         let registers = &self.cores[core.index()];
-        let addr = load_address(retire.word, registers).filter(|addr| *addr < L1_BYTES);
+        let addr = load_address(retire.word, registers);
+        if opcode(retire.word) == LOAD {
+            self.waited.loaded(core, retire.pc, addr, retire.value);
+        }
+        let addr = addr.filter(|addr| *addr < L1_BYTES);
         let old = self.stale.retire(core, retire, registers);
         if opcode(retire.word) == FENCE {
             self.fences[core.index()].insert(retire.pc);
@@ -152,7 +197,19 @@ impl<N: Names + 'static> Observer for Loads<N> {
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
         let registers = &mut self.cores[core.index()];
         self.stale.parked(core, &span, registers);
-        registers.forget_round(span.pc);
+        self.waited.parked(core, &span);
+        registers.forget_round(&span);
+    }
+
+    fn wants_l1_reads(&self) -> bool {
+        true
+    }
+
+    fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        let AgentId::Thread(thread) = stamp.agent else { return };
+        if self.report.is_kernel(thread.core(), stamp.pc) {
+            self.waited.taken((stamp, thread.core()), (addr, bytes));
+        }
     }
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {
@@ -163,7 +220,7 @@ impl<N: Names + 'static> Observer for Loads<N> {
 #[cfg(test)]
 mod tests {
     use isa::asm::lw;
-    use sim_core::{Cycle, Width};
+    use sim_core::Width;
 
     use super::*;
 

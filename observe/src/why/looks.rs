@@ -73,7 +73,7 @@ impl Observer for Looks {
     }
 
     fn parked(&mut self, core: CoreId, span: ParkedSpan) {
-        self.cores[core.index()].forget_round(span.pc);
+        self.cores[core.index()].forget_round(&span);
     }
 }
 

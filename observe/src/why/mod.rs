@@ -56,6 +56,7 @@ mod unknown;
 mod upstream;
 mod users;
 mod variable;
+mod waited;
 mod walk;
 mod writers;
 mod written;
