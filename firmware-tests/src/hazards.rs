@@ -313,7 +313,8 @@ written since the launch, and that have gone round once: a tensor is pushed wher
 words of L1: loads of cores, and what NoC transfers, unpackers, the mover and the scalar unit take of which a part was never written.
 A transfer of nothing but unwritten words is taken for a copy: what is loaded from its destination is reported. An unpack of nothing but
 unwritten words is reported once the coprocessor writes to L1 afterwards: a kernel that only wants a bank filled may unpack anything. Compressed and
-upsampled unpacks are not looked at, nor are reads of Dst, SrcA, SrcB, LReg and semaphores that nobody has set.
+upsampled unpacks are not looked at, nor are reads of SrcA, SrcB, LReg and semaphores that nobody has set. Of Dst it is about sections: whether
+math, or unpack, has written anything to one since it was taken, where the vector unit loads from it or pack takes it.
 
 A poll is found in its first round, also one that calls functions. A loop that stores to L1 or to a device in every round (a heartbeat, a
 waypoint) or looks at the clock is none, whatever it waits for: its stores are events that others may see. It ends as `NO-PROGRESS` at

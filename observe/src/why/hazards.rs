@@ -128,8 +128,8 @@ hazards! {
         "two things claim the same bytes of L1",
         "move or shrink one of them";
     C5 = "uninitialised-read",
-        "a kernel read L1 that nobody has written since power-on",
-        "write the word before it is read, from the host or the kernel: L1 is not cleared in hardware";
+        "a kernel read L1 that nobody has written since power-on, or a section of Dst into which nothing was written since it was taken",
+        "write it before it is read: hardware does not clear L1, and a section of Dst has what was left there";
     C6 = "noc-command",
         "a NoC command that the hardware does not carry out: alignment, length, coordinate or transaction id",
         "fix the command; the registers as written stand above";

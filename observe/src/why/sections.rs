@@ -3,7 +3,10 @@
 //!
 //! Both sides wait for, post and get the semaphore MATH_PACK. Who leaves out a wait works on what the other side may be
 //! at; that nothing hangs, and that the result is right, is a matter of time. Sections are the halves of Dst where
-//! the semaphore's maximum is two, and math stays within its own.
+//! the semaphore's maximum is two, and math stays within its own. What it has not written there since it took the
+//! section is what somebody has left behind, or zero.
+
+use std::collections::VecDeque;
 
 use isa::config::{self as fields, ConfigField};
 use isa::op::{DstUse, Opcode};
@@ -51,12 +54,17 @@ impl Side {
 /// Sections of Dst since the launch.
 #[derive(Clone, Debug)]
 pub(super) struct Sections {
-    /// The bit of MATH_PACK in the masks of instructions.
+    /// The bit of MATH_PACK in the masks of instructions, and that of the semaphore by which unpack says that it has
+    /// written to Dst itself.
     bit: u32,
+    unpacked: u32,
     math: Side,
     pack: Side,
     /// Sections that math has given to pack.
     given: u64,
+    /// Whether anything was written to the section that math works on, and to those that pack has yet to give back.
+    has_data: bool,
+    with_data: VecDeque<bool>,
     /// The semaphore's maximum, which is the number of sections; none before anybody has set it.
     max: Option<u8>,
     /// Math or pack has told somebody something by another way.
@@ -72,12 +80,18 @@ pub(super) struct Sections {
 
 impl Default for Sections {
     fn default() -> Self {
-        let own = isa::names::SEMAPHORES.iter().find(|row| row.name == "MATH_PACK");
+        let bit = |name: &str| {
+            let own = isa::names::SEMAPHORES.iter().find(|row| row.name == name);
+            own.map_or(0, |row| 1 << row.number)
+        };
         Self {
-            bit: own.map_or(0, |row| 1 << row.number),
+            bit: bit("MATH_PACK"),
+            unpacked: bit("UNPACK_TO_DEST"),
             math: Side::default(),
             pack: Side::default(),
             given: 0,
+            has_data: false,
+            with_data: VecDeque::new(),
             max: None,
             has_told: false,
             base: 0,
@@ -101,7 +115,8 @@ impl Sections {
                 self.base = 0;
                 None
             }
-            Event::Semaphore { op: SemaphoreOp::Post | SemaphoreOp::Get, .. } => {
+            Event::Semaphore { index, op: SemaphoreOp::Post | SemaphoreOp::Get, .. } => {
+                self.has_data |= 1 << index == self.unpacked;
                 self.has_told |= core_of(stamp.agent).is_some_and(is_side);
                 None
             }
@@ -140,6 +155,7 @@ impl Sections {
             }
             Opcode::Sempost if Sempost::of(word).sem_sel & self.bit != 0 => {
                 self.given += 1;
+                self.with_data.push_back(std::mem::take(&mut self.has_data));
                 if self.is_halved() {
                     self.base ^= ROWS / 2;
                 }
@@ -152,7 +168,13 @@ impl Sections {
                 self.row = Some(ROW.of_word(Setc16::of(word).setc16_value));
                 None
             }
+            Opcode::Sfpload | Opcode::Sfploadmacro => {
+                let is_empty = self.math.waited && !std::mem::replace(&mut self.has_data, true);
+                let text = "the vector unit loads from Dst, and nothing was written there since math took that section";
+                is_empty.then(|| (stamp, h::C5, text.to_owned()))
+            }
             opcode if writes_dst(opcode) => {
+                self.has_data = true;
                 self.math.works(stamp);
                 let ahead = self.row.take()?.wrapping_sub(self.base) % ROWS;
                 self.beyond(ahead / TILE_ROWS, "math works on").map(|text| (stamp, h::C19, text))
@@ -183,6 +205,7 @@ impl Sections {
                 None
             }
             Opcode::Semget if Semget::of(word).sem_sel & self.bit != 0 => {
+                self.with_data.pop_front();
                 self.pack.gives().map(packed_early)
             }
             Opcode::Setadc => {
@@ -200,6 +223,13 @@ impl Sections {
             }
             Opcode::Pacr => {
                 self.pack.works(stamp);
+                if let Some(with_data @ false) =
+                    self.with_data.front_mut().filter(|_| self.pack.waited)
+                {
+                    *with_data = true;
+                    let text = "packs from a section of Dst into which math has written nothing since it took it";
+                    return Some((stamp, h::C5, text.to_owned()));
+                }
                 let tile = self.tile.take()?;
                 self.beyond(tile, "packs").map(|text| (stamp, h::C19, text))
             }
@@ -378,6 +408,27 @@ mod tests {
         assert_eq!(run(&mut sections, ThreadId::T1, &section(0)), []);
         assert_eq!(run(&mut sections, ThreadId::T1, &section(512 + 448)), []);
         assert_eq!(run(&mut sections, ThreadId::T1, &section(512)), [("C19", 2)]);
+    }
+
+    #[test]
+    fn what_math_has_not_written_is_told_where_it_is_loaded_or_packed() {
+        let load = word(Opcode::Sfpload);
+        let mut sections = of(2);
+        let own = [wait_math(), load, load, word(STORE), post()];
+        assert_eq!(run(&mut sections, ThreadId::T1, &own), [("C5", 1)]);
+        let own = [wait_math(), word(Opcode::Mvmul), load, post(), wait_math(), post()];
+        assert_eq!(run(&mut sections, ThreadId::T1, &own), []);
+        // The third section is empty.
+        let own = [wait_pack(), word(PACR), get()];
+        let said = [0; 3].map(|_| run(&mut sections, ThreadId::T2, &own));
+        assert_eq!(said, [vec![], vec![], vec![("C5", 1)]]);
+        // Unpack has written to Dst itself.
+        let (op, before, after, max) = (SemaphoreOp::Post, 0, 1, 1);
+        let unpacked = Event::Semaphore { index: 2, op, before, after, max };
+        run(&mut sections, ThreadId::T1, &[wait_math()]);
+        sections.event(at(5, AgentId::Thread(ThreadId::T0), 0), &unpacked);
+        assert_eq!(run(&mut sections, ThreadId::T1, &[load, post()]), []);
+        assert_eq!(run(&mut sections, ThreadId::T2, &own), []);
     }
 
     #[test]

@@ -1,0 +1,38 @@
+/* C5 uninitialised-read: Math takes a section of Dst and computes in place on what it has not put there: the copy of the tile is
+ * left out.
+ * Seen in: tt-metal #43435.
+ * BUG is 1 in the buggy kernel and 0 in its clean twin. */
+#include "compute.h"
+
+enum { TILES = 3, OUT = 0x30000 };
+
+#if THREAD == 1
+void kernel_main(void) {
+    math_setup();
+    push(TT_SFPLOADI_BF16(1, 0x3F80));
+    MAILBOX(PEER_TRISC2) = 1;
+    for (u32 tile = 0; tile < TILES; tile++) {
+        math_begin(tile % 2);
+        if (!BUG) push(TT_SFPSTORE(1, SFP_BF16, 0)); /* MISSING HERE */
+        push(TT_SFPLOAD(0, SFP_BF16, 0));
+        push(TT_SFPMAD(0, 0, 1, 1));
+        push(TT_SFPNOP);
+        push(TT_SFPSTORE(0, SFP_BF16, 0));
+        math_end();
+    }
+    tensix_sync();
+}
+#elif THREAD == 2
+void kernel_main(void) {
+    pack_setup();
+    consume(MAILBOX(PEER_TRISC1));
+    for (u32 tile = 0; tile < TILES; tile++) {
+        pack_begin(tile % 2, OUT + FACE_BYTES * tile);
+        pack_rows(0, 1);
+        pack_end();
+    }
+    tensix_sync();
+}
+#else
+void kernel_main(void) {}
+#endif
