@@ -6,7 +6,7 @@
 //! `[hdr: hw/inc/api/dataflow/circular_buffer.h]`: a second producer is none as long as its own position is
 //! where the buffer stands, as in a buffer that every push fills as a whole.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sim_core::{AgentId, CoreId, Stamp};
 
@@ -58,8 +58,8 @@ struct Use {
     /// A pop before anybody had pushed: of a buffer that lies on a tensor nobody ever does, and popping it only
     /// moves the place where is read.
     early: Option<Violation>,
-    /// Whether anybody has written to it.
-    is_written: bool,
+    /// Pages to which anybody has written.
+    written: BTreeSet<u32>,
     /// The last push.
     filled: Option<Stamp>,
 }
@@ -164,7 +164,7 @@ impl Buffers {
         }
         if used.holds(page, pages) {
             // A tensor's, pushed where it lies, goes round once.
-            if used.popped.total <= page || used.is_written {
+            if used.popped.total <= page || used.written.contains(&(page as u32)) {
                 return None;
             }
             let text = format!(
@@ -197,8 +197,10 @@ impl Buffers {
     ) -> Option<Violation> {
         let buffer = buffer_at(buffers, (addr, bytes))?;
         let used = self.uses.entry(buffer.index).or_default();
-        used.is_written = true;
         let page = addr.saturating_sub(buffer.address) / buffer.page_bytes;
+        let last = addr.saturating_sub(buffer.address).saturating_add(bytes.saturating_sub(1))
+            / buffer.page_bytes;
+        used.written.extend(page..=last.min(buffer.pages));
         if page >= buffer.pages || !used.holds(page.into(), buffer.pages.into()) {
             return None;
         }
@@ -391,10 +393,10 @@ mod tests {
 
     #[test]
     fn page_that_is_read_again_and_never_written_is_not_filled() {
-        let said = |written: bool, pushes: u32| {
+        let said = |written: Option<u32>, pushes: u32| {
             let mut buffers = Buffers::default();
-            if written {
-                buffers.stored(&[CB], stores(NC), (CB.address, 4));
+            if let Some(page) = written {
+                buffers.stored(&[CB], stores(NC), (CB.address + page * CB.page_bytes, 4));
             }
             for page in 0..pushes - 1 {
                 buffers.step(&CB, by(NC), RECEIVED, (page, page + 1));
@@ -404,9 +406,10 @@ mod tests {
             let at = CB.address + (pushes - 1) % CB.pages * CB.page_bytes;
             buffers.taken(&[CB], by(B), (at, 4)).map(|(_, hazard, _)| hazard.id)
         };
-        assert_eq!(said(false, 4), None, "a tensor that was pushed where it lies");
-        assert_eq!(said(false, 5), Some("C22"));
-        assert_eq!(said(true, 5), None);
+        assert_eq!(said(None, 4), None, "a tensor that was pushed where it lies");
+        assert_eq!(said(None, 5), Some("C22"));
+        assert_eq!(said(Some(0), 5), None);
+        assert_eq!(said(Some(1), 5), Some("C22"), "another page");
     }
 
     #[test]

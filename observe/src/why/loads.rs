@@ -177,7 +177,7 @@ impl<N: Names + Clone + 'static> Observer for Loads<N> {
         let registers = &self.cores[core.index()];
         let addr = load_address(retire.word, registers);
         if opcode(retire.word) == LOAD {
-            self.waited.loaded(core, retire.pc, addr, retire.value);
+            self.waited.loaded(core, retire, addr);
         }
         let addr = addr.filter(|addr| *addr < L1_BYTES);
         let old = self.stale.retire(core, retire, registers);

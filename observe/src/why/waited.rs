@@ -9,6 +9,9 @@
 //! What a core knows it passes on: with the counters that it moves, with words in a mailbox, and with a word of L1 that
 //! another one polls. Who has polled something else, or loaded from nobody knows where, is taken to know everything, but
 //! does not pass that on.
+//!
+//! Data of another tile are waited for by a word that it writes behind them: who pushes the page and has looked at nothing
+//! from outside since they came cannot know that they are there.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,13 +20,16 @@ use memory_map::{Target, lookup};
 use rustc_hash::FxHashMap;
 use sim_core::l1::L1_BYTES;
 use sim_core::observer::ParkedSpan;
-use sim_core::{AgentId, CoreId, Cycle, Event, Stamp};
+use sim_core::{AgentId, CoreId, Cycle, Event, Retire, Stamp};
 
 use super::buffer::{CircularBuffer, buffer_at};
 use super::circular::Violation;
 use super::hazards as h;
 use crate::describe::view_of;
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
+
+/// Words of L1 of which is remembered who has written them.
+const WORDS: usize = 1 << 14;
 
 /// The two counters of a buffer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,6 +72,8 @@ enum Act {
     Pop(u32),
     /// Data are taken from a page, by its index.
     Take(u32),
+    /// A page is pushed whose data have come from another tile in that cycle.
+    Pass(u32, Cycle),
 }
 
 /// What is still to be judged.
@@ -89,10 +97,15 @@ pub(super) struct Waited {
     news: [bool; CoreId::COUNT],
     /// Who has moved a counter last.
     by: BTreeMap<(u8, u16), CoreId>,
-    /// Words of L1 that were polled, and who has written them last since.
-    words: FxHashMap<u32, AgentId>,
+    /// Words of L1 that cores and atomics have written, or that were polled, and who has written them last.
+    words: FxHashMap<u32, (AgentId, Cycle)>,
+    /// When data of another tile have come into a page, by buffer and index, until it is pushed.
+    arrived: BTreeMap<(u8, u32), Cycle>,
+    /// When the last of what came from outside was written that a core has looked at.
+    heard: [Cycle; CoreId::COUNT],
     steps: [VecDeque<Step>; CoreId::COUNT],
-    /// Pages popped of a buffer since its counters were set back.
+    /// Pages pushed into a buffer, and popped, since its counters were set back.
+    pushed: BTreeMap<u8, u64>,
     popped: BTreeMap<u8, u64>,
     circular: Vec<CircularBuffer>,
     /// Pages that buffers have, by index.
@@ -106,6 +119,7 @@ impl Waited {
     pub(super) fn launched(&mut self, circular: &[CircularBuffer]) {
         self.places.clear();
         self.words.clear();
+        self.arrived.clear();
         self.room.clear();
         self.circular = circular.to_vec();
         for buffer in circular {
@@ -132,9 +146,9 @@ impl Waited {
                 self.seen[core].insert(stream, now);
                 self.may[core].insert(stream, now);
             }
-            if register == ACKED {
-                self.popped.insert(stream, after.into());
-            }
+            let totals = if register == ACKED { &mut self.popped } else { &mut self.pushed };
+            totals.insert(stream, after.into());
+            self.by.remove(&(stream, register));
             return;
         };
         self.by.insert((stream, register), core);
@@ -149,11 +163,27 @@ impl Waited {
             *self.popped.entry(stream).or_default() += u64::from(pages);
             (Act::Pop(pages), ahead(now.received, after) >= 0)
         } else {
+            self.pass((stamp, core), stream, pages);
             let room = self.room.get(&stream);
             (Act::Push(pages), room.is_some_and(|room| fits(after, now.acked, *room)))
         };
         if is_right {
             self.steps[core.index()].push_back(Step { stamp, stream, act, after });
+        }
+    }
+
+    /// A kernel of `core` pushes pages: of which the data have come from another tile.
+    fn pass(&mut self, (stamp, core): (Stamp, CoreId), stream: u8, pages: u32) {
+        let pushed = self.pushed.entry(stream).or_default();
+        let first = *pushed;
+        *pushed += u64::from(pages);
+        let Some(&room) = self.room.get(&stream).filter(|room| **room > 0) else { return };
+        for at in 0..pages.min(room) {
+            let page = ((first + u64::from(at)) % u64::from(room)) as u32;
+            if let Some(came) = self.arrived.remove(&(stream, page)) {
+                let act = Act::Pass(page, came);
+                self.steps[core.index()].push_back(Step { stamp, stream, act, after: 0 });
+            }
         }
     }
 
@@ -194,15 +224,21 @@ impl Waited {
     }
 
     /// A core has loaded `value` from an address, if that is known.
-    pub(super) fn loaded(&mut self, core: CoreId, pc: u32, addr: Option<u32>, value: u32) {
+    pub(super) fn loaded(&mut self, core: CoreId, retire: &Retire, addr: Option<u32>) {
+        let (cycle, pc, value) = (retire.cycle, retire.pc, retire.value);
         let place = (core, pc);
         let known = addr.or_else(|| self.places.get(&place).copied());
         let Some(addr) = known else {
             // It may have been any of them.
-            self.trust(core);
+            self.trust(core, cycle);
             return;
         };
         if addr < L1_BYTES {
+            match self.words.get(&(addr & !3)) {
+                Some((AgentId::Core(other), _)) => self.tell(*other, core),
+                Some((AgentId::Noc(_), at)) => self.hear(core, *at),
+                _ => self.hear(core, cycle),
+            }
             return;
         }
         let hit = lookup(view_of(core), addr);
@@ -214,14 +250,22 @@ impl Waited {
         let Some(count) = seen.of(register) else { return };
         if ahead(value, *count) > 0 {
             *count = value;
-            if let Some(other) = self.by.get(&(stream, register)) {
-                self.tell(*other, core);
+            match self.by.get(&(stream, register)) {
+                Some(other) => self.tell(*other, core),
+                None => self.hear(core, cycle),
             }
         }
     }
 
+    /// A core has looked at what came from outside by then.
+    fn hear(&mut self, core: CoreId, at: Cycle) {
+        let heard = &mut self.heard[core.index()];
+        *heard = at.max(*heard);
+    }
+
     /// A core may have seen all counters as they are.
-    fn trust(&mut self, core: CoreId) {
+    fn trust(&mut self, core: CoreId, cycle: Cycle) {
+        self.hear(core, cycle);
         if std::mem::take(&mut self.news[core.index()]) {
             self.may[core.index()].clone_from(&self.now);
         }
@@ -232,6 +276,7 @@ impl Waited {
         if from == to {
             return;
         }
+        self.hear(to, self.heard[from.index()]);
         let Ok([from, to]) = self.seen.get_disjoint_mut([from.index(), to.index()]) else { return };
         for (stream, known) in from.iter() {
             let own = to.entry(*stream).or_default();
@@ -249,12 +294,12 @@ impl Waited {
         for look in span.looks.iter().flatten() {
             if look.addr < L1_BYTES {
                 match self.words.get(&(look.addr & !3)) {
-                    Some(AgentId::Noc(_) | AgentId::Host) => {}
-                    Some(AgentId::Core(other)) => self.tell(*other, core),
-                    Some(_) => self.trust(core),
+                    Some((AgentId::Noc(_) | AgentId::Host, at)) => self.hear(core, *at),
+                    Some((AgentId::Core(other), _)) => self.tell(*other, core),
+                    Some(_) => self.trust(core, span.until),
                     None => {
-                        self.words.insert(look.addr & !3, AgentId::Core(core));
-                        self.trust(core);
+                        self.words.insert(look.addr & !3, (AgentId::Core(core), span.from));
+                        self.trust(core, span.until);
                     }
                 }
                 continue;
@@ -265,7 +310,7 @@ impl Waited {
                 }
                 // Requests of its own.
                 Some(Target::Noc0 | Target::Noc1) => {}
-                _ => self.trust(core),
+                _ => self.trust(core, span.until),
             }
         }
     }
@@ -274,9 +319,25 @@ impl Waited {
     pub(super) fn event(&mut self, stamp: Stamp, event: &Event) {
         match *event {
             Event::MailboxPop { from, to, .. } => self.tell(from, to),
-            Event::L1Store { addr, .. } | Event::L1Atomic { addr, .. } => {
+            // A request of the own tile has the pc of who made it.
+            Event::L1Store { addr, width, .. }
+                if matches!(stamp.agent, AgentId::Noc(_)) && stamp.pc == 0 =>
+            {
+                if let Some(buffer) = buffer_at(&self.circular, (addr, width.bytes())) {
+                    let page = addr.saturating_sub(buffer.address) / buffer.page_bytes;
+                    self.arrived.insert((buffer.index, page), stamp.cycle);
+                }
                 if let Some(writer) = self.words.get_mut(&(addr & !3)) {
-                    *writer = stamp.agent;
+                    *writer = (stamp.agent, stamp.cycle);
+                }
+            }
+            Event::L1Store { addr, .. } | Event::L1Atomic { addr, .. } => {
+                let is_signal = matches!(stamp.agent, AgentId::Core(_))
+                    || matches!(event, Event::L1Atomic { .. });
+                if is_signal && self.words.len() < WORDS {
+                    self.words.insert(addr & !3, (stamp.agent, stamp.cycle));
+                } else if let Some(writer) = self.words.get_mut(&(addr & !3)) {
+                    *writer = (stamp.agent, stamp.cycle);
                 }
             }
             _ => {}
@@ -306,6 +367,15 @@ impl Waited {
                     "pushes {} into CB {stream} of {room}, where it has seen room for {}: there is more by luck",
                     said(pages),
                     ahead(known.acked.wrapping_add(room), before).max(0)
+                )
+            }
+            Act::Pass(page, came) => {
+                if self.heard[core.index()] >= came {
+                    return None;
+                }
+                format!(
+                    "pushes page {page} of CB {stream} with data of another tile, which have come in cycle {came}, and has \
+                     looked at nothing since that could say so: they are there by luck"
                 )
             }
             _ if ahead(known.received, after) >= 0 => return None,
@@ -382,7 +452,12 @@ mod tests {
             self.found(core);
             let value = self.counts[usize::from(register == ACKED)];
             // The vendor's kernels take 16 bits.
-            self.waited.loaded(core, PC, Some(counter(register)), value & 0xFFFF);
+            self.load(core, PC, Some(counter(register)), value & 0xFFFF);
+        }
+
+        fn load(&mut self, core: CoreId, pc: u32, addr: Option<u32>, value: u32) {
+            let retire = Retire { cycle: Cycle(self.cycle), pc, word: 0, rd: 5, value };
+            self.waited.loaded(core, &retire, addr);
         }
 
         fn found(&mut self, core: CoreId) -> Vec<String> {
@@ -440,7 +515,7 @@ mod tests {
         assert!(run.waited.due(CONSUMER, step).is_none());
         let due = run.waited.due(CONSUMER, Cycle(step.0 + 1)).expect("it is now");
         assert!(run.waited.judge(CONSUMER, &due).is_some());
-        run.waited.loaded(CONSUMER, PC, Some(counter(RECEIVED)), value);
+        run.load(CONSUMER, PC, Some(counter(RECEIVED)), value);
         run.step(PRODUCER, RECEIVED, 1);
         run.step(CONSUMER, ACKED, 1);
         assert_eq!(run.found(CONSUMER).len(), 1, "one page more than was seen");
@@ -460,7 +535,7 @@ mod tests {
         let seen = |addr: Option<u32>| {
             let mut run = Run::new(0);
             run.step(PRODUCER, RECEIVED, 1);
-            run.waited.loaded(CONSUMER, PC + 8, addr, 1);
+            run.load(CONSUMER, PC + 8, addr, 1);
             run.step(CONSUMER, ACKED, 1);
             run.found(CONSUMER).is_empty()
         };
@@ -520,7 +595,7 @@ mod tests {
             let stamp = Stamp { agent: AgentId::Core(other), ..stamp };
             run.waited.step((stamp, Some(other)), (stream, RECEIVED), (0, 1));
             let addr = counter(RECEIVED) + STREAM_STRIDE;
-            run.waited.loaded(CONSUMER, PC, Some(addr), 1);
+            run.load(CONSUMER, PC, Some(addr), 1);
         };
         assert!(seen(&credit));
     }
@@ -549,6 +624,47 @@ mod tests {
         assert!(seen(AgentId::Thread(sim_core::ThreadId::T0), true), "it may be anything");
     }
 
+    #[test]
+    fn data_of_another_tile_want_a_look_at_something_from_there() {
+        let (flag, other) = (0x3_0000, 0x3_0010);
+        let said = |before: &dyn Fn(&mut Run), behind: &dyn Fn(&mut Run)| {
+            let mut run = Run::new(0);
+            let store = |run: &mut Run, agent, addr, pc| {
+                run.cycle += 10;
+                let stamp = Stamp { cycle: Cycle(run.cycle), agent, pc };
+                let store = Event::L1Store { addr, value: 1, width: sim_core::Width::Word };
+                run.waited.event(stamp, &store);
+            };
+            for word in [flag, other] {
+                store(&mut run, AgentId::Core(PRODUCER), word, PC);
+            }
+            store(&mut run, AgentId::Noc(0), other, 0);
+            before(&mut run);
+            store(&mut run, AgentId::Noc(0), CB.address, 0);
+            store(&mut run, AgentId::Noc(0), flag, 0);
+            behind(&mut run);
+            run.step(PRODUCER, RECEIVED, 1);
+            run.found(PRODUCER)
+        };
+        let nothing: &dyn Fn(&mut Run) = &|_| ();
+        let look = |addr: Option<u32>| move |run: &mut Run| run.load(PRODUCER, PC, addr, 1);
+        let [text] = &said(nothing, nothing)[..] else { panic!("by luck") };
+        assert!(text.starts_with("pushes page 0 of CB 3 with data of another tile"), "{text}");
+        assert!(said(nothing, &look(Some(flag))).is_empty());
+        assert_eq!(said(&look(Some(flag)), nothing).len(), 1, "too early");
+        assert_eq!(said(nothing, &look(Some(other))).len(), 1, "what came before the data");
+        assert!(said(nothing, &look(None)).is_empty(), "it may have been the flag");
+        assert!(said(nothing, &look(Some(0x3_1000))).is_empty(), "it may be a flag");
+        // Another core has looked, and tells it.
+        let told = |run: &mut Run| {
+            run.load(CONSUMER, PC, Some(flag), 1);
+            let stamp = Stamp { cycle: Cycle(run.cycle), agent: AgentId::Core(PRODUCER), pc: PC };
+            let pop = Event::MailboxPop { from: CONSUMER, to: PRODUCER, value: 1, depth: 0 };
+            run.waited.event(stamp, &pop);
+        };
+        assert!(said(nothing, &told).is_empty());
+    }
+
     fn parked_at(addr: u32) -> ParkedSpan {
         let look = Look { pc: PC + 8, addr, value: 0 };
         ParkedSpan {
@@ -570,7 +686,7 @@ mod tests {
         let other = CB.index + 1;
         run.step(PRODUCER, RECEIVED, 1);
         run.waited.now.entry(other).or_default().received = 1;
-        run.waited.loaded(CONSUMER, PC + 8, None, 1);
+        run.load(CONSUMER, PC + 8, None, 1);
         run.step(CONSUMER, ACKED, 1);
         assert!(run.found(CONSUMER).is_empty());
         assert!(!run.waited.seen[CONSUMER.index()].contains_key(&other));
