@@ -6,9 +6,9 @@
 //! log of what it executed; a step of a counter is judged when the log is beyond it, by all that was loaded before. What
 //! a Tensix thread does comes behind the core that pushed it, so that more may be known by then than was waited for.
 //!
-//! What a core knows it passes on: with the counters that it moves, with words in a mailbox, and with a word of L1 that
-//! another one polls. Who has polled something else, or loaded from nobody knows where, is taken to know everything, but
-//! does not pass that on.
+//! What a core knows it passes on: with the counters that it moves, with words in a mailbox, and with a word of L1 that it
+//! writes and another one looks at. Who has polled something else, or loaded from nobody knows where, is taken to know
+//! everything, but does not pass that on.
 //!
 //! Data of another tile are waited for by a word that it writes behind them: who pushes the page and has looked at nothing
 //! from outside since they came cannot know that they are there.
@@ -223,7 +223,7 @@ impl Waited {
         known
     }
 
-    /// A core has loaded `value` from an address, if that is known.
+    /// A core has executed a load, from an address, if that is known.
     pub(super) fn loaded(&mut self, core: CoreId, retire: &Retire, addr: Option<u32>) {
         let (cycle, pc, value) = (retire.cycle, retire.pc, retire.value);
         let place = (core, pc);
@@ -279,13 +279,7 @@ impl Waited {
         self.hear(to, self.heard[from.index()]);
         let Ok([from, to]) = self.seen.get_disjoint_mut([from.index(), to.index()]) else { return };
         for (stream, known) in from.iter() {
-            let own = to.entry(*stream).or_default();
-            for (own, known) in [(&mut own.received, known.received), (&mut own.acked, known.acked)]
-            {
-                if ahead(known, *own) > 0 {
-                    *own = known;
-                }
-            }
+            to.entry(*stream).or_default().learn(*known);
         }
     }
 
