@@ -308,8 +308,8 @@ was in this run. Of B5 a WRCFG right behind a SETDMAREG is left out, which kerne
 core that has turned its data cache on, which firmware turns off; the simulated cores have none, so that what it names is right here. B11 is
 reported where the data of a NoC write have not left in the simulated time, which has no congestion, B12 of a core
 that sends both itself, to the same place. C20 needs the header that a host writes for a compute kernel, which no kernel below has. C21 is not
-reported of a core that has polled something else than a buffer of its tile since, which may have told it. C22 is about buffers into which nobody has
-written since the launch, and that have gone round once: a tensor is pushed where it lies. C5 is about
+reported of a core that has polled something else than a buffer of its tile since, which may have told it. C22 is about pages into which nobody has
+written since the launch, and that were popped once: a tensor is pushed where it lies. C5 is about
 words of L1: loads of cores, and what NoC transfers, unpackers, the mover and the scalar unit take of which a part was never written.
 A transfer of nothing but unwritten words is taken for a copy: what is loaded from its destination is reported. An unpack of nothing but
 unwritten words is reported once the coprocessor writes to L1 afterwards: a kernel that only wants a bank filled may unpack anything. Compressed and

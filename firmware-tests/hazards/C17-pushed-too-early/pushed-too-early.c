@@ -1,6 +1,5 @@
 /* C17 cb-page-overwritten: The receiver pushes the page that it has asked tile (0, 0) for, and waits for the flag afterwards: the
  * data arrive while its consumer may take them.
- * Seen in: tt-metal #50980.
  * BUG is 1 in the buggy kernel and 0 in its clean twin. */
 #include "tiles.h"
 

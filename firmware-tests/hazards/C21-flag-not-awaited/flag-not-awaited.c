@@ -1,6 +1,5 @@
 /* C21 cb-without-wait: The receiver asks tile (0, 0) for a page, takes its time, and pushes it without a look at the flag that comes
  * behind the data; they have come, as it happens.
- * Seen in: tt-metal #50980.
  * BUG is 1 in the buggy kernel and 0 in its clean twin. */
 #include "tiles.h"
 

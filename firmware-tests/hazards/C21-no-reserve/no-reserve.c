@@ -1,5 +1,5 @@
 /* C21 cb-without-wait: The producer takes its time and pushes without having looked for room; there is some, as it happens.
- * Seen in: tt-metal, sdpa.cpp and joint_sdpa.cpp of ttnn 0.81.1.
+ * Seen in: matmul_reduce of sdpa, compute_common.hpp of ttnn 0.81.1.
  * BUG is 1 in the buggy kernel and 0 in its clean twin. */
 #include "hazard.h"
 

@@ -1,5 +1,5 @@
 /* C21 cb-without-wait: The consumer takes its time and pops pages that it has not waited for; they are there, as it happens.
- * Seen in: tt-metal, gated_delta_attn.cpp and groupnorm_sharded_v2.cpp of ttnn 0.81.1.
+ * Seen in: groupnorm_sharded_v2.cpp of ttnn 0.81.1.
  * BUG is 1 in the buggy kernel and 0 in its clean twin. */
 #include "hazard.h"
 

@@ -1,5 +1,4 @@
 /* C22 cb-page-not-filled: The reader pushes pages in which it has put nothing; the writer sends what lies there since before.
- * Seen in: tt-metal #43435.
  * BUG is 1 in the buggy kernel and 0 in its clean twin. */
 #include "noc.h"
 #include "hazard.h"

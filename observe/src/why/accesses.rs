@@ -163,9 +163,7 @@ impl<N: Names> Accesses<N> {
     }
 
     fn unwritten(&mut self, stamp: Stamp, what: &str, word: u32) {
-        if coder(&self.report.names, stamp.agent, stamp.pc)
-            .is_some_and(|core| self.report.is_kernel(core, stamp.pc))
-        {
+        if self.report.kernel(stamp).is_some() {
             let text =
                 format!("{what} {word:#x}, which nobody has ever written{}", self.before(word));
             self.report.add(stamp, h::C5, text);
@@ -313,12 +311,10 @@ impl<N: Names + 'static> Observer for Accesses<N> {
 
 #[cfg(test)]
 mod tests {
+    use isa::asm::{addi, bne, lw};
     use sim_core::Cycle;
 
     use super::*;
-
-    const BACK: u32 = 0xFE00_0CE3;
-    const LW: u32 = 0x0000_2303;
 
     /// Which of x8, written in front of a loop, and x5 and x6, written in it, are known behind a poll: of the
     /// instructions in the log, whether the loop has gone round, whether time has passed.
@@ -337,7 +333,7 @@ mod tests {
 
     #[test]
     fn poll_forgets_what_its_rounds_write() {
-        let round = [(0x104, 5, 0), (0x108, 6, LW), (0x10C, 0, BACK)];
+        let round = [(0x104, 5, addi(5, 8, 4)), (0x108, 6, lw(6, 5, 0)), (0x10C, 0, bne(6, 0, -8))];
         let once = [&[(0x100, 8, 0)], &round[..]].concat();
         assert_eq!(known(&once, 90, 0x104), [true, false, false]);
         assert_eq!(known(&once, 90, 0x108), [true, true, false]);

@@ -161,8 +161,7 @@ impl<N: Names> Checks<N> {
             overwritten(stamp, event),
         ];
         for (stamp, hazard, text) in found.into_iter().flatten() {
-            let core = coder(&self.report.names, stamp.agent, stamp.pc);
-            if core.is_some_and(|core| self.report.is_kernel(core, stamp.pc)) {
+            if self.report.kernel(stamp).is_some() {
                 self.report.add(stamp, hazard, text);
             }
         }
@@ -312,10 +311,8 @@ impl<N: Names> Checks<N> {
     }
 
     fn credit(&mut self, stamp: Stamp, stream: u8, register: u16, (before, after): (u32, u32)) {
-        let core = coder(&self.report.names, stamp.agent, stamp.pc);
-        let kernel = core.filter(|core| self.report.is_kernel(*core, stamp.pc));
         // Firmware sets the counters back before a launch.
-        let Some(core) = kernel else {
+        let Some(core) = self.report.kernel(stamp) else {
             self.buffers.reset(stream);
             return;
         };
@@ -402,8 +399,7 @@ impl<N: Names + 'static> Observer for Checks<N> {
     }
 
     fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
-        let Some(core) = coder(&self.report.names, stamp.agent, stamp.pc) else { return };
-        if self.report.is_kernel(core, stamp.pc) {
+        if let Some(core) = self.report.kernel(stamp) {
             self.taken(stamp, core, (addr, bytes));
         }
     }

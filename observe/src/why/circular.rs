@@ -61,7 +61,7 @@ struct Use {
     /// Pages to which anybody has written.
     written: BTreeSet<u32>,
     /// The last push.
-    filled: Option<Stamp>,
+    last_push: Option<Stamp>,
 }
 
 impl Use {
@@ -104,7 +104,7 @@ impl Buffers {
         let used = self.uses.entry(buffer.index).or_default();
         let held = used.pushed.total.saturating_sub(used.popped.total);
         let counter = if register == RECEIVED {
-            used.filled = Some(stamp);
+            used.last_push = Some(stamp);
             &mut used.pushed
         } else {
             &mut used.popped
@@ -172,7 +172,7 @@ impl Buffers {
                  them again and again, from page {page} at {addr:#x} in cycle {}",
                 stamp.cycle
             );
-            return used.filled.map(|pushed| (pushed, h::C22, text));
+            return used.last_push.map(|pushed| (pushed, h::C22, text));
         }
         let held = used.pushed.total.saturating_sub(used.popped.total).min(pages);
         let (first, last) =
@@ -213,7 +213,7 @@ impl Buffers {
                 stamp.cycle
             );
             let is_sent = matches!(stamp.agent, AgentId::Noc(_));
-            return used.filled.filter(|_| is_sent).map(|pushed| (pushed, h::C17, text));
+            return used.last_push.filter(|_| is_sent).map(|pushed| (pushed, h::C17, text));
         };
         if producer == core {
             // Within a compute kernel pack may work in place: what unpack takes next it orders by itself.

@@ -179,7 +179,7 @@ hazards! {
         "pages of a circular buffer were popped, or room in it was taken, and the core has not waited for them: they were there, or free, by luck",
         "wait with cb_wait_front for all pages in front of the pop, with cb_reserve_back for room in front of what fills it";
     C22 = "cb-page-not-filled",
-        "pages of a circular buffer are pushed and read again and again, and nobody writes to it",
+        "pages of a circular buffer are pushed and read again and again, and nobody writes to them",
         "look for the read, the pack or the multicast that should fill the page in front of its push";
     D1 = "signal-astray",
         "a count or a flag for one tile went to another one",

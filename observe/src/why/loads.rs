@@ -45,6 +45,20 @@ pub struct Loads<N> {
     fences: [BTreeSet<u32>; CoreId::COUNT],
 }
 
+/// Judges the steps of counters before `cycle`, up to where the log of a core is.
+fn judge<N: Names>(waited: &mut Waited, report: &mut Report<N>, core: CoreId, cycle: Cycle) {
+    while let Some(step) = waited.due(core, cycle) {
+        if let Some((stamp, hazard, text)) = waited.judge(core, &step) {
+            report.add(stamp, hazard, text);
+        }
+    }
+}
+
+/// Judges all that is left.
+fn settle<N: Names>(waited: &mut Waited, report: &mut Report<N>) {
+    CoreId::ALL.into_iter().for_each(|core| judge(waited, report, core, Cycle(u64::MAX)));
+}
+
 /// How far behind a load the fence is of a loop that looks again: `while (*flag == 0) invalidate_l1_cache();`.
 const BODY_BYTES: u32 = 64;
 
@@ -64,31 +78,8 @@ impl<N: Names + Clone> Loads<N> {
 
     /// A launch has begun, in which there are these buffers.
     pub fn launched(&mut self, circular: &[CircularBuffer]) {
-        self.settle();
+        settle(&mut self.waited, &mut self.report);
         self.waited.launched(circular);
-    }
-
-    /// Judges the steps of counters before `cycle`.
-    fn judge(&mut self, core: CoreId, cycle: Cycle) {
-        while let Some(step) = self.waited.due(core, cycle) {
-            if let Some((stamp, hazard, text)) = self.waited.judge(core, &step) {
-                self.report.add(stamp, hazard, text);
-            }
-        }
-    }
-
-    /// Judges all that is left.
-    fn settle(&mut self) {
-        for core in CoreId::ALL {
-            self.judge(core, Cycle(u64::MAX));
-        }
-    }
-
-    /// A counter of a circular buffer has changed.
-    fn credit(&mut self, stamp: Stamp, counter: (u8, u16), change: (u32, u32)) {
-        let core = coder(&self.report.names, stamp.agent, stamp.pc);
-        let kernel = core.filter(|core| self.report.is_kernel(*core, stamp.pc));
-        self.waited.step((stamp, kernel), counter, change);
     }
 
     /// What was found, in order. Not an old copy that a loop looks at first and then empties the cache: it looks once more
@@ -100,9 +91,9 @@ impl<N: Names + Clone> Loads<N> {
             let body = finding.pc..finding.pc.saturating_add(BODY_BYTES);
             self.fences[core.index()].range(body).next().is_some()
         };
-        let mut all = self.clone();
-        all.settle();
-        let found = all.report.findings().iter();
+        let (mut waited, mut report) = (self.waited.clone(), self.report.clone());
+        settle(&mut waited, &mut report);
+        let found = report.findings().iter();
         found.filter(|one| one.hazard != h::A16 || !looks_again(one)).cloned().collect()
     }
 
@@ -162,7 +153,8 @@ impl<N: Names + Clone + 'static> Observer for Loads<N> {
             }
             Event::NocDone { noc, ticket, .. } => self.reads.passed(noc, ticket),
             Event::Stream { stream, register: register @ (RECEIVED | ACKED), before, after } => {
-                self.credit(stamp, (stream, register), (before, after));
+                let kernel = self.report.kernel(stamp);
+                self.waited.step((stamp, kernel), (stream, register), (before, after));
             }
             _ => {}
         }
@@ -173,7 +165,7 @@ impl<N: Names + Clone + 'static> Observer for Loads<N> {
     }
 
     fn retire(&mut self, core: CoreId, retire: &Retire) {
-        self.judge(core, retire.cycle);
+        judge(&mut self.waited, &mut self.report, core, retire.cycle);
         let registers = &self.cores[core.index()];
         let addr = load_address(retire.word, registers);
         if opcode(retire.word) == LOAD {

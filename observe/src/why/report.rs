@@ -39,6 +39,12 @@ impl<N: Names> Report<N> {
         self.names.is_kernel(core, pc)
     }
 
+    /// The core whose kernel an agent works for, if it does.
+    pub(super) fn kernel(&self, stamp: Stamp) -> Option<CoreId> {
+        let core = coder(&self.names, stamp.agent, stamp.pc)?;
+        self.is_kernel(core, stamp.pc).then_some(core)
+    }
+
     /// Takes back one violation at a place: what came after it has made it good.
     pub(super) fn withdraw(&mut self, hazard: Hazard, agent: AgentId, pc: u32) {
         let same = |old: &Finding| (old.hazard.id, old.agent, old.pc) == (hazard.id, agent, pc);

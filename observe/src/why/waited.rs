@@ -234,10 +234,8 @@ impl Waited {
             return;
         };
         if addr < L1_BYTES {
-            match self.words.get(&(addr & !3)) {
-                Some((AgentId::Core(other), _)) => self.tell(*other, core),
-                Some((AgentId::Noc(_), at)) => self.hear(core, *at),
-                _ => self.hear(core, cycle),
+            if !self.listen(core, addr) {
+                self.hear(core, cycle);
             }
             return;
         }
@@ -255,6 +253,16 @@ impl Waited {
                 None => self.hear(core, cycle),
             }
         }
+    }
+
+    /// A core has looked at a word of L1, and learns what its writer knows; `false` if nothing is known of that.
+    fn listen(&mut self, core: CoreId, addr: u32) -> bool {
+        match self.words.get(&(addr & !3)) {
+            Some((AgentId::Core(other), _)) => self.tell(*other, core),
+            Some((AgentId::Noc(_) | AgentId::Host, at)) => self.hear(core, *at),
+            _ => return false,
+        }
+        true
     }
 
     /// A core has looked at what came from outside by then.
@@ -287,14 +295,10 @@ impl Waited {
     pub(super) fn parked(&mut self, core: CoreId, span: &ParkedSpan) {
         for look in span.looks.iter().flatten() {
             if look.addr < L1_BYTES {
-                match self.words.get(&(look.addr & !3)) {
-                    Some((AgentId::Noc(_) | AgentId::Host, at)) => self.hear(core, *at),
-                    Some((AgentId::Core(other), _)) => self.tell(*other, core),
-                    Some(_) => self.trust(core, span.until),
-                    None => {
-                        self.words.insert(look.addr & !3, (AgentId::Core(core), span.from));
-                        self.trust(core, span.until);
-                    }
+                if !self.listen(core, look.addr) {
+                    let nobody = (AgentId::Core(core), span.from);
+                    self.words.entry(look.addr & !3).or_insert(nobody);
+                    self.trust(core, span.until);
                 }
                 continue;
             }
@@ -313,28 +317,33 @@ impl Waited {
     pub(super) fn event(&mut self, stamp: Stamp, event: &Event) {
         match *event {
             Event::MailboxPop { from, to, .. } => self.tell(from, to),
-            // A request of the own tile has the pc of who made it.
-            Event::L1Store { addr, width, .. }
-                if matches!(stamp.agent, AgentId::Noc(_)) && stamp.pc == 0 =>
-            {
-                if let Some(buffer) = buffer_at(&self.circular, (addr, width.bytes())) {
-                    let page = addr.saturating_sub(buffer.address) / buffer.page_bytes;
-                    self.arrived.insert((buffer.index, page), stamp.cycle);
+            Event::L1Store { addr, width, .. } => {
+                // A request of the own tile has the pc of who made it.
+                if matches!(stamp.agent, AgentId::Noc(_)) && stamp.pc == 0 {
+                    self.came((addr, width.bytes()), stamp.cycle);
                 }
-                if let Some(writer) = self.words.get_mut(&(addr & !3)) {
-                    *writer = (stamp.agent, stamp.cycle);
-                }
+                self.wrote(stamp, addr, matches!(stamp.agent, AgentId::Core(_)));
             }
-            Event::L1Store { addr, .. } | Event::L1Atomic { addr, .. } => {
-                let is_signal = matches!(stamp.agent, AgentId::Core(_))
-                    || matches!(event, Event::L1Atomic { .. });
-                if is_signal && self.words.len() < WORDS {
-                    self.words.insert(addr & !3, (stamp.agent, stamp.cycle));
-                } else if let Some(writer) = self.words.get_mut(&(addr & !3)) {
-                    *writer = (stamp.agent, stamp.cycle);
-                }
-            }
+            Event::L1Atomic { addr, .. } => self.wrote(stamp, addr, true),
             _ => {}
+        }
+    }
+
+    /// Data of another tile have come into L1.
+    fn came(&mut self, bytes: (u32, u32), cycle: Cycle) {
+        if let Some(buffer) = buffer_at(&self.circular, bytes) {
+            let page = bytes.0.saturating_sub(buffer.address) / buffer.page_bytes;
+            self.arrived.insert((buffer.index, page), cycle);
+        }
+    }
+
+    /// A word was written, that may be a signal or is looked at.
+    fn wrote(&mut self, stamp: Stamp, addr: u32, is_signal: bool) {
+        let word = addr & !3;
+        if is_signal && self.words.len() < WORDS {
+            self.words.insert(word, (stamp.agent, stamp.cycle));
+        } else if let Some(writer) = self.words.get_mut(&word) {
+            *writer = (stamp.agent, stamp.cycle);
         }
     }
 
