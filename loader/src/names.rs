@@ -191,6 +191,12 @@ impl Names for LoadedNames {
         })
     }
 
+    fn frames(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
+        let cores = self.cores.borrow();
+        let location = cores.get(core.index()).and_then(|symbols| symbols.locate(pc));
+        location.map_or_else(Vec::new, |location| location.frames().map(code_name).collect())
+    }
+
     fn function(&self, core: CoreId, pc: u32) -> Option<String> {
         let cores = self.cores.borrow();
         let location = cores.get(core.index())?.locate(pc)?;

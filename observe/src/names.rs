@@ -107,6 +107,12 @@ pub trait Names {
         Vec::new()
     }
 
+    /// All functions of the instruction at `pc`, those of libraries too, from the inside out: what was inlined there, and
+    /// last what it was inlined into.
+    fn frames(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
+        self.code(core, pc).into_iter().collect()
+    }
+
     /// Arguments and locals with their values that are in force at a pc, of the function of [`Names::site`], if
     /// it is a kernel's, when the core holds that there.
     fn variables(&self, core: CoreId, pc: u32, held: Held<'_>) -> Vec<(String, i64)> {
@@ -200,6 +206,10 @@ where
 
     fn callers(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
         (**self).callers(core, pc)
+    }
+
+    fn frames(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
+        (**self).frames(core, pc)
     }
 
     fn variables(&self, core: CoreId, pc: u32, held: Held<'_>) -> Vec<(String, i64)> {

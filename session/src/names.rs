@@ -74,6 +74,11 @@ impl Names for CodeNames {
         })
     }
 
+    fn frames(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
+        let location = self.0.locate(core, pc);
+        location.map_or_else(Vec::new, |location| location.frames().map(code_name).collect())
+    }
+
     fn statements(&self, core: CoreId, range: Range<u32>) -> Vec<(String, u32)> {
         if !self.0.is_kernel(core, range.start) {
             return Vec::new();
@@ -206,6 +211,10 @@ impl Names for LiveNames {
 
     fn callers(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
         self.ask_of((core, pc), |names| Some(names.callers(core, pc))).unwrap_or_default()
+    }
+
+    fn frames(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
+        self.ask_of((core, pc), |names| Some(names.frames(core, pc))).unwrap_or_default()
     }
 
     fn kernel_code(&self, core: CoreId) -> Option<Range<u32>> {

@@ -12,16 +12,20 @@ use sim_core::{AgentId, CoreId, Event, Observer, Stamp, ThreadId};
 use super::banks::Banks;
 use super::buffer::CircularBuffer;
 use super::circular::{Buffers, Violation};
+use super::constants::Constants;
 use super::finding::Finding;
 use super::formats::{At, Units};
 use super::hazards as h;
 use super::latency::Latency;
 use super::leftovers::Leftovers;
+use super::masks::Masks;
+use super::operations::Operations;
 use super::overlap::Overlap;
 use super::regions::{Regions, firmware_code};
 use super::report::{Report, coder};
 use super::requests::{Requests, Write, written_elsewhere};
 use super::sections::Sections;
+use super::unpacked::Unpacked;
 use crate::describe::semaphore_name;
 use crate::names::{Names, is_go_signal, subordinate};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
@@ -52,8 +56,12 @@ pub struct Checks<N> {
     buffers: Buffers,
     sections: Sections,
     latency: Latency,
+    unpacked: Unpacked,
     banks: Banks,
     overlap: Overlap,
+    operations: Operations,
+    constants: Constants,
+    masks: Masks,
     units: Units,
     /// Who turned the matrix unit away from a bank that was not filled, per source operand, until a bank changes
     /// hands: turned once more, it is back where it was.
@@ -76,8 +84,12 @@ impl<N: Names> Checks<N> {
             buffers: Buffers::default(),
             sections: Sections::default(),
             latency: Latency::default(),
+            unpacked: Unpacked::default(),
             banks: Banks::default(),
             overlap: Overlap::default(),
+            operations: Operations::default(),
+            constants: Constants::default(),
+            masks: Masks::default(),
             units: Units::default(),
             turned: [None; 2],
             done: false,
@@ -94,6 +106,8 @@ impl<N: Names> Checks<N> {
     pub fn launched(&mut self, regions: Regions) {
         self.settle();
         self.overlap.launched();
+        self.operations.launched();
+        self.masks.launched();
         self.regions = regions;
     }
 
@@ -153,12 +167,16 @@ impl<N: Names> Checks<N> {
     /// What instructions of the coprocessor, and what is set there, shows by itself.
     fn coprocessor(&mut self, stamp: Stamp, event: &Event) {
         self.units.event(event);
+        let early = self.latency.event(stamp, event);
         let found = [
             self.sections.event(stamp, event),
-            self.latency.event(stamp, event),
+            self.unpacked.event(event, early),
             self.banks.event(stamp, event),
             self.overlap.event(stamp, event),
             overwritten(stamp, event),
+            self.operations.event(&self.report.names, stamp, event),
+            self.constants.event(stamp, event),
+            self.masks.event(&self.report.names, stamp, event),
         ];
         for (stamp, hazard, text) in found.into_iter().flatten() {
             if self.report.kernel(stamp).is_some() {
@@ -206,7 +224,10 @@ impl<N: Names> Checks<N> {
             let done = part.value == 0
                 && (is_go_signal(&part.name) || subordinate(&part.name) == Some(core));
             if done && !kernel {
-                self.done |= is_go_signal(&part.name);
+                if is_go_signal(&part.name) {
+                    self.constants.ended();
+                    self.done = true;
+                }
                 if self.live && is_go_signal(&part.name) {
                     self.regions.code.clear();
                 }
@@ -399,8 +420,15 @@ impl<N: Names + 'static> Observer for Checks<N> {
     }
 
     fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
-        if let Some(core) = self.report.kernel(stamp) {
+        let Some(core) = self.report.kernel(stamp) else { return };
+        if stamp.agent != AgentId::Thread(ThreadId::T0) {
             self.taken(stamp, core, (addr, bytes));
+            return;
+        }
+        let (rows, early) = self.unpacked.read((stamp, (addr, bytes)));
+        self.add(early);
+        for (stamp, bytes) in rows.into_iter().flatten() {
+            self.taken(stamp, core, bytes);
         }
     }
 

@@ -181,6 +181,12 @@ hazards! {
     C22 = "cb-page-not-filled",
         "pages of a circular buffer are pushed and read again and again, and nobody writes to them",
         "look for the read, the pack or the multicast that should fill the page in front of its push";
+    C23 = "mop-of-another-operation",
+        "an operation ran the MOP that another operation had set up",
+        "call the init of the operation in front of it, behind the last call of another one's: matmul_init, add_init, tilize_init and so on";
+    C24 = "operation-not-ended",
+        "an operation was set up while what another one leaves behind was still in force",
+        "call the uninit of the operation behind its last call: tilize_uninit, untilize_uninit, pack_untilize_uninit and so on";
     D1 = "signal-astray",
         "a count or a flag for one tile went to another one",
         "compare the coordinate of the sender with the waiting tile's; on NoC 1 the corners of a rectangle change places";

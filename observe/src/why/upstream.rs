@@ -12,9 +12,9 @@ use super::scene::Scene;
 use super::{Explanation, Kind};
 use crate::resource::Resource;
 
-/// Classes that a hang may follow from whatever it waits for: code, counters or data are not what
+/// Classes that a hang may follow from whatever it waits for: code, counters, data or what the units do are not what
 /// their owner left.
-const CORRUPTS: [&str; 8] = ["C1", "C7", "C8", "C14", "C15", "C16", "C17", "C4"];
+const CORRUPTS: [&str; 10] = ["C1", "C7", "C8", "C14", "C15", "C16", "C17", "C23", "C24", "C4"];
 
 /// Whether a finding may be why the root waits.
 fn explains(finding: &Finding, resource: Option<Resource>, hazard: Option<&str>) -> bool {

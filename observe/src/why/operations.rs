@@ -1,0 +1,374 @@
+//! Operations of the vendor's library that are not set up, or not ended.
+//!
+//! Each operation of the vendor's library runs the MOP that its own `init` has written into the expander. Where that
+//! call is left out, or stands in the wrong place, the MOP of the operation before runs. Which operation a piece of
+//! code belongs to is told by the innermost of the library's functions that it was inlined into: `_llk_unpack_tilize_`
+//! runs what `_llk_unpack_tilize_mop_config_` within `_llk_unpack_tilize_init_` sets up `[hdr: tt-llk llk_lib]`. Code
+//! that was inlined into none of them says nothing.
+//!
+//! Some operations change settings that only their `uninit` takes back, and what is set up next works with them.
+
+use std::collections::BTreeSet;
+
+use isa::op::Opcode;
+use memory_map::{Target, lookup};
+use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
+
+use super::circular::Violation;
+use super::hazards::{self as h, Hazard};
+use crate::cache::Cache;
+use crate::describe::view_of;
+use crate::names::{CodeName, Names};
+
+/// What the threads are set up for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Operations {
+    threads: [Thread; ThreadId::COUNT],
+    /// What has been said of the kernels, with the line: a loop that was unrolled runs in many places.
+    said: BTreeSet<(String, String)>,
+}
+
+/// Of one thread.
+#[derive(Clone, Debug, Default)]
+struct Thread {
+    /// Where the configuration of the MOP expander was written last, and the function of the library there.
+    set_up: Option<(u32, u16)>,
+    /// What has been set up since the last MOP.
+    begun: Vec<u16>,
+    /// Where MOPs run that another operation has just set up: code that the compiler lets several operations share
+    /// has the names of one of them.
+    shared: BTreeSet<u32>,
+    /// The operation that has to be ended before another one begins, with the pc where it was set up.
+    open: Option<(&'static str, u32)>,
+    /// The operation that was ended since the MOP was set up, with the pc where.
+    ended: Option<(&'static str, u32)>,
+    /// What code is for, by pc.
+    code: Cache<u32, Code>,
+    /// Functions of the library by their numbers, as far as their names say what is done.
+    functions: Vec<String>,
+}
+
+/// What code of a kernel is for.
+#[derive(Clone, Copy, Debug)]
+struct Code {
+    /// The number of the innermost function of the library.
+    function: Option<u16>,
+    /// Whether that sets up an operation.
+    sets_up: bool,
+    /// Operations that end there, by their places among [`ENDED`].
+    ends: u16,
+}
+
+impl Code {
+    /// Takes the functions there; those that have a number are in `functions`.
+    fn of(frames: &[CodeName], functions: &mut Vec<String>) -> Self {
+        let name = operation(frames);
+        let function = name.map(|name| {
+            let known = functions.iter().position(|known| known == name);
+            known.unwrap_or_else(|| {
+                functions.push(name.to_owned());
+                functions.len() - 1
+            }) as u16
+        });
+        let sets_up = name.is_some_and(|name| own(name) != name);
+        let ended = |of: &&str| frames.iter().any(|frame| ends(of, &frame.function));
+        let ends = ENDED.iter().enumerate().filter(|(_, of)| ended(of));
+        Self { function, sets_up, ends: ends.fold(0, |all, (at, _)| all | 1 << at) }
+    }
+}
+
+/// What was found.
+type Found = Option<(Hazard, String)>;
+
+impl Operations {
+    /// Other kernels are there.
+    pub(super) fn launched(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Takes an event.
+    pub(super) fn event(
+        &mut self,
+        names: &impl Names,
+        stamp: Stamp,
+        event: &Event,
+    ) -> Option<Violation> {
+        let AgentId::Core(core) = stamp.agent else { return None };
+        let thread = &mut self.threads[core.thread()?.index()];
+        let place = (core, stamp.pc);
+        let found = match *event {
+            Event::DeviceStore { addr, .. } => {
+                let code = thread.at(names, place);
+                let is_mop = lookup(view_of(core), addr)?.target == Target::MopCfgOwn;
+                is_mop.then(|| thread.sets_up(names, place, code))?
+            }
+            Event::Push { word, after_mop: false, .. } => {
+                let code = thread.at(names, place);
+                let is_mop = Opcode::from_word(word) == Some(Opcode::Mop);
+                is_mop.then(|| thread.runs(names, place, code))?
+            }
+            _ => None,
+        };
+        let (hazard, text) = found?;
+        let line = names.site(core, stamp.pc)?.to_string();
+        self.said.insert((text.clone(), line)).then_some((stamp, hazard, text))
+    }
+}
+
+impl Thread {
+    /// The core is at a place.
+    fn at(&mut self, names: &impl Names, (core, pc): (CoreId, u32)) -> Code {
+        let Self { code, functions, .. } = self;
+        let code = *code.get(pc, || Code::of(&names.frames(core, pc), functions));
+        if code.ends != 0 {
+            let ended =
+                |of: &str| ENDED.iter().position(|at| *at == of).map(|at| code.ends >> at & 1);
+            if let Some((of, _)) = self.open.take_if(|(of, _)| ended(of) == Some(1)) {
+                self.ended = Some((of, pc));
+            }
+        }
+        if let Some(function) = code.function.filter(|_| code.sets_up)
+            && !self.begun.contains(&function)
+        {
+            self.begun.push(function);
+        }
+        code
+    }
+
+    fn function(&self, number: u16) -> &str {
+        self.functions.get(usize::from(number)).map_or("", |name| name)
+    }
+
+    /// The core writes to the expander's configuration.
+    fn sets_up(&mut self, names: &impl Names, (core, pc): (CoreId, u32), code: Code) -> Found {
+        self.set_up = code.function.map(|function| (pc, function));
+        self.ended = None;
+        let function = code.function?;
+        let name = self.function(function);
+        let begun = ENDED.into_iter().find(|of| begins(name, of));
+        let before = std::mem::replace(&mut self.open, begun.map(|of| (of, pc)));
+        let (left, place) = before.filter(|(of, _)| Some(*of) != begun)?;
+        let site = names.site(core, place)?;
+        let (caller, called) = (called(names, core, place)?, called(names, core, pc)?);
+        let text = format!(
+            "{called} comes without the uninit of {caller} ({left}), which has set up in {site}"
+        );
+        Some((h::C24, text))
+    }
+
+    /// The core runs the MOP.
+    fn runs(&mut self, names: &impl Names, (core, pc): (CoreId, u32), code: Code) -> Found {
+        let begun = std::mem::take(&mut self.begun);
+        let (function, (place, set_up)) = (code.function?, self.set_up?);
+        let runs_own = |set_up: &u16| runs_own(self.function(*set_up), self.function(function));
+        // The code that writes a MOP may be shared, too.
+        let is_own = begun.iter().chain([&set_up]).any(runs_own);
+        if !is_own && !begun.is_empty() {
+            self.shared.insert(pc);
+        }
+        let run = self.function(function);
+        if is_own {
+            let (ended, place) = self.ended.filter(|(of, _)| begins(run, of))?;
+            let site = names.site(core, place)?;
+            let (caller, called) = (called(names, core, place)?, called(names, core, pc)?);
+            let text = format!("{called} ({ended}) comes behind its {caller} in {site}");
+            return Some((h::C24, text));
+        }
+        if self.shared.contains(&pc) {
+            return None;
+        }
+        let site = names.site(core, place)?;
+        let (caller, called) = (called(names, core, place)?, called(names, core, pc)?);
+        let set_up = self.function(set_up);
+        let text =
+            format!("{called} ({run}) runs the MOP that {caller} ({set_up}) has set up in {site}");
+        Some((h::C23, text))
+    }
+}
+
+/// Operations that change settings of a unit for themselves, which only their `uninit` takes back.
+const ENDED: [&str; 9] = [
+    "pack_fast_tilize",
+    "pack_fast_untilize",
+    "pack_rows",
+    "pack_untilize",
+    "unpack_fast_tilize",
+    "unpack_fast_untilize",
+    "unpack_tilize",
+    "unpack_tilizeA_B",
+    "unpack_untilize",
+];
+
+/// Operations that set up a MOP and whose names begin with that of another one.
+const OTHERS: [&str; 16] = [
+    "math_reduce_block_max_row",
+    "pack_custom_mm",
+    "pack_fast_tilize",
+    "pack_fast_untilize",
+    "pack_rows",
+    "pack_untilize",
+    "unpack_AB_compressed_custom_mm",
+    "unpack_AB_custom_mm",
+    "unpack_AB_face_compressed_mm",
+    "unpack_AB_matmul",
+    "unpack_AB_reduce",
+    "unpack_AB_reduce_block_max_row",
+    "unpack_AB_scalar_block",
+    "unpack_AB_sdpa_custom_mm_reuse_dest_srcb",
+    "unpack_AB_sub_bcast_col",
+    "unpack_A_top32_rm",
+];
+
+/// What else sets up a MOP, and the operation that it is for.
+const VARIANTS: [(&str, &str); 4] = [
+    ("pack_block_contiguous", "pack"),
+    ("pack_fast_untilize_strided", "pack_fast_untilize"),
+    ("unpack_A_rmsnorm", "unpack_A"),
+    ("unpack_A_sdpa", "unpack_A"),
+];
+
+/// How the names of operations begin.
+const UNITS: [&str; 3] = ["unpack", "math", "pack"];
+
+/// What the names of functions that set up go on with behind that of the operation.
+const ENDS: [&str; 4] = ["configure", "init", "mop", "reinit"];
+
+/// The name of the innermost function of the library, as far as it says what is done: `unpack_tilize_init`.
+pub(super) fn operation(frames: &[CodeName]) -> Option<&str> {
+    frames.iter().find_map(|frame| {
+        let name = frame.function.rsplit("::").next()?.trim_matches('_').strip_prefix("llk_")?;
+        UNITS.contains(&name.split('_').next()?).then_some(name)
+    })
+}
+
+/// The operation that a function of the library sets up, or is part of.
+fn own(function: &str) -> &str {
+    let mut end = 0_usize;
+    for word in function.split('_') {
+        if ENDS.contains(&word) {
+            return function.get(..end.saturating_sub(1)).unwrap_or_default();
+        }
+        end += word.len() + 1;
+    }
+    function
+}
+
+/// Whether a function of the library runs the MOP that another one sets up.
+fn runs_own(set_up: &str, run: &str) -> bool {
+    let own = own(set_up);
+    let own = VARIANTS.iter().find(|(name, _)| *name == own).map_or(own, |(_, of)| of);
+    let is_others =
+        |other: &&str| other.len() > own.len() && begins(other, own) && begins(run, other);
+    begins(run, own) && !OTHERS.iter().any(is_others)
+}
+
+/// Whether the words of a name begin with those of another one.
+fn begins(name: &str, with: &str) -> bool {
+    name.strip_prefix(with).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+}
+
+/// Whether a function ends an operation: `tilize_uninit`, or what it calls, `_llk_unpack_tilize_uninit_`; or
+/// `_llk_unpack_hw_configure_`, which sets all of the unit.
+fn ends(operation: &str, function: &str) -> bool {
+    let name = function.rsplit("::").next().unwrap_or_default().trim_matches('_');
+    let name = name.strip_prefix("llk_").unwrap_or(name);
+    let Some((unit, what)) = operation.split_once('_') else { return false };
+    // The unit is not in the names of the functions for kernels.
+    let done = match name.split_once('_') {
+        Some((of, done)) if UNITS.contains(&of) => {
+            if of == unit && begins(done, "hw_configure") {
+                return true;
+            }
+            done
+        }
+        _ => name,
+    };
+    begins(done, what) && done.split('_').any(|word| word == "uninit")
+}
+
+/// The function that the author calls in the line that a pc belongs to.
+pub(super) fn called(names: &impl Names, core: CoreId, pc: u32) -> Option<String> {
+    let (site, frames) = (names.site(core, pc)?, names.frames(core, pc));
+    let own = frames.iter().position(|frame| *frame == site)?;
+    // What the author calls was inlined into the line itself.
+    let frame = frames.get(own.saturating_sub(1))?;
+    Some(frame.function.strip_prefix("ckernel::").unwrap_or(&frame.function).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(functions: &[&str]) -> Vec<CodeName> {
+        let frame = |name: &&str| CodeName { function: (*name).to_owned(), file: None, line: None };
+        functions.iter().map(frame).collect()
+    }
+
+    #[test]
+    fn operation_is_told_by_the_innermost_function_of_the_library() {
+        let chain = [
+            "ckernel::ckernel_template::program",
+            "eltwise_binary_configure_mop_standard",
+            "_llk_math_eltwise_binary_standard_init_",
+            "_llk_math_eltwise_binary_init_",
+            "ckernel::mul_bcast_cols_init",
+        ];
+        assert_eq!(operation(&frames(&chain)), Some("math_eltwise_binary_standard_init"));
+        let own = ["ckernel::_llk_unpack_topk_xl_copy_init_", "unpack_copy_tile"];
+        assert_eq!(operation(&frames(&own)), Some("unpack_topk_xl_copy_init"));
+        assert_eq!(
+            operation(&frames(&["ckernel::ckernel_template::program", "replica_arm"])),
+            None
+        );
+        assert_eq!(operation(&frames(&["llk_matmul_pack"])), None);
+    }
+
+    #[test]
+    fn mop_is_an_operations_own_unless_another_one_has_set_it_up() {
+        let own = [
+            ("pack_mop_config", "pack"),
+            ("unpack_untilize_mop_config", "unpack_untilize_pass"),
+            ("pack_fast_tilize_reinit_unit_dim", "pack_fast_tilize_row_chunk"),
+            ("pack_fast_untilize_strided_mop_config", "pack_fast_untilize_block_strided"),
+            ("unpack_A_sdpa_mop_config", "unpack_A"),
+            ("math_reduce_block_max_row_mop_config_runtime", "math_reduce_block_max_row_runtime"),
+            ("pack_block_contiguous", "pack_block_contiguous"),
+            ("unpack_AB_reduce_init", "unpack_AB_reduce_impl"),
+            ("math_top32_rm_configure_mop", "math_top32_rm"),
+        ];
+        for (set_up, run) in own {
+            assert!(runs_own(set_up, run), "{set_up} for {run}");
+        }
+        let others = [
+            ("pack_mop_config", "pack_untilize"),
+            ("pack_untilize_mop_config", "pack"),
+            ("unpack_AB_mop_config", "unpack_AB_matmul"),
+            ("unpack_AB_matmul_mop_config", "unpack_AB"),
+            ("unpack_A_mop_config", "unpack_AB"),
+            ("unpack_AB_reduce_mop_config", "unpack_AB_reduce_block_max_row"),
+            ("math_reduce_init", "math_eltwise_binary_standard"),
+            ("math_eltwise_binary_standard_init", "math_eltwise_binary_with_dest_reuse"),
+        ];
+        for (set_up, run) in others {
+            assert!(!runs_own(set_up, run), "{set_up} for {run}");
+        }
+    }
+
+    #[test]
+    fn operation_is_ended_by_its_own_uninit_or_by_configuring_the_unit() {
+        for ending in
+            ["ckernel::tilize_uninit", "_llk_unpack_tilize_uninit_", "llk_unpack_hw_configure"]
+        {
+            assert!(ends("unpack_tilize", ending), "{ending}");
+        }
+        for other in [
+            "untilize_uninit",
+            "_llk_pack_hw_configure_",
+            "ckernel::tilize_init",
+            "tilizeA_B_uninit",
+        ] {
+            assert!(!ends("unpack_tilize", other), "{other}");
+        }
+        assert!(ends("pack_untilize", "ckernel::pack_untilize_uninit"));
+    }
+}
