@@ -231,7 +231,7 @@ const VARIANTS: [(&str, &str); 4] = [
 const UNITS: [&str; 3] = ["unpack", "math", "pack"];
 
 /// What the names of functions that set up go on with behind that of the operation.
-const ENDS: [&str; 4] = ["configure", "init", "mop", "reinit"];
+const ENDS: [&str; 3] = ["init", "mop", "reinit"];
 
 /// The name of the innermost function of the library, as far as it says what is done: `unpack_tilize_init`.
 pub(super) fn operation(frames: &[CodeName]) -> Option<&str> {
@@ -246,7 +246,8 @@ fn own(function: &str) -> &str {
     let mut end = 0_usize;
     for word in function.split('_') {
         if ENDS.contains(&word) {
-            return function.get(..end.saturating_sub(1)).unwrap_or_default();
+            let name = function.get(..end.saturating_sub(1)).unwrap_or_default();
+            return name.strip_suffix("_configure").unwrap_or(name);
         }
         end += word.len() + 1;
     }
@@ -314,13 +315,15 @@ mod tests {
             "ckernel::mul_bcast_cols_init",
         ];
         assert_eq!(operation(&frames(&chain)), Some("math_eltwise_binary_standard_init"));
-        let own = ["ckernel::_llk_unpack_topk_xl_copy_init_", "unpack_copy_tile"];
-        assert_eq!(operation(&frames(&own)), Some("unpack_topk_xl_copy_init"));
+        let inner = ["ckernel::_llk_unpack_topk_xl_copy_init_", "unpack_copy_tile"];
+        assert_eq!(operation(&frames(&inner)), Some("unpack_topk_xl_copy_init"));
         assert_eq!(
             operation(&frames(&["ckernel::ckernel_template::program", "replica_arm"])),
             None
         );
         assert_eq!(operation(&frames(&["llk_matmul_pack"])), None);
+        assert_eq!(own("math_top32_rm_configure_mop"), "math_top32_rm");
+        assert_eq!(own("unpack_configure_addresses"), "unpack_configure_addresses");
     }
 
     #[test]
