@@ -309,12 +309,16 @@ core that has turned its data cache on, which firmware turns off; the simulated 
 reported where the data of a NoC write have not left in the simulated time, which has no congestion, B12 of a core
 that sends both itself, to the same place. C20 needs the header that a host writes for a compute kernel, which no kernel below has. C21 is not
 reported of a core that has polled something else than a buffer of its tile since, which may have told it. C22 is about pages into which nobody has
-written since the launch, and that were popped once: a tensor is pushed where it lies. C5 is about
+written since the launch, and that were popped once: a tensor is pushed where it lies. C25 is about buffers from which something was popped: what is kept to the
+end is kept on purpose. C5 is about
 words of L1: loads of cores, and what NoC transfers, unpackers, the mover and the scalar unit take of which a part was never written.
 A transfer of nothing but unwritten words is taken for a copy: what is loaded from its destination is reported. An unpack of nothing but
 unwritten words is reported once the coprocessor writes to L1 afterwards: a kernel that only wants a bank filled may unpack anything. Compressed and
-upsampled unpacks are not looked at, nor are reads of SrcA, SrcB, LReg and semaphores that nobody has set. Of Dst it is about sections: whether
-math, or unpack, has written anything to one since it was taken, where the vector unit loads from it or pack takes it.
+upsampled unpacks are not looked at, nor are reads of SrcA, SrcB, LReg 0 to 7 and semaphores that nobody has set; constants that a kernel can set, LReg
+12 to 14, are. Of Dst it is about sections: whether
+math, or unpack, has written anything to one since it was taken, where the vector unit loads from it or pack takes it. C23 and C24 go by the names of
+the vendor's library in debug information, and know what an operation is, not its parameters. Of what an operation leaves behind C24 knows what changes
+the unpackers' and the packer's settings, and a reduction's edge masks.
 
 A poll is found in its first round, also one that calls functions. A loop that stores to L1 or to a device in every round (a heartbeat, a
 waypoint) or looks at the clock is none, whatever it waits for: its stores are events that others may see. It ends as `NO-PROGRESS` at

@@ -21,5 +21,8 @@ void kernel_main(void) {
         cb_pop_front(CB, 1);
         spend(5);
     }
+    if (BUG) return;
+    cb_wait_front(CB, ROOM);
+    cb_pop_front(CB, ROOM);
 }
 #endif

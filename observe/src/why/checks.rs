@@ -225,7 +225,7 @@ impl<N: Names> Checks<N> {
                 && (is_go_signal(&part.name) || subordinate(&part.name) == Some(core));
             if done && !kernel {
                 if is_go_signal(&part.name) {
-                    self.constants.ended();
+                    self.ended();
                     self.done = true;
                 }
                 if self.live && is_go_signal(&part.name) {
@@ -236,18 +236,33 @@ impl<N: Names> Checks<N> {
         }
     }
 
+    /// All kernels are done.
+    fn ended(&mut self) {
+        self.constants.ended();
+        self.masks.ended();
+        self.operations.ended();
+        for (stamp, hazard, text) in self.buffers.left() {
+            self.report.add(stamp, hazard, text);
+        }
+    }
+
     /// A kernel takes data from its tile's L1, itself or by its Tensix thread.
     fn taken(&mut self, stamp: Stamp, core: CoreId, bytes: (u32, u32)) {
         let taken = self.buffers.taken(&self.regions.circular, (stamp, core), bytes);
         if let Some((stamp, hazard, text)) = taken {
             self.report.add(stamp, hazard, text);
         }
+        if stamp.agent != AgentId::Thread(ThreadId::T0) {
+            return;
+        }
+        let own = At { of: &self.regions.circular, addr: bytes.0 };
+        if own.all().next().is_none() && !self.regions.circular.is_empty() {
+            let text = format!("unpacks from {:#x}, in no buffer", bytes.0);
+            self.report.add(stamp, h::C2, text);
+        }
         let Some(formats) = &self.regions.formats else { return };
-        if stamp.agent == AgentId::Thread(ThreadId::T0) {
-            let own = At { of: &self.regions.circular, addr: bytes.0 };
-            if let Some(text) = self.units.unpacked(&formats.unpack, own) {
-                self.report.add(stamp, h::C20, text);
-            }
+        if let Some(text) = self.units.unpacked(&formats.unpack, own) {
+            self.report.add(stamp, h::C20, text);
         }
     }
 

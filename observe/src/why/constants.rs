@@ -6,7 +6,7 @@
 use isa::lregs::{known_reads, missed_reads};
 use isa::op::{Opcode, Unit};
 use isa::operands::Sfpconfig;
-use sim_core::{Event, Stamp};
+use sim_core::{CoreId, Event, Stamp};
 
 use super::circular::Violation;
 use super::hazards as h;
@@ -30,6 +30,10 @@ impl Constants {
 
     /// Takes an event.
     pub(super) fn event(&mut self, stamp: Stamp, event: &Event) -> Option<Violation> {
+        // A new program begins, of which nobody says so.
+        if let Event::Reset { core: CoreId::Trisc1, asserted: false, .. } = *event {
+            self.ended();
+        }
         let Event::Issue { word, .. } = *event else { return None };
         let opcode = Opcode::from_word(word).filter(|opcode| opcode.unit() == Unit::Vector)?;
         if opcode == Opcode::Sfpconfig {

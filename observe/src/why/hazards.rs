@@ -187,6 +187,9 @@ hazards! {
     C24 = "operation-not-ended",
         "an operation was set up while what another one leaves behind was still in force",
         "call the uninit of the operation behind its last call: tilize_uninit, untilize_uninit, pack_untilize_uninit and so on";
+    C25 = "cb-pages-left",
+        "pages were pushed into a circular buffer, and of these not all were popped when the kernels were done",
+        "compare the pages that are pushed and popped in a round: cb_pop_front of as many as cb_wait_front";
     D1 = "signal-astray",
         "a count or a flag for one tile went to another one",
         "compare the coordinate of the sender with the waiting tile's; on NoC 1 the corners of a rectangle change places";

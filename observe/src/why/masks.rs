@@ -68,9 +68,14 @@ impl Default for Masks {
 }
 
 impl Masks {
-    /// Other kernels are there.
-    pub(super) fn launched(&mut self) {
+    /// All kernels are done.
+    pub(super) fn ended(&mut self) {
         *self = Self::default();
+    }
+
+    /// Other names are in force.
+    pub(super) fn launched(&mut self) {
+        (self.set, self.code) = Default::default();
     }
 
     /// Takes an event.
@@ -81,6 +86,11 @@ impl Masks {
         event: &Event,
     ) -> Option<Violation> {
         match *event {
+            // A new program begins, of which nobody says so.
+            Event::Reset { core: CoreId::Trisc1 | CoreId::Trisc2, asserted: false, .. } => {
+                self.ended();
+                None
+            }
             Event::Issue { thread: ThreadId::T1, word, .. } => {
                 self.math(names, stamp.pc, word);
                 None

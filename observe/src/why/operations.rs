@@ -33,6 +33,8 @@ pub(super) struct Operations {
 struct Thread {
     /// Where the configuration of the MOP expander was written last, and the function of the library there.
     set_up: Option<(u32, u16)>,
+    /// The kernel has written to that configuration.
+    has_mop: bool,
     /// What has been set up since the last MOP.
     begun: Vec<u16>,
     /// Where MOPs run that another operation has just set up: code that the compiler lets several operations share
@@ -81,9 +83,17 @@ impl Code {
 type Found = Option<(Hazard, String)>;
 
 impl Operations {
-    /// Other kernels are there.
-    pub(super) fn launched(&mut self) {
+    /// All kernels are done.
+    pub(super) fn ended(&mut self) {
         *self = Self::default();
+    }
+
+    /// Other names are in force. Who tells may be late: the kernels may have set up something.
+    pub(super) fn launched(&mut self) {
+        let Self { threads, .. } = std::mem::take(self);
+        for (own, before) in self.threads.iter_mut().zip(threads) {
+            own.has_mop = before.has_mop;
+        }
     }
 
     /// Takes an event.
@@ -93,6 +103,11 @@ impl Operations {
         stamp: Stamp,
         event: &Event,
     ) -> Option<Violation> {
+        // A new program begins, of which nobody says so.
+        if let Event::Reset { core, asserted: false, .. } = *event {
+            self.threads[core.thread()?.index()] = Thread::default();
+            return None;
+        }
         let AgentId::Core(core) = stamp.agent else { return None };
         let thread = &mut self.threads[core.thread()?.index()];
         let place = (core, stamp.pc);
@@ -141,6 +156,7 @@ impl Thread {
 
     /// The core writes to the expander's configuration.
     fn sets_up(&mut self, names: &impl Names, (core, pc): (CoreId, u32), code: Code) -> Found {
+        self.has_mop = true;
         self.set_up = code.function.map(|function| (pc, function));
         self.ended = None;
         let function = code.function?;
@@ -159,7 +175,13 @@ impl Thread {
     /// The core runs the MOP.
     fn runs(&mut self, names: &impl Names, (core, pc): (CoreId, u32), code: Code) -> Found {
         let begun = std::mem::take(&mut self.begun);
-        let (function, (place, set_up)) = (code.function?, self.set_up?);
+        let function = code.function?;
+        if !std::mem::replace(&mut self.has_mop, true) {
+            let (called, run) = (called(names, core, pc)?, self.function(function));
+            let text = format!("{called} ({run}) runs a MOP, and the kernel has set up none");
+            return Some((h::C23, text));
+        }
+        let (place, set_up) = self.set_up?;
         let runs_own = |set_up: &u16| runs_own(self.function(*set_up), self.function(function));
         // The code that writes a MOP may be shared, too.
         let is_own = begun.iter().chain([&set_up]).any(runs_own);
