@@ -317,7 +317,7 @@ unwritten words is reported once the coprocessor writes to L1 afterwards: a kern
 upsampled unpacks are not looked at, nor are reads of SrcA, SrcB, LReg 0 to 7 and semaphores that nobody has set; constants that a kernel can set, LReg
 12 to 14, are. Of Dst it is about sections: whether
 math, or unpack, has written anything to one since it was taken, where the vector unit loads from it or pack takes it. C23 and C24 go by the names of
-the vendor's library in debug information, and know what an operation is, not its parameters. Of what an operation leaves behind C24 knows what changes
+the vendor's library in debug information and their template arguments, not by what an operation is given when it is set up. Of what an operation leaves behind C24 knows what changes
 the unpackers' and the packer's settings, and a reduction's edge masks.
 
 A poll is found in its first round, also one that calls functions. A loop that stores to L1 or to a device in every round (a heartbeat, a

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::firmware::FirmwareSet;
 use crate::plan::{CircularBuffer, Kernel, Launch};
 use memory_map::mailbox::Place;
-use observe::{CodeName, Excerpt, Held, Names};
+use observe::{CodeName, Excerpt, FrameName, Held, Names};
 use sim_core::CoreId;
 use symbols::code::{Frame, Location, Symbols};
 use symbols::files::below;
@@ -114,6 +114,10 @@ impl LoadedNames {
     }
 }
 
+fn frame_name(frame: &Frame) -> FrameName {
+    FrameName { code: code_name(frame), arguments: frame.arguments.clone() }
+}
+
 fn code_name(frame: &Frame) -> CodeName {
     CodeName {
         function: frame.function.clone(),
@@ -191,10 +195,10 @@ impl Names for LoadedNames {
         })
     }
 
-    fn frames(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
+    fn frames(&self, core: CoreId, pc: u32) -> Vec<FrameName> {
         let cores = self.cores.borrow();
         let location = cores.get(core.index()).and_then(|symbols| symbols.locate(pc));
-        location.map_or_else(Vec::new, |location| location.frames().map(code_name).collect())
+        location.map_or_else(Vec::new, |location| location.frames().map(frame_name).collect())
     }
 
     fn function(&self, core: CoreId, pc: u32) -> Option<String> {

@@ -51,7 +51,7 @@ pub use hash::EventHash;
 pub use instruction_log::InstructionLog;
 pub use jsonl::JsonLines;
 pub use ledger::{Entry, History, Ledger, Site, SiteUse};
-pub use names::{BuiltInNames, CodeName, Excerpt, Held, Names, signal_name};
+pub use names::{BuiltInNames, CodeName, Excerpt, FrameName, Held, Names, signal_name};
 pub use perfetto::{ChipMap, Perfetto, Place};
 pub use polls::{Episode, Polls, poll_text};
 pub use resource::{Operation, Resource, Way, awaited, operation};

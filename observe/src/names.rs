@@ -29,6 +29,15 @@ impl std::fmt::Display for CodeName {
     }
 }
 
+/// A function that an instruction is part of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FrameName {
+    /// Its name, and the line within it.
+    pub code: CodeName,
+    /// Template arguments as the demangler writes them, with commas between; empty where there are none.
+    pub arguments: String,
+}
+
 /// A line of source text, with the column at which the instruction belongs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Excerpt {
@@ -109,8 +118,9 @@ pub trait Names {
 
     /// All functions of the instruction at `pc`, those of libraries too, from the inside out: what was inlined there, and
     /// last what it was inlined into.
-    fn frames(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
-        self.code(core, pc).into_iter().collect()
+    fn frames(&self, core: CoreId, pc: u32) -> Vec<FrameName> {
+        let named = |code| FrameName { code, arguments: String::new() };
+        self.code(core, pc).into_iter().map(named).collect()
     }
 
     /// Arguments and locals with their values that are in force at a pc, of the function of [`Names::site`], if
@@ -208,7 +218,7 @@ where
         (**self).callers(core, pc)
     }
 
-    fn frames(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
+    fn frames(&self, core: CoreId, pc: u32) -> Vec<FrameName> {
         (**self).frames(core, pc)
     }
 

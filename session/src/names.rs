@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use memory_map::mailbox::Place;
-use observe::{CodeName, Excerpt, Held, Names};
+use observe::{CodeName, Excerpt, FrameName, Held, Names};
 use sim_core::sync::Mutex;
 use sim_core::{CoreId, L1, Observer, Width};
 use symbols::catalog::Catalog;
@@ -32,6 +32,10 @@ impl CodeNames {
     pub const fn new(names: Arc<TileNames>) -> Self {
         Self(names)
     }
+}
+
+fn frame_name(frame: &Frame) -> FrameName {
+    FrameName { code: code_name(frame), arguments: frame.arguments.clone() }
 }
 
 fn code_name(frame: &Frame) -> CodeName {
@@ -74,9 +78,9 @@ impl Names for CodeNames {
         })
     }
 
-    fn frames(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
+    fn frames(&self, core: CoreId, pc: u32) -> Vec<FrameName> {
         let location = self.0.locate(core, pc);
-        location.map_or_else(Vec::new, |location| location.frames().map(code_name).collect())
+        location.map_or_else(Vec::new, |location| location.frames().map(frame_name).collect())
     }
 
     fn statements(&self, core: CoreId, range: Range<u32>) -> Vec<(String, u32)> {
@@ -213,7 +217,7 @@ impl Names for LiveNames {
         self.ask_of((core, pc), |names| Some(names.callers(core, pc))).unwrap_or_default()
     }
 
-    fn frames(&self, core: CoreId, pc: u32) -> Vec<CodeName> {
+    fn frames(&self, core: CoreId, pc: u32) -> Vec<FrameName> {
         self.ask_of((core, pc), |names| Some(names.frames(core, pc))).unwrap_or_default()
     }
 

@@ -19,6 +19,8 @@ use crate::variables::{Held, Variable};
 pub struct Frame {
     /// Demangled name.
     pub function: String,
+    /// Template arguments as the demangler writes them, with commas between; empty where there are none.
+    pub arguments: String,
     /// Source file as the compiler recorded it.
     pub file: Option<String>,
     /// Line, from 1.
@@ -151,6 +153,31 @@ pub(crate) fn shorten(name: &str) -> String {
         }
     }
     if short.is_empty() { plain } else { short }
+}
+
+/// The last template arguments of a demangled name in front of its parameters.
+pub(crate) fn arguments(name: &str) -> String {
+    let (mut last, mut depth) = (String::new(), 0_u32);
+    for c in name.split(" [clone").next().unwrap_or(name).chars() {
+        match c {
+            '<' => {
+                depth += 1;
+                if depth == 1 {
+                    last.clear();
+                    continue;
+                }
+            }
+            '>' => depth = depth.saturating_sub(1),
+            '(' if depth == 0 => break,
+            // What precedes was the return type.
+            ' ' if depth == 0 => last.clear(),
+            _ => {}
+        }
+        if depth > 0 {
+            last.push(c);
+        }
+    }
+    last
 }
 
 /// A named variable and the distance of an address from its start.
@@ -309,7 +336,7 @@ impl Symbols {
 
 #[cfg(test)]
 mod tests {
-    use super::shorten;
+    use super::{arguments, shorten};
 
     #[test]
     fn demangled_name_loses_parameters_return_type_and_clone_suffix() {
@@ -318,5 +345,10 @@ mod tests {
         assert_eq!(shorten("(anonymous namespace)::f(int)"), "{anonymous}::f");
         assert_eq!(shorten("a::operator()(int) const"), "a::operator()(int) const");
         assert_eq!(shorten("main"), "main");
+        assert_eq!(arguments("void f<(a::B)1, c<2>, true>(int)"), "(a::B)1, c<2>, true");
+        assert_eq!(arguments("a<1>::f(b<2>)"), "1");
+        assert_eq!(arguments("a<1> f(b<2>)"), "");
+        assert_eq!(arguments("a<1>::f<2>()"), "2");
+        assert_eq!(arguments("main"), "");
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use sim_core::sync::Mutex;
 
-use crate::code::{Frame, Location, shorten};
+use crate::code::{Frame, Location, arguments, shorten};
 use crate::dwarf::{Reader, load_dwarf};
 use crate::files::{SourceText, normal};
 use crate::formats::{BufferFormats, is_table};
@@ -148,6 +148,7 @@ impl Module {
         if frames.is_empty() {
             frames.push(Frame {
                 function: self.function(address)?,
+                arguments: String::new(),
                 file: None,
                 line: None,
                 column: None,
@@ -174,11 +175,14 @@ impl Module {
         while let Ok(Some(frame)) = frames.next() {
             let name = frame.function.as_ref().and_then(|function| {
                 let name = function.demangle().ok()?;
-                Some(shorten(&name))
+                Some((shorten(&name), arguments(&name)))
             });
             let location = frame.location;
+            let (function, arguments) =
+                name.or_else(|| Some((self.function(address)?, String::new())))?;
             found.push(Frame {
-                function: name.or_else(|| self.function(address))?,
+                function,
+                arguments,
                 file: location.as_ref().and_then(|at| at.file).map(str::to_owned),
                 line: location.as_ref().and_then(|at| at.line),
                 column: location.as_ref().and_then(|at| at.column).filter(|column| *column != 0),

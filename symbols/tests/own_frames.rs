@@ -85,6 +85,7 @@ fn role_follows_from_where_vendor_builds_have_their_files() {
 fn place(source: Option<&str>, files: &[&str]) -> Location {
     let frame = |file: &&str| Frame {
         function: "f".to_owned(),
+        arguments: String::new(),
         file: Some((*file).to_owned()),
         line: Some(1),
         column: None,

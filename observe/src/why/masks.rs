@@ -120,7 +120,7 @@ impl Masks {
         let part = *self.code.get(pc, || {
             let frames = names.frames(CoreId::Trisc1, pc);
             match operation(&frames) {
-                Some(name) if name.split('_').any(|word| word == "reduce") => Part::Reduction,
+                Some((name, _)) if name.split('_').any(|word| word == "reduce") => Part::Reduction,
                 Some(_) => Part::Other,
                 None => Part::Unknown,
             }
@@ -143,7 +143,7 @@ impl Masks {
                 let other = section.other.filter(|_| !section.reduces)?;
                 let (math, pack) = (CoreId::Trisc1, CoreId::Trisc2);
                 let frames = names.frames(pack, place);
-                let name = operation(&frames)?;
+                let (name, _) = operation(&frames)?;
                 if !name.split('_').any(|word| word == "reduce") {
                     return None;
                 }

@@ -18,7 +18,7 @@ use super::circular::Violation;
 use super::hazards::{self as h, Hazard};
 use crate::cache::Cache;
 use crate::describe::view_of;
-use crate::names::{CodeName, Names};
+use crate::names::{FrameName, Names};
 
 /// What the threads are set up for.
 #[derive(Clone, Debug, Default)]
@@ -46,8 +46,17 @@ struct Thread {
     ended: Option<(&'static str, u32)>,
     /// What code is for, by pc.
     code: Cache<u32, Code>,
-    /// Functions of the library by their numbers, as far as their names say what is done.
-    functions: Vec<String>,
+    /// Functions of the library by their numbers.
+    functions: Vec<Function>,
+}
+
+/// A function of the library.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Function {
+    /// What its name says is done.
+    name: String,
+    /// What it is done with: template arguments of [`KINDS`].
+    kinds: Vec<(String, String)>,
 }
 
 /// What code of a kernel is for.
@@ -63,17 +72,18 @@ struct Code {
 
 impl Code {
     /// Takes the functions there; those that have a number are in `functions`.
-    fn of(frames: &[CodeName], functions: &mut Vec<String>) -> Self {
-        let name = operation(frames);
-        let function = name.map(|name| {
-            let known = functions.iter().position(|known| known == name);
+    fn of(frames: &[FrameName], functions: &mut Vec<Function>) -> Self {
+        let found = operation(frames);
+        let function = found.map(|(name, arguments)| {
+            let function = Function { name: name.to_owned(), kinds: kinds(arguments) };
+            let known = functions.iter().position(|known| *known == function);
             known.unwrap_or_else(|| {
-                functions.push(name.to_owned());
+                functions.push(function);
                 functions.len() - 1
             }) as u16
         });
-        let sets_up = name.is_some_and(|name| own(name) != name);
-        let ended = |of: &&str| frames.iter().any(|frame| ends(of, &frame.function));
+        let sets_up = found.is_some_and(|(name, _)| own(name) != name);
+        let ended = |of: &&str| frames.iter().any(|frame| ends(of, &frame.code.function));
         let ends = ENDED.iter().enumerate().filter(|(_, of)| ended(of));
         Self { function, sets_up, ends: ends.fold(0, |all, (at, _)| all | 1 << at) }
     }
@@ -150,8 +160,8 @@ impl Thread {
         code
     }
 
-    fn function(&self, number: u16) -> &str {
-        self.functions.get(usize::from(number)).map_or("", |name| name)
+    fn function(&self, number: u16) -> Option<&Function> {
+        self.functions.get(usize::from(number))
     }
 
     /// The core writes to the expander's configuration.
@@ -160,7 +170,7 @@ impl Thread {
         self.set_up = code.function.map(|function| (pc, function));
         self.ended = None;
         let function = code.function?;
-        let name = self.function(function);
+        let name = &self.function(function)?.name;
         let begun = ENDED.into_iter().find(|of| begins(name, of));
         let before = std::mem::replace(&mut self.open, begun.map(|of| (of, pc)));
         let (left, place) = before.filter(|(of, _)| Some(*of) != begun)?;
@@ -177,18 +187,22 @@ impl Thread {
         let begun = std::mem::take(&mut self.begun);
         let function = code.function?;
         if !std::mem::replace(&mut self.has_mop, true) {
-            let (called, run) = (called(names, core, pc)?, self.function(function));
+            let (called, run) = (called(names, core, pc)?, &self.function(function)?.name);
             let text = format!("{called} ({run}) runs a MOP, and the kernel has set up none");
             return Some((h::C23, text));
         }
         let (place, set_up) = self.set_up?;
-        let runs_own = |set_up: &u16| runs_own(self.function(*set_up), self.function(function));
+        let here = self.function(function)?;
+        let runs_own = |set_up: &u16| {
+            let set_up = self.function(*set_up);
+            set_up.is_some_and(|set_up| runs_own(&set_up.name, &here.name) && agree(set_up, here))
+        };
         // The code that writes a MOP may be shared, too.
         let is_own = begun.iter().chain([&set_up]).any(runs_own);
         if !is_own && !begun.is_empty() {
             self.shared.insert(pc);
         }
-        let run = self.function(function);
+        let run = &self.function(function)?.name;
         if is_own {
             let (ended, place) = self.ended.filter(|(of, _)| begins(run, of))?;
             let site = names.site(core, place)?;
@@ -201,7 +215,7 @@ impl Thread {
         }
         let site = names.site(core, place)?;
         let (caller, called) = (called(names, core, place)?, called(names, core, pc)?);
-        let set_up = self.function(set_up);
+        let set_up = &self.function(set_up)?.name;
         let text =
             format!("{called} ({run}) runs the MOP that {caller} ({set_up}) has set up in {site}");
         Some((h::C23, text))
@@ -249,6 +263,39 @@ const VARIANTS: [(&str, &str); 4] = [
     ("unpack_A_sdpa", "unpack_A"),
 ];
 
+/// Types of template arguments that say what the MOP does: which of the operations of one name.
+const KINDS: [&str; 6] = [
+    "BroadcastType",
+    "DataCopyType",
+    "EltwiseBinaryReuseDestType",
+    "EltwiseBinaryType",
+    "PoolType",
+    "ReduceDim",
+];
+
+/// `PoolType::AVG` and the value of `PoolType::SUM` `[hdr: tt-llk llk_defs.h]`.
+const AVERAGE: (&str, &str) = ("PoolType", "1");
+const SUM: &str = "0";
+
+/// Those of a list of template arguments, with their values: `(ckernel::PoolType)1`.
+fn kinds(arguments: &str) -> Vec<(String, String)> {
+    let found = arguments.split(", ").filter_map(|argument| {
+        let (kind, value) = argument.strip_prefix("(ckernel::")?.split_once(')')?;
+        // An average is a sum with another scaler.
+        let value = if (kind, value) == AVERAGE { SUM } else { value };
+        KINDS.contains(&kind).then(|| (kind.to_owned(), value.to_owned()))
+    });
+    found.collect()
+}
+
+/// Whether two functions are for the same, as far as both say so.
+fn agree(one: &Function, other: &Function) -> bool {
+    one.kinds.iter().all(|(kind, value)| {
+        let same = other.kinds.iter().find(|(other, _)| other == kind);
+        same.is_none_or(|(_, other)| other == value)
+    })
+}
+
 /// How the names of operations begin.
 const UNITS: [&str; 3] = ["unpack", "math", "pack"];
 
@@ -256,10 +303,11 @@ const UNITS: [&str; 3] = ["unpack", "math", "pack"];
 const ENDS: [&str; 3] = ["init", "mop", "reinit"];
 
 /// The name of the innermost function of the library, as far as it says what is done: `unpack_tilize_init`.
-pub(super) fn operation(frames: &[CodeName]) -> Option<&str> {
-    frames.iter().find_map(|frame| {
-        let name = frame.function.rsplit("::").next()?.trim_matches('_').strip_prefix("llk_")?;
-        UNITS.contains(&name.split('_').next()?).then_some(name)
+/// With its template arguments.
+pub(super) fn operation(frames: &[FrameName]) -> Option<(&str, &str)> {
+    frames.iter().find_map(|FrameName { code, arguments }| {
+        let name = code.function.rsplit("::").next()?.trim_matches('_').strip_prefix("llk_")?;
+        UNITS.contains(&name.split('_').next()?).then_some((name, &arguments[..]))
     })
 }
 
@@ -312,19 +360,29 @@ fn ends(operation: &str, function: &str) -> bool {
 /// The function that the author calls in the line that a pc belongs to.
 pub(super) fn called(names: &impl Names, core: CoreId, pc: u32) -> Option<String> {
     let (site, frames) = (names.site(core, pc)?, names.frames(core, pc));
-    let own = frames.iter().position(|frame| *frame == site)?;
+    let own = frames.iter().position(|frame| frame.code == site)?;
     // What the author calls was inlined into the line itself.
     let frame = frames.get(own.saturating_sub(1))?;
-    Some(frame.function.strip_prefix("ckernel::").unwrap_or(&frame.function).to_owned())
+    let function = &frame.code.function;
+    Some(function.strip_prefix("ckernel::").unwrap_or(function).to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::CodeName;
 
-    fn frames(functions: &[&str]) -> Vec<CodeName> {
-        let frame = |name: &&str| CodeName { function: (*name).to_owned(), file: None, line: None };
+    fn frames(functions: &[&str]) -> Vec<FrameName> {
+        let frame = |name: &&str| FrameName {
+            code: CodeName { function: (*name).to_owned(), file: None, line: None },
+            arguments: String::new(),
+        };
         functions.iter().map(frame).collect()
+    }
+
+    /// The name of the operation there.
+    fn named(functions: &[&str]) -> Option<String> {
+        operation(&frames(functions)).map(|(name, _)| name.to_owned())
     }
 
     #[test]
@@ -336,14 +394,14 @@ mod tests {
             "_llk_math_eltwise_binary_init_",
             "ckernel::mul_bcast_cols_init",
         ];
-        assert_eq!(operation(&frames(&chain)), Some("math_eltwise_binary_standard_init"));
+        assert_eq!(named(&chain).as_deref(), Some("math_eltwise_binary_standard_init"));
         let inner = ["ckernel::_llk_unpack_topk_xl_copy_init_", "unpack_copy_tile"];
-        assert_eq!(operation(&frames(&inner)), Some("unpack_topk_xl_copy_init"));
+        assert_eq!(named(&inner).as_deref(), Some("unpack_topk_xl_copy_init"));
         assert_eq!(
             operation(&frames(&["ckernel::ckernel_template::program", "replica_arm"])),
             None
         );
-        assert_eq!(operation(&frames(&["llk_matmul_pack"])), None);
+        assert_eq!(named(&["llk_matmul_pack"]), None);
         assert_eq!(own("math_top32_rm_configure_mop"), "math_top32_rm");
         assert_eq!(own("unpack_configure_addresses"), "unpack_configure_addresses");
     }
@@ -395,5 +453,25 @@ mod tests {
             assert!(!ends("unpack_tilize", other), "{other}");
         }
         assert!(ends("pack_untilize", "ckernel::pack_untilize_uninit"));
+    }
+
+    #[test]
+    fn operations_of_one_name_differ_by_what_they_are_done_with() {
+        let function = |arguments: &str| Function { name: String::new(), kinds: kinds(arguments) };
+        let add = function(
+            "(ckernel::EltwiseBinaryType)1, (ckernel::BroadcastType)0, (ckernel::MathFidelity)0",
+        );
+        let named = [("EltwiseBinaryType", "1"), ("BroadcastType", "0")];
+        assert_eq!(add.kinds, named.map(|(kind, value)| (kind.to_owned(), value.to_owned())));
+        let run = |kind: u8| {
+            function(&format!("(ckernel::EltwiseBinaryType){kind}, (ckernel::DstSync)0, false"))
+        };
+        assert!(agree(&add, &run(1)), "a broadcast is not mentioned");
+        assert!(!agree(&add, &run(0)));
+        assert!(agree(&add, &Function::default()));
+        let [sum, average, most] =
+            [0, 1, 2].map(|kind| function(&format!("(ckernel::PoolType){kind}, true")));
+        assert!(agree(&sum, &average));
+        assert!(!agree(&sum, &most));
     }
 }
