@@ -15,30 +15,44 @@ use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
 use super::circular::Violation;
 use super::hazards as h;
 use super::operations::{called, operation};
-use crate::cache::Cache;
 use crate::names::Names;
 
 /// A mask that lets all datums of a row pass.
 const ALL: u32 = 0xFFFF;
 
-/// What instructions that math has pushed somewhere are part of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Part {
-    /// A reduction.
-    Reduction,
-    /// Another operation.
-    Other,
-    /// That is not known.
-    Unknown,
+/// Most places of a section that are looked at: in one with more anything may have been done.
+const MOST: usize = 64;
+
+/// Where math has pushed the instructions of the matrix unit that it has executed in a section of Dst.
+#[derive(Clone, Debug, Default)]
+struct Section {
+    places: Vec<u32>,
 }
 
-/// What math has done in a section of Dst.
-#[derive(Clone, Copy, Debug, Default)]
-struct Section {
-    /// Something that is a reduction, or of which nothing is known.
-    reduces: bool,
-    /// Where the core has pushed an instruction of another operation.
-    other: Option<u32>,
+impl Section {
+    fn been(&mut self, pc: u32) {
+        if self.places.last() != Some(&pc)
+            && self.places.len() <= MOST
+            && !self.places.contains(&pc)
+        {
+            self.places.push(pc);
+        }
+    }
+
+    /// The first place, if all that was done is known, and none of it is a reduction.
+    fn no_reduction(&self, names: &impl Names) -> Option<u32> {
+        let is_other = |pc: &u32| {
+            let frames = names.frames(CoreId::Trisc1, *pc);
+            operation(&frames).is_some_and(|(name, _)| !reduces(name))
+        };
+        let are_all = self.places.len() <= MOST && self.places.iter().all(is_other);
+        self.places.first().copied().filter(|_| are_all)
+    }
+}
+
+/// Whether a function of the library is part of a reduction.
+fn reduces(name: &str) -> bool {
+    name.split('_').any(|word| word == "reduce")
 }
 
 /// Masks, and the sections that math has given to pack.
@@ -46,12 +60,10 @@ struct Section {
 pub(super) struct Masks {
     /// The bit of MATH_PACK in the masks of instructions.
     bit: u32,
-    /// The pc where masks in force were set.
+    /// The pc where masks in force were set, if a reduction has set them.
     set: Option<u32>,
     math: Section,
     given: VecDeque<Section>,
-    /// What code of the math kernel is part of, by pc.
-    code: Cache<u32, Part>,
 }
 
 impl Default for Masks {
@@ -62,7 +74,6 @@ impl Default for Masks {
             set: None,
             math: Section::default(),
             given: VecDeque::new(),
-            code: Cache::default(),
         }
     }
 }
@@ -75,7 +86,7 @@ impl Masks {
 
     /// Other names are in force.
     pub(super) fn launched(&mut self) {
-        (self.set, self.code) = Default::default();
+        self.set = None;
     }
 
     /// Takes an event.
@@ -92,7 +103,7 @@ impl Masks {
                 None
             }
             Event::Issue { thread: ThreadId::T1, word, .. } => {
-                self.math(names, stamp.pc, word);
+                self.math(stamp.pc, word);
                 None
             }
             Event::Issue { thread: ThreadId::T2, word, .. } => self.pack(names, stamp, word),
@@ -101,7 +112,10 @@ impl Masks {
             {
                 let mask = &field::PCK_EDGE_OFFSET_SEC0_mask;
                 if u32::from(index) == mask.addr32 {
-                    self.set = Some(stamp.pc).filter(|_| mask.of_word(after) != ALL);
+                    let frames = names.frames(CoreId::Trisc2, stamp.pc);
+                    let by_reduction = operation(&frames).is_some_and(|(name, _)| reduces(name));
+                    let is_set = by_reduction && mask.of_word(after) != ALL;
+                    self.set = is_set.then_some(stamp.pc);
                 }
                 None
             }
@@ -109,25 +123,13 @@ impl Masks {
         }
     }
 
-    fn math(&mut self, names: &impl Names, pc: u32, word: u32) {
+    fn math(&mut self, pc: u32, word: u32) {
         let Some(opcode) = Opcode::from_word(word) else { return };
         if opcode == Opcode::Sempost && Sempost::of(word).sem_sel & self.bit != 0 {
             self.given.push_back(std::mem::take(&mut self.math));
         }
-        if opcode.unit() != Unit::Matrix {
-            return;
-        }
-        let part = *self.code.get(pc, || {
-            let frames = names.frames(CoreId::Trisc1, pc);
-            match operation(&frames) {
-                Some((name, _)) if name.split('_').any(|word| word == "reduce") => Part::Reduction,
-                Some(_) => Part::Other,
-                None => Part::Unknown,
-            }
-        });
-        match part {
-            Part::Other => _ = self.math.other.get_or_insert(pc),
-            Part::Reduction | Part::Unknown => self.math.reduces = true,
+        if opcode.unit() == Unit::Matrix {
+            self.math.been(pc);
         }
     }
 
@@ -139,14 +141,13 @@ impl Masks {
             }
             Opcode::Pacr => {
                 let place = self.set?;
-                let section = self.given.front()?;
-                let other = section.other.filter(|_| !section.reduces)?;
                 let (math, pack) = (CoreId::Trisc1, CoreId::Trisc2);
-                let frames = names.frames(pack, place);
-                let (name, _) = operation(&frames)?;
-                if !name.split('_').any(|word| word == "reduce") {
+                let section = self.given.front_mut()?;
+                let Some(other) = section.no_reduction(names) else {
+                    // It is not looked at again.
+                    section.places.clear();
                     return None;
-                }
+                };
                 self.set = None;
                 let text = format!(
                     "{} packs what {} has computed with the edge masks that {} has set in {}",

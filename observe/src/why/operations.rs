@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 
 use isa::op::Opcode;
 use memory_map::{Target, lookup};
+use rustc_hash::FxHashSet;
 use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
 
 use super::circular::Violation;
@@ -28,22 +29,22 @@ pub(super) struct Operations {
     said: BTreeSet<(String, String)>,
 }
 
-/// Of one thread.
+/// Of one thread. Names are looked up where something is to be decided: kernels push in many places.
 #[derive(Clone, Debug, Default)]
 struct Thread {
-    /// Where the configuration of the MOP expander was written last, and the function of the library there.
-    set_up: Option<(u32, u16)>,
+    /// Where the configuration of the MOP expander was written last.
+    set_up: Option<u32>,
     /// The kernel has written to that configuration.
     has_mop: bool,
-    /// What has been set up since the last MOP.
-    begun: Vec<u16>,
+    /// Where the core has been since the last MOP.
+    since_mop: FxHashSet<u32>,
     /// Where MOPs run that another operation has just set up: code that the compiler lets several operations share
     /// has the names of one of them.
     shared: BTreeSet<u32>,
     /// The operation that has to be ended before another one begins, with the pc where it was set up.
     open: Option<(&'static str, u32)>,
-    /// The operation that was ended since the MOP was set up, with the pc where.
-    ended: Option<(&'static str, u32)>,
+    /// Where the core has been since, and has not been looked for its end.
+    since_open: FxHashSet<u32>,
     /// What code is for, by pc.
     code: Cache<u32, Code>,
     /// Functions of the library by their numbers.
@@ -83,11 +84,16 @@ impl Code {
             }) as u16
         });
         let sets_up = found.is_some_and(|(name, _)| own(name) != name);
-        let ended = |of: &&str| frames.iter().any(|frame| ends(of, &frame.code.function));
+        let functions = || frames.iter().map(|frame| &frame.code.function);
+        let may_end = functions().any(|name| ENDINGS.iter().any(|ending| name.contains(ending)));
+        let ended = |of: &&str| may_end && functions().any(|name| ends(of, name));
         let ends = ENDED.iter().enumerate().filter(|(_, of)| ended(of));
         Self { function, sets_up, ends: ends.fold(0, |all, (at, _)| all | 1 << at) }
     }
 }
+
+/// Where a core is.
+type Place = (CoreId, u32);
 
 /// What was found.
 type Found = Option<(Hazard, String)>;
@@ -123,14 +129,14 @@ impl Operations {
         let place = (core, stamp.pc);
         let found = match *event {
             Event::DeviceStore { addr, .. } => {
-                let code = thread.at(names, place);
+                thread.at(stamp.pc);
                 let is_mop = lookup(view_of(core), addr)?.target == Target::MopCfgOwn;
-                is_mop.then(|| thread.sets_up(names, place, code))?
+                is_mop.then(|| thread.sets_up(names, place))?
             }
             Event::Push { word, after_mop: false, .. } => {
-                let code = thread.at(names, place);
+                thread.at(stamp.pc);
                 let is_mop = Opcode::from_word(word) == Some(Opcode::Mop);
-                is_mop.then(|| thread.runs(names, place, code))?
+                is_mop.then(|| thread.runs(names, place))?
             }
             _ => None,
         };
@@ -142,38 +148,45 @@ impl Operations {
 
 impl Thread {
     /// The core is at a place.
-    fn at(&mut self, names: &impl Names, (core, pc): (CoreId, u32)) -> Code {
+    fn at(&mut self, pc: u32) {
+        self.since_mop.insert(pc);
+        if self.open.is_some() {
+            self.since_open.insert(pc);
+        }
+    }
+
+    fn code(&mut self, names: &impl Names, (core, pc): Place) -> Code {
         let Self { code, functions, .. } = self;
-        let code = *code.get(pc, || Code::of(&names.frames(core, pc), functions));
-        if code.ends != 0 {
-            let ended =
-                |of: &str| ENDED.iter().position(|at| *at == of).map(|at| code.ends >> at & 1);
-            if let Some((of, _)) = self.open.take_if(|(of, _)| ended(of) == Some(1)) {
-                self.ended = Some((of, pc));
-            }
-        }
-        if let Some(function) = code.function.filter(|_| code.sets_up)
-            && !self.begun.contains(&function)
-        {
-            self.begun.push(function);
-        }
-        code
+        *code.get(pc, || Code::of(&names.frames(core, pc), functions))
     }
 
     fn function(&self, number: u16) -> Option<&Function> {
         self.functions.get(usize::from(number))
     }
 
+    /// Where the core has ended an operation since it was set up, if it has; places are looked at once.
+    fn end_of(&mut self, names: &impl Names, core: CoreId, operation: &str) -> Option<u32> {
+        let at = ENDED.iter().position(|of| *of == operation)?;
+        let places = std::mem::take(&mut self.since_open);
+        places.into_iter().find(|pc| self.code(names, (core, *pc)).ends >> at & 1 == 1)
+    }
+
     /// The core writes to the expander's configuration.
-    fn sets_up(&mut self, names: &impl Names, (core, pc): (CoreId, u32), code: Code) -> Found {
+    fn sets_up(&mut self, names: &impl Names, (core, pc): Place) -> Found {
         self.has_mop = true;
-        self.set_up = code.function.map(|function| (pc, function));
-        self.ended = None;
-        let function = code.function?;
+        self.set_up = Some(pc);
+        let function = self.code(names, (core, pc)).function?;
         let name = &self.function(function)?.name;
         let begun = ENDED.into_iter().find(|of| begins(name, of));
         let before = std::mem::replace(&mut self.open, begun.map(|of| (of, pc)));
-        let (left, place) = before.filter(|(of, _)| Some(*of) != begun)?;
+        let (left, place) = before?;
+        if Some(left) == begun {
+            self.since_open.clear();
+            return None;
+        }
+        if self.end_of(names, core, left).is_some() {
+            return None;
+        }
         let site = names.site(core, place)?;
         let (caller, called) = (called(names, core, place)?, called(names, core, pc)?);
         let text = format!(
@@ -183,42 +196,51 @@ impl Thread {
     }
 
     /// The core runs the MOP.
-    fn runs(&mut self, names: &impl Names, (core, pc): (CoreId, u32), code: Code) -> Found {
-        let begun = std::mem::take(&mut self.begun);
-        let function = code.function?;
+    fn runs(&mut self, names: &impl Names, (core, pc): Place) -> Found {
+        let been = std::mem::take(&mut self.since_mop);
+        let function = self.code(names, (core, pc)).function?;
+        let run = self.function(function)?.clone();
         if !std::mem::replace(&mut self.has_mop, true) {
-            let (called, run) = (called(names, core, pc)?, &self.function(function)?.name);
+            let (called, run) = (called(names, core, pc)?, run.name);
             let text = format!("{called} ({run}) runs a MOP, and the kernel has set up none");
             return Some((h::C23, text));
         }
-        let (place, set_up) = self.set_up?;
-        let here = self.function(function)?;
-        let runs_own = |set_up: &u16| {
-            let set_up = self.function(*set_up);
-            set_up.is_some_and(|set_up| runs_own(&set_up.name, &here.name) && agree(set_up, here))
-        };
-        // The code that writes a MOP may be shared, too.
-        let is_own = begun.iter().chain([&set_up]).any(runs_own);
-        if !is_own && !begun.is_empty() {
-            self.shared.insert(pc);
+        let place = self.set_up?;
+        let set_up = self.code(names, (core, place)).function?;
+        let set_up = self.function(set_up)?.clone();
+        if runs_own(&set_up.name, &run.name) && agree(&set_up, &run) {
+            return self.runs_late(names, (core, pc), &run.name);
         }
-        let run = &self.function(function)?.name;
-        if is_own {
-            let (ended, place) = self.ended.filter(|(of, _)| begins(run, of))?;
-            let site = names.site(core, place)?;
-            let (caller, called) = (called(names, core, place)?, called(names, core, pc)?);
-            let text = format!("{called} ({ended}) comes behind its {caller} in {site}");
-            return Some((h::C24, text));
+        for pc_before in been {
+            let before = self.code(names, (core, pc_before));
+            let function = before.function.and_then(|number| self.function(number));
+            let Some(before) = function.filter(|_| before.sets_up) else { continue };
+            // The code that writes a MOP may be shared, too.
+            if runs_own(&before.name, &run.name) && agree(before, &run) {
+                return None;
+            }
+            self.shared.insert(pc);
         }
         if self.shared.contains(&pc) {
             return None;
         }
         let site = names.site(core, place)?;
         let (caller, called) = (called(names, core, place)?, called(names, core, pc)?);
-        let set_up = &self.function(set_up)?.name;
+        let (run, set_up) = (run.name, set_up.name);
         let text =
             format!("{called} ({run}) runs the MOP that {caller} ({set_up}) has set up in {site}");
         Some((h::C23, text))
+    }
+
+    /// An operation runs its own MOP, and may have been ended before.
+    fn runs_late(&mut self, names: &impl Names, (core, pc): Place, run: &str) -> Found {
+        let (open, _) = self.open.filter(|(of, _)| begins(run, of))?;
+        let place = self.end_of(names, core, open)?;
+        self.open = None;
+        let site = names.site(core, place)?;
+        let (caller, called) = (called(names, core, place)?, called(names, core, pc)?);
+        let text = format!("{called} ({open}) comes behind its {caller} in {site}");
+        Some((h::C24, text))
     }
 }
 
@@ -337,6 +359,9 @@ fn runs_own(set_up: &str, run: &str) -> bool {
 fn begins(name: &str, with: &str) -> bool {
     name.strip_prefix(with).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
+
+/// What the names of functions that end an operation have in them.
+const ENDINGS: [&str; 2] = ["uninit", "hw_configure"];
 
 /// Whether a function ends an operation: `tilize_uninit`, or what it calls, `_llk_unpack_tilize_uninit_`; or
 /// `_llk_unpack_hw_configure_`, which sets all of the unit.
