@@ -1,7 +1,8 @@
 //! Programmable constants of the vector unit that a kernel reads and has not set.
 //!
 //! LReg 12 to 14 are what `SFPCONFIG` has put there last `[isa-bh: TensixCoprocessor/LReg.md]`: of another kernel, where
-//! the `init` of an operation is left out. LReg 11 is left out here: firmware sets it to -1.
+//! the `init` of an operation is left out. LReg 11 is left out here: firmware sets it to -1
+//! `[hdr: hw/inc/internal/tt-1xx/blackhole/c_tensix_core.h]`.
 
 use isa::lregs::{known_reads, missed_reads};
 use isa::op::{Opcode, Unit};
