@@ -211,6 +211,11 @@ impl Reporter {
         }
     }
 
+    /// Whether a mistake that is said ends the process.
+    pub(crate) fn ends_with_errors(&self) -> bool {
+        self.on_error != OnError::Continue
+    }
+
     /// Says what was lowered to a warning.
     pub(crate) fn warn(&self, text: &str) {
         self.line(&format!("tilescope: warning: {text}"));

@@ -476,12 +476,23 @@ struct Desk<'a> {
 
 /// Says what has happened that the host has not been told yet.
 #[cold]
-fn pass_on(chip: &mut Chip, reporter: &mut Reporter) {
+fn pass_on(chip: &mut Chip, reporter: &mut Reporter, taping: &mut Taping) {
+    keep_tape(reporter, taping);
     for note in mistakes::notes(chip, || Box::new(Catalog::gather(&places()))) {
         reporter.note(&note);
     }
     for mistake in mistakes::take(chip, || Box::new(Catalog::gather(&places()))) {
         reporter.say(Culprit::Guest, &mistake);
+    }
+}
+
+/// What is said next may end the process: all that led to it is on disk by then.
+#[cold]
+fn keep_tape(reporter: &mut Reporter, taping: &mut Taping) {
+    if reporter.ends_with_errors()
+        && let Some(complaint) = taping.flush()
+    {
+        reporter.note(&complaint);
     }
 }
 
@@ -503,11 +514,13 @@ fn with_desk<T: Clone>(
             // Why it is broken was said when it broke.
             Device::Broken => return absent,
         };
-        let result = body(chip, Desk { answers, vigil, rounds, reporter: &mut *reporter, taping });
+        let desk = Desk { answers, vigil, rounds, reporter: &mut *reporter, taping: &mut *taping };
+        let result = body(chip, desk);
         if chip.has_news() {
-            pass_on(chip, reporter);
+            pass_on(chip, reporter, taping);
         }
         result.unwrap_or_else(|refusal| {
+            keep_tape(reporter, taping);
             let text = match refusal {
                 Refusal::Chip(error) => format!("{name}: {error}"),
                 Refusal::NullBuffer => format!("{name}: the buffer is a null pointer"),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use symbols::image::Image;
 
-use super::{Installed, host, stderr};
+use super::{Installed, host, stderr, stdout};
 
 fn program() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware-tests/programs/bare/mailbox/brisc.elf")
@@ -22,20 +22,25 @@ fn broken(address: u32, word: u32) -> Vec<u8> {
     file
 }
 
-/// What `tilescope run` says of a host that loads the program, and the report it writes.
-fn said(address: u32, word: u32, report: &str) -> (String, String) {
-    let installed = Installed::new();
+/// What `tilescope run` says of a host that loads the program and ends with its mistake.
+fn run(installed: &Installed, options: &[&str], (address, word): (u32, u32)) -> String {
     // Where a build of the LLK tests leaves it.
     let elf = installed.path("tmp/tt-llk-build/shared/elf/brisc.elf");
     fs::create_dir_all(elf.parent().expect("a folder")).expect("made");
     fs::write(&elf, broken(address, word)).expect("written");
-    let mut command = installed.host(&["--no-tape", "--report", report], "mailbox");
+    let mut command = installed.host(options, "mailbox");
     command.env("TMPDIR", installed.path("tmp")).env("HOME", installed.path("home"));
     command.env(host::ELF, &elf).env("TILESCOPE_ON_ERROR", "exit");
     let output = command.output().expect("it runs");
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    let report = fs::read_to_string(installed.path(report)).expect("written");
-    (stderr(&output), report)
+    stderr(&output)
+}
+
+/// What it says, and the report it writes.
+fn said(address: u32, word: u32, report: &str) -> (String, String) {
+    let installed = Installed::new();
+    let said = run(&installed, &["--no-tape", "--report", report], (address, word));
+    (said, fs::read_to_string(installed.path(report)).expect("written"))
 }
 
 /// No instruction `[riscv: all ones are illegal]`; an address where nothing is; a store that is not aligned.
@@ -74,4 +79,15 @@ fn report_of_a_mistake_has_the_form_that_its_extension_names() {
     let (_, html) = said(0x1C, u32::MAX, "r.html");
     assert!(html.starts_with("<!doctype html>") && html.contains(error), "{html}");
     assert!(html.trim_end().ends_with("</html>"));
+}
+
+/// A host that the library ends loses nothing of its tape.
+#[test]
+fn tape_of_a_host_that_a_mistake_ends_holds_the_mistake() {
+    let installed = Installed::new();
+    run(&installed, &["-o", "t.tstape"], (0x1C, u32::MAX));
+    let output = installed.command(&["why", "t.tstape"]).output().expect("it runs");
+    let told = stdout(&output);
+    let error = told.lines().find(|line| line.contains("illegal-instruction"));
+    assert!(error.is_some_and(|line| line.contains("BRISC")), "{told}{}", stderr(&output));
 }
