@@ -573,6 +573,25 @@ fn wait_of_a_tile_that_nobody_watched_says_what_is_waited_for() {
     assert_eq!(text, "BRISC polls L1 word 0x40000 = 0x0, compared with 0x123", "{told}");
 }
 
+/// BRISC pushes a word that means nothing to Tensix T0, and NOPs until there is no room.
+#[test]
+fn mistake_of_a_tensix_thread_is_the_cause_of_what_hangs_for_it() {
+    const PUSH_T0: u32 = 0xFFE4_0000;
+    let mut chip: Chip = Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+    let pushes = [vec![sw(6, 5, 0)], li(6, 0x0200_0000).to_vec(), vec![sw(6, 5, 0); 64]].concat();
+    start(&mut chip, A, &[li(5, PUSH_T0).to_vec(), li(6, 0xFE00_0000).to_vec(), pushes, ends()]);
+    let hang = hang(&mut chip);
+    let told = report(&mut chip, &hang, |_, _| TileView::default());
+    let text =
+        "Tensix T0 has made a mistake and stays where it is: no Tensix instruction has opcode 0xfe";
+    assert!(told.cause.headline.contains(text), "{told}");
+    let waits = "BRISC waits for room in the instruction FIFO of Tensix T0";
+    assert!(told.to_string().contains(waits), "{told}");
+    // Nor does anything else of the thread.
+    let explanation = &told.tiles[0].explanation;
+    assert_eq!((explanation.hazard, explanation.waits.len()), (None, 2), "{told}");
+}
+
 /// A kernel that waits and has a conversion to an integer that asks for truncation: a warning, and not the cause.
 #[test]
 fn cast_of_a_kernel_is_told_beside_the_hang() {

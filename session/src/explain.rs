@@ -3,7 +3,7 @@
 use chip::{Chip, Hang, HostPoll, HungTile, Role, Stance};
 use memory_map::layout::L1_BYTES;
 use observe::why::{End, Explanation, Scene, casts, explain, pending};
-use sim_core::{AgentId, CoreId, Observer, WaitReason, Width};
+use sim_core::{AgentId, CoreId, Observer, ThreadId, WaitReason, Width};
 use tile::{AgentWait, Tile, Verdict};
 
 use crate::books::{Blank, Kept};
@@ -116,22 +116,44 @@ pub fn report<O: Kept + Send + 'static>(
     report
 }
 
-/// A tile with the cores that have made a mistake among those who wait: they stay where they are.
+/// A tile with the cores and threads that have made a mistake among those who wait: they stay where they are.
 fn with_erred<O: Observer>(tile: &Tile<O>, seen: &HungTile) -> HungTile {
     let mut hung = seen.clone();
-    let erred = CoreId::ALL.into_iter().filter(|core| tile.has_erred(*core));
-    hung.waits.extend(erred.map(|core| AgentWait {
-        agent: AgentId::Core(core),
+    let stays = |agent, pc, word| AgentWait {
+        agent,
         reason: WaitReason::Halted,
         since: None,
-        pc: Some(tile.erred_at(core)),
-        word: None,
+        pc,
+        word,
         held: None,
         reads: Vec::new(),
         enders: Vec::new(),
         stuck: true,
-    }));
+    };
+    let erred = CoreId::ALL.into_iter().filter(|core| tile.has_erred(*core));
+    let erred = erred.map(|core| stays(AgentId::Core(core), Some(tile.erred_at(core)), None));
+    hung.waits.extend(erred);
+    for thread in ThreadId::ALL {
+        let Some(mistake) = tile.mistake_of_thread(thread) else { continue };
+        let agent = AgentId::Thread(thread);
+        // What stands behind it waits for nothing else.
+        hung.waits.retain(|wait| wait.agent != agent);
+        hung.waits.push(stays(agent, mistake.at.pc, mistake.at.word));
+    }
     hung
+}
+
+/// The mistake for which a core or a thread of a tile stays where it is, in words; none is known of some cores.
+fn erred<O: Observer>(tile: &Tile<O>, agent: AgentId) -> Option<Option<&str>> {
+    match agent {
+        AgentId::Core(core) if tile.has_erred(core) => {
+            Some(tile.mistake(core).map(|mistake| &*mistake.message))
+        }
+        AgentId::Thread(thread) => {
+            tile.mistake_of_thread(thread).map(|mistake| Some(&*mistake.message))
+        }
+        _ => None,
+    }
 }
 
 /// A tile, explained, with what its cores would send.
@@ -150,20 +172,25 @@ fn standpoint<O: Kept>(tile: &Tile<O>, hung: HungTile, hang: &Hang, view: TileVi
         caller(&*view.names, core, link)
     });
     let mut report = explain_tile(tile, &hung, hang, view);
-    for (link, wait) in report.explanation.waits.iter_mut().zip(&hung.waits) {
-        let AgentId::Core(core) = wait.agent else { continue };
-        if wait.reason == WaitReason::Halted && tile.has_erred(core) {
-            let mut text = "has made a mistake and stays where it is".to_owned();
-            if let Some(mistake) = tile.mistake(core) {
-                text = format!("{text}: {}", mistake.message);
-            }
-            if let (None, Some(caller)) = (&link.code, &callers[core.index()]) {
-                text = format!("{text} (called from {caller})");
-            }
-            let old = std::mem::replace(&mut link.text, text);
-            let headline = &mut report.explanation.headline;
-            *headline =
-                headline.replace(&format!("{core} {old}"), &format!("{core} {}", link.text));
+    let Explanation { headline, symptom, waits, .. } = &mut report.explanation;
+    for (link, wait) in waits.iter_mut().zip(&hung.waits) {
+        let Some(mistake) = erred(tile, wait.agent).filter(|_| wait.reason == WaitReason::Halted)
+        else {
+            continue;
+        };
+        let mut text = "has made a mistake and stays where it is".to_owned();
+        if let Some(mistake) = mistake {
+            text = format!("{text}: {mistake}");
+        }
+        if let AgentId::Core(core) = wait.agent
+            && let (None, Some(caller)) = (&link.code, &callers[core.index()])
+        {
+            text = format!("{text} (called from {caller})");
+        }
+        let old = std::mem::replace(&mut link.text, text);
+        let told = [old, link.text.clone()].map(|text| format!("{} {text}", wait.agent));
+        for text in symptom.iter_mut().chain([&mut *headline]) {
+            *text = text.replace(&told[0], &told[1]);
         }
     }
     Standpoint { hung, tile: report, would }

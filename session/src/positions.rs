@@ -8,7 +8,7 @@ use chip::{Chip, HungTile, Role};
 use observe::CodeName;
 use observe::why::{End, Explanation, Held, Link, Running, Scene, explain};
 use serde::Serialize;
-use sim_core::{AgentId, CoreId, Observer};
+use sim_core::{AgentId, CoreId, Observer, ThreadId};
 use tile::{AgentWait, Tile};
 
 use crate::books::{Blank, Books, Kept};
@@ -50,6 +50,8 @@ impl Position {
 
 /// The word for a core that does not wait.
 const RUNS: &str = "runs";
+/// The words for who has made a mistake.
+const ERRED: &str = "has erred and stays where it is";
 
 /// A tile that is not at rest.
 #[derive(Clone, Debug, Serialize)]
@@ -194,20 +196,29 @@ fn tile_positions<O: Observer>(
     };
     let links = explain(&scene, None).waits;
     let core = |core: CoreId| {
-        let waits = links.iter().find(|link| link.agent == AgentId::Core(core));
+        let agent = AgentId::Core(core);
+        let waits = links.iter().find(|link| link.agent == agent);
         let idle = seen.role != Role::Bare && is_idle(core, &seen.waits);
         waits.map(|link| Position { idle, ..waiting(link) }).or_else(|| {
             if tile.has_erred(core) {
                 // What it did then has been told, other words for each tile.
-                let pc = tile.erred_at(core);
-                return Some(at(&view, core, pc, "has erred and stays where it is"));
+                return Some(at(&view, (agent, core), tile.erred_at(core), ERRED));
             }
-            (!tile.is_dead(core)).then(|| at(&view, core, tile.core(core).pc(), RUNS))
+            (!tile.is_dead(core)).then(|| at(&view, (agent, core), tile.core(core).pc(), RUNS))
         })
     };
+    let erred = |thread: ThreadId| {
+        let pc = tile.mistake_of_thread(thread)?.at.pc?;
+        Some(at(&view, (AgentId::Thread(thread), thread.core()), pc, ERRED))
+    };
+    let waits = |link: &&Link| match link.agent {
+        AgentId::Core(_) => false,
+        AgentId::Thread(thread) => erred(thread).is_none(),
+        _ => true,
+    };
     let mut positions: Vec<Position> = CoreId::ALL.into_iter().filter_map(core).collect();
-    let threads = links.iter().filter(|link| !matches!(link.agent, AgentId::Core(_)));
-    positions.extend(threads.map(waiting));
+    positions.extend(ThreadId::ALL.into_iter().filter_map(erred));
+    positions.extend(links.iter().filter(waits).map(waiting));
     TilePositions {
         tile: seen.place.worker(),
         noc: (seen.place.logical.x, seen.place.logical.y),
@@ -248,9 +259,10 @@ fn waiting(link: &Link) -> Position {
 }
 
 /// A core that does not wait.
-fn at(view: &TileView, core: CoreId, pc: u32, does: &str) -> Position {
+/// What an agent is at that waits for nothing; with the core whose code it executes.
+fn at(view: &TileView, (agent, core): (AgentId, CoreId), pc: u32, does: &str) -> Position {
     Position {
-        who: core.name().to_owned(),
+        who: agent.to_string(),
         does: does.to_owned(),
         since: None,
         pc: Some(pc),

@@ -194,7 +194,13 @@ impl<O: Observer + ?Sized> Bus<O> {
                 }
                 self.stops.has_failed(id, &fault)
             }
-            AgentId::Thread(thread) => self.tensix.unit.stop_thread(thread),
+            AgentId::Thread(thread) => {
+                let is_first = self.tensix.unit.stop_thread(thread);
+                if is_first {
+                    self.stops.has_stopped(thread, &fault);
+                }
+                is_first
+            }
             AgentId::Unit(_) | AgentId::Noc(_) | AgentId::Host => true,
         };
         if first {

@@ -13,7 +13,7 @@
 //! Of each core and each thread only the first mistake is reported, in `(cycle, agent)` order,
 //! one by one.
 
-use sim_core::{CoreId, CoreSet, Cycle, GuestError};
+use sim_core::{CoreId, CoreSet, Cycle, GuestError, ThreadId};
 
 use crate::waiting::Ebreak;
 
@@ -23,6 +23,8 @@ use crate::waiting::Ebreak;
 pub(crate) struct Stops {
     /// The first mistake of each core since its last reset, by [`CoreId::index`].
     mistakes: [Option<Box<GuestError>>; CoreId::COUNT],
+    /// That for which each Tensix thread was stopped last.
+    threads: [Option<Box<GuestError>>; ThreadId::COUNT],
     /// Mistakes that have not been returned to the host yet, in `(cycle, agent)` order.
     faults: Vec<GuestError>,
     /// The first core that has halted since this was asked last.
@@ -39,6 +41,7 @@ impl Stops {
     pub(crate) fn new() -> Self {
         Self {
             mistakes: [const { None }; CoreId::COUNT],
+            threads: [const { None }; ThreadId::COUNT],
             faults: Vec::new(),
             halted: None,
             known_halts: CoreSet::EMPTY,
@@ -60,6 +63,16 @@ impl Stops {
     /// The first mistake of a core since its reset.
     pub(crate) fn mistake(&self, id: CoreId) -> Option<&GuestError> {
         self.mistakes[id.index()].as_deref()
+    }
+
+    /// A thread has been stopped for a mistake.
+    pub(crate) fn has_stopped(&mut self, thread: ThreadId, mistake: &GuestError) {
+        self.threads[thread.index()] = Some(Box::new(mistake.clone()));
+    }
+
+    /// The mistake for which a thread was stopped last.
+    pub(crate) fn mistake_of_thread(&self, thread: ThreadId) -> Option<&GuestError> {
+        self.threads[thread.index()].as_deref()
     }
 
     /// Keeps a mistake for the host, in its place among the others.

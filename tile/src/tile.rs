@@ -4,7 +4,7 @@ use riscv::{Core, Status};
 use sim_core::engine::Engine;
 use sim_core::observer::ParkedSpan;
 use sim_core::{
-    CoreId, Cycle, GuestError, L1, L1Image, NullObserver, Observer, Retire, StateHasher,
+    CoreId, Cycle, GuestError, L1, L1Image, NullObserver, Observer, Retire, StateHasher, ThreadId,
 };
 use tensix::{Coprocessor, Register};
 
@@ -264,6 +264,14 @@ impl<O: Observer + ?Sized> Tile<O> {
     #[must_use]
     pub fn mistake(&self, core: CoreId) -> Option<&GuestError> {
         self.has_erred(core).then(|| self.bus.stops.mistake(core)).flatten()
+    }
+
+    /// The mistake for which a Tensix thread stays where it is.
+    #[must_use]
+    pub fn mistake_of_thread(&self, thread: ThreadId) -> Option<&GuestError> {
+        let stops = &self.bus.stops;
+        let is_stopped = self.bus.tensix.unit.is_stopped(thread);
+        is_stopped.then(|| stops.mistake_of_thread(thread)).flatten()
     }
 
     /// The pc at which a core made its mistake. It may stand some instructions further: what devices or L1 refuse comes

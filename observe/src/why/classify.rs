@@ -31,6 +31,8 @@ pub(super) fn classify(scene: &Scene<'_>, graph: &Graph<'_>, index: usize) -> Op
         Kind::Counter { .. } => Some(h::A13),
         Kind::Word => word(scene, graph, index),
         Kind::Done => done(scene, graph, index),
+        // A thread stops for what it cannot execute, and for nothing else.
+        Kind::Stopped if matches!(node.wait.agent, AgentId::Thread(_)) => None,
         Kind::Stopped => {
             matches!(node.wait.reason, WaitReason::Halted | WaitReason::Ended).then_some(h::A18)
         }

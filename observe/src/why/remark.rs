@@ -8,10 +8,13 @@ use super::scene::Scene;
 use crate::describe::reason_text;
 use crate::resource::{Resource, Way};
 
-/// What has become of a core that has halted, or is held in reset.
+/// What has become of a core or a thread that has halted, or of a core that is held in reset.
 pub(super) fn stopped(scene: &Scene<'_>, wait: &AgentWait) -> String {
     let is_ebreak = |pc| scene.machine.l1(pc, Width::Word) == EBREAK;
     match wait.reason {
+        WaitReason::Halted if matches!(wait.agent, AgentId::Thread(_)) => {
+            "has stopped at what it cannot execute".into()
+        }
         WaitReason::Halted if wait.pc.is_some_and(is_ebreak) => {
             "has stopped at an ebreak (a failed assertion, or a trap of the compiler)".into()
         }
