@@ -318,7 +318,9 @@ upsampled unpacks are not looked at, nor are reads of SrcA, SrcB, LReg 0 to 7 an
 12 to 14, are. Of Dst it is about sections: whether
 math, or unpack, has written anything to one since it was taken, where the vector unit loads from it or pack takes it. C23 and C24 go by the names of
 the vendor's library in debug information and their template arguments, not by what an operation is given when it is set up. Of what an operation leaves behind C24 knows what changes
-the unpackers' and the packer's settings, and a reduction's edge masks.
+the unpackers' and the packer's settings, and a reduction's edge masks. C26 is about sections as a whole: which tiles of one are packed is not looked at. C27
+is about the formats that unpackers, matrix unit and packer go by, about GPRs and the replay buffer; what firmware has set once counts as set, but for
+GPRs that it clears.
 
 A poll is found in its first round, also one that calls functions. A loop that stores to L1 or to a device in every round (a heartbeat, a
 waypoint) or looks at the clock is none, whatever it waits for: its stores are events that others may see. It ends as `NO-PROGRESS` at

@@ -26,6 +26,7 @@ use super::report::{Report, coder};
 use super::requests::{Requests, Write, written_elsewhere};
 use super::sections::Sections;
 use super::unpacked::Unpacked;
+use super::unset::Unset;
 use crate::describe::semaphore_name;
 use crate::names::{Names, is_go_signal, subordinate};
 use crate::resource::{ACKED, CREDIT_MASK, RECEIVED};
@@ -62,6 +63,7 @@ pub struct Checks<N> {
     operations: Operations,
     constants: Constants,
     masks: Masks,
+    unset: Unset,
     units: Units,
     /// Who turned the matrix unit away from a bank that was not filled, per source operand, until a bank changes
     /// hands: turned once more, it is back where it was.
@@ -90,6 +92,7 @@ impl<N: Names> Checks<N> {
             operations: Operations::default(),
             constants: Constants::default(),
             masks: Masks::default(),
+            unset: Unset::default(),
             units: Units::default(),
             turned: [None; 2],
             done: false,
@@ -177,6 +180,7 @@ impl<N: Names> Checks<N> {
             self.operations.event(&self.report.names, stamp, event),
             self.constants.event(stamp, event),
             self.masks.event(&self.report.names, stamp, event),
+            self.unset.event(stamp, event, || self.report.kernel(stamp).is_some()),
         ];
         for (stamp, hazard, text) in found.into_iter().flatten() {
             if self.report.kernel(stamp).is_some() {
@@ -240,6 +244,7 @@ impl<N: Names> Checks<N> {
     fn ended(&mut self) {
         self.constants.ended();
         self.masks.ended();
+        self.unset.ended();
         self.operations.ended();
         for (stamp, hazard, text) in self.buffers.left() {
             self.report.add(stamp, hazard, text);

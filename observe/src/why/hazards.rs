@@ -190,6 +190,12 @@ hazards! {
     C25 = "cb-pages-left",
         "pages were pushed into a circular buffer, and of these not all were popped when the kernels were done",
         "compare the pages that are pushed and popped in a round: cb_pop_front of as many as cb_wait_front";
+    C26 = "dst-section-lost",
+        "pack gave back a section of Dst of which it had packed nothing, or did not give it back",
+        "look for the pack_tile of that section and for tile_regs_release behind it, or what led past them";
+    C27 = "setting-of-another-program",
+        "a kernel went by a format, a GPR or recorded instructions that it had not set: by what another program had left there, or zero",
+        "call hw_configure, or the init of the operation, in front of it: compute_kernel_hw_startup, pack_dest_init, transpose_dest_init and so on";
     D1 = "signal-astray",
         "a count or a flag for one tile went to another one",
         "compare the coordinate of the sender with the waiting tile's; on NoC 1 the corners of a rectangle change places";

@@ -129,7 +129,7 @@ impl Thread {
 }
 
 /// GPRs that an instruction reads for what it computes or sets, as a mask. Addresses of memory apart.
-fn gprs_read(opcode: Opcode, word: u32) -> u64 {
+pub(super) fn gprs_read(opcode: Opcode, word: u32) -> u64 {
     match opcode {
         Opcode::Wrcfg => {
             let Wrcfg { gpr_address, wr128b, .. } = Wrcfg::of(word);
@@ -152,7 +152,7 @@ fn gprs_read(opcode: Opcode, word: u32) -> u64 {
 }
 
 /// GPRs that an instruction writes before the thread's next one.
-fn gprs_written(opcode: Opcode, word: u32) -> u64 {
+pub(super) fn gprs_written(opcode: Opcode, word: u32) -> u64 {
     match opcode {
         Opcode::Adddmareg | Opcode::Subdmareg | Opcode::Muldmareg => {
             1 << ScalarArithmetic::of(word).result_reg_index
@@ -165,7 +165,7 @@ fn gprs_written(opcode: Opcode, word: u32) -> u64 {
 }
 
 /// GPRs that come from memory some time later `[isa-wh: TensixCoprocessor/LOADIND.md]`, `ATINCGET.md`.
-fn gprs_loaded(opcode: Opcode, word: u32) -> u64 {
+pub(super) fn gprs_loaded(opcode: Opcode, word: u32) -> u64 {
     match opcode {
         Opcode::Loadind => 1 << Loadind::of(word).data_reg_index,
         Opcode::Loadreg => 1 << TileRegister::of(word).tdma_data_reg_index,

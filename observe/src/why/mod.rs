@@ -57,6 +57,7 @@ mod tests;
 mod under_way;
 mod unknown;
 mod unpacked;
+mod unset;
 mod upstream;
 mod users;
 mod variable;

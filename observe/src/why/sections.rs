@@ -74,6 +74,11 @@ pub(super) struct Sections {
     row: Option<u32>,
     /// The tile that pack has set and not packed yet.
     tile: Option<u32>,
+    /// Pack has packed something of its section, and where last of any.
+    packed: bool,
+    last: Option<Stamp>,
+    /// Sections that pack has yet to give back, as the semaphore says.
+    held: u8,
     /// Dst has words of 32 bits.
     is_wide: bool,
 }
@@ -97,6 +102,9 @@ impl Default for Sections {
             base: 0,
             row: None,
             tile: None,
+            packed: false,
+            last: None,
+            held: 0,
             is_wide: false,
         }
     }
@@ -112,10 +120,13 @@ impl Sections {
                 if 1 << index == self.bit =>
             {
                 self.max = Some(max);
-                self.base = 0;
+                (self.base, self.held) = (0, 0);
                 None
             }
-            Event::Semaphore { index, op: SemaphoreOp::Post | SemaphoreOp::Get, .. } => {
+            Event::Semaphore { index, op: SemaphoreOp::Post | SemaphoreOp::Get, after, .. } => {
+                if 1 << index == self.bit {
+                    self.held = after;
+                }
                 self.has_data |= 1 << index == self.unpacked;
                 self.has_told |= core_of(stamp.agent).is_some_and(is_side);
                 None
@@ -130,7 +141,7 @@ impl Sections {
                 None
             }
             Event::Reset { core: CoreId::Trisc2, asserted: false, .. } => {
-                (self.pack, self.tile) = (Side::default(), None);
+                (self.pack, self.tile, self.packed) = (Side::default(), None, false);
                 None
             }
             Event::Config { state: 0 | 1, index, after, .. } => {
@@ -201,13 +212,14 @@ impl Sections {
         match Opcode::from_word(word)? {
             // For whichever semaphore: some kernels tell pack by another one.
             Opcode::Semwait => {
-                self.pack.waited |= Semwait::of(word).wait_sem_cond & WHILE_ZERO != 0;
-                None
+                let wait = Semwait::of(word);
+                let waits = wait.wait_sem_cond & WHILE_ZERO != 0;
+                let is_next = waits && wait.sem_sel & self.bit != 0 && self.pack.waited;
+                self.pack.waited |= waits;
+                let text = "waits for the next section of Dst and has not given back the one that it has packed";
+                (is_next && self.packed).then(|| (stamp, h::C26, text.to_owned()))
             }
-            Opcode::Semget if Semget::of(word).sem_sel & self.bit != 0 => {
-                self.with_data.pop_front();
-                self.pack.gives().map(packed_early)
-            }
+            Opcode::Semget if Semget::of(word).sem_sel & self.bit != 0 => self.gives_back(stamp),
             Opcode::Setadc => {
                 let set = Setadc::of(word);
                 let is_own = set.cnt_set_mask & PACKER != 0 && set.thread_override == 0;
@@ -222,6 +234,7 @@ impl Sections {
                 None
             }
             Opcode::Pacr => {
+                (self.packed, self.last) = (true, Some(stamp));
                 self.pack.works(stamp);
                 if let Some(with_data @ false) =
                     self.with_data.front_mut().filter(|_| self.pack.waited)
@@ -237,19 +250,39 @@ impl Sections {
         }
     }
 
+    /// Pack is done with its section.
+    fn gives_back(&mut self, stamp: Stamp) -> Option<Violation> {
+        let is_lost = self.with_data.pop_front() == Some(true) && self.pack.waited && !self.packed;
+        self.packed = false;
+        let text =
+            "gives back a section of Dst into which math has written, and has packed nothing of it";
+        let lost = is_lost.then(|| (stamp, h::C26, text.to_owned()));
+        self.pack.gives().map(packed_early).or(lost)
+    }
+
     /// The program is over.
     pub(super) fn take(&mut self) -> Option<Violation> {
         let fresh = Self { is_wide: self.is_wide, max: self.max, ..Self::default() };
         let old = std::mem::replace(self, fresh);
-        let packed = old.pack.early?;
-        match old.math.early {
-            _ if old.given > 0 => Some(packed_early(packed)),
-            Some(_) if old.max.is_some() && !old.has_told => {
+        match (old.pack.early, old.math.early) {
+            (Some(packed), _) if old.given > 0 => Some(packed_early(packed)),
+            (Some(packed), Some(_)) if old.max.is_some() && !old.has_told => {
                 let text = "packs from Dst what math has written, and neither waits for the other";
                 Some((packed, h::B8, text.to_owned()))
             }
-            _ => None,
+            _ => old.left(),
         }
+    }
+
+    /// Sections that pack has packed and not given back, when all kernels are done.
+    fn left(&self) -> Option<Violation> {
+        let Self { held, given, last, .. } = *self;
+        let last = last.filter(|_| held > 0 && given >= u64::from(held))?;
+        let text = format!(
+            "has given back {} of the {given} sections of Dst that math gave to pack",
+            given - u64::from(held)
+        );
+        Some((last, h::C26, text))
     }
 }
 
@@ -264,7 +297,7 @@ fn packed_early(stamp: Stamp) -> Violation {
 }
 
 /// Whether a thread's instruction puts results into Dst.
-fn writes_dst(opcode: Opcode) -> bool {
+pub(super) fn writes_dst(opcode: Opcode) -> bool {
     match opcode.row().dst {
         DstUse::Writes | DstUse::Accumulates | DstUse::MayAccumulate => true,
         DstUse::Reads | DstUse::None => opcode == Opcode::Sfpstore,
@@ -373,6 +406,56 @@ mod tests {
         let reset = Event::Reset { core, asserted, pc };
         sections.event(at(5, AgentId::Host, 0), &reset);
         assert_eq!(run(&mut sections, ThreadId::T2, &[wait_pack(), word(PACR), get()]), []);
+    }
+
+    #[test]
+    fn section_of_which_nothing_is_packed_is_told_where_pack_gives_it_back() {
+        let by_math = [wait_math(), word(STORE), post()];
+        for (by_pack, told) in [
+            (vec![wait_pack(), word(PACR), get(), wait_pack(), get()], vec![("C26", 4)]),
+            (vec![wait_pack(), word(PACR), get(), wait_pack(), word(PACR), get()], vec![]),
+            (vec![wait_pack(), get(), wait_pack(), word(PACR), get()], vec![("C26", 1)]),
+        ] {
+            let mut sections = of(2);
+            let twice = [by_math, by_math].concat();
+            assert_eq!(run(&mut sections, ThreadId::T1, &twice), []);
+            assert_eq!(run(&mut sections, ThreadId::T2, &by_pack), told);
+        }
+        // Math has written nothing either.
+        let mut sections = of(2);
+        run(&mut sections, ThreadId::T1, &[wait_math(), post()]);
+        assert_eq!(run(&mut sections, ThreadId::T2, &[wait_pack(), get()]), []);
+    }
+
+    #[test]
+    fn section_that_pack_has_not_given_back_is_told_at_the_end() {
+        for (after, told) in [(1, Some("C26")), (0, None)] {
+            let mut sections = of(2);
+            run(&mut sections, ThreadId::T1, &[wait_math(), word(STORE), post()]);
+            run(&mut sections, ThreadId::T2, &[wait_pack(), word(PACR)]);
+            let event = Event::Semaphore {
+                index: MATH_PACK,
+                op: SemaphoreOp::Post,
+                before: 0,
+                after,
+                max: 2,
+            };
+            sections.event(at(5, AgentId::Thread(ThreadId::T1), 0), &event);
+            let left = sections.take();
+            assert_eq!(
+                left.map(|(stamp, hazard, _)| (hazard.id, stamp.pc)),
+                told.map(|id| (id, 1))
+            );
+        }
+    }
+
+    #[test]
+    fn section_that_pack_keeps_is_told_where_it_waits_for_the_next_one() {
+        let mut sections = of(2);
+        let by_math = [wait_math(), word(STORE), post()];
+        run(&mut sections, ThreadId::T1, &[by_math, by_math].concat());
+        let own = [wait_pack(), wait_pack(), word(PACR), wait_pack(), word(PACR), get()];
+        assert_eq!(run(&mut sections, ThreadId::T2, &own), [("C26", 3)]);
     }
 
     /// Unless the one tells the other by another semaphore or a mailbox.

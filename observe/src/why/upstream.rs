@@ -5,6 +5,8 @@
 //! written, explain a hang; a wrong number does not. A wait that carries its own proof needs no other
 //! explanation.
 
+use sim_core::AgentId;
+
 use super::finding::Finding;
 use super::graph::{Graph, Standing};
 use super::hazards as h;
@@ -14,7 +16,8 @@ use crate::resource::Resource;
 
 /// Classes that a hang may follow from whatever it waits for: code, counters, data or what the units do are not what
 /// their owner left.
-const CORRUPTS: [&str; 10] = ["C1", "C7", "C8", "C14", "C15", "C16", "C17", "C23", "C24", "C4"];
+const CORRUPTS: [&str; 11] =
+    ["C1", "C7", "C8", "C14", "C15", "C16", "C17", "C23", "C24", "C27", "C4"];
 
 /// Whether a finding may be why the root waits.
 fn explains(finding: &Finding, resource: Option<Resource>, hazard: Option<&str>) -> bool {
@@ -42,7 +45,13 @@ pub(super) fn lead(
     root: usize,
     explanation: &mut Explanation,
 ) {
-    if matches!(graph.standing(root), Standing::Halted | Standing::Lost | Standing::Beyond) {
+    // What a thread cannot execute may follow from how it was set up.
+    let is_told = match graph.standing(root) {
+        Standing::Halted => !matches!(graph.nodes[root].wait.agent, AgentId::Thread(_)),
+        Standing::Lost | Standing::Beyond => true,
+        _ => false,
+    };
+    if is_told {
         return;
     }
     let need = &graph.nodes[root].need;
@@ -55,8 +64,14 @@ pub(super) fn lead(
             && finding.hazard.id != h::C13.id
             && (explains(finding, need.resource, hazard) || is_stale(finding, explanation))
     };
-    let findings = scene.findings.iter().enumerate().filter(|(_, finding)| before(finding));
-    let Some((at, first)) = findings.min_by_key(|(_, found)| found.cycle) else { return };
+    let findings = || scene.findings.iter().enumerate().filter(|(_, finding)| before(finding));
+    let Some(earliest) = findings().min_by_key(|(_, found)| found.cycle) else { return };
+    // Who has not set up formats has set up no MOP either: it is one call that is left out.
+    let unset = findings().find(|(_, found)| found.hazard.id == h::C27.id);
+    let (at, first) = match earliest.1.hazard.id {
+        id if id == h::C23.id => unset.unwrap_or(earliest),
+        _ => earliest,
+    };
     explanation.led_by = Some(at);
     let symptom = std::mem::take(&mut explanation.headline);
     explanation.symptom = Some(symptom);

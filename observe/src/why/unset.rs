@@ -1,0 +1,380 @@
+//! What a kernel goes by and has not set: formats, GPRs, recorded instructions.
+//!
+//! Each of them keeps what an earlier program has left there, so a kernel in which `hw_configure` or the `init` of an operation is
+//! left out works with the settings of whoever came before, or with zeros. Firmware sets some of them once, which
+//! counts for all kernels.
+
+use isa::config::{ConfigField, field};
+use isa::op::{Opcode, Unit};
+use isa::operands::{
+    Cfgshiftmask, ConfigByte, Rdcfg, Replay, Setdmareg, Streamwrcfg, Unpacr, Wrcfg,
+};
+use memory_map::layout::{CONFIG_WORDS, GPRS_PER_THREAD};
+use memory_map::{Target, lookup};
+use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
+
+use super::circular::Violation;
+use super::hazards as h;
+use super::latency::{gprs_loaded, gprs_read, gprs_written};
+use super::sections::writes_dst;
+use crate::describe::view_of;
+
+/// The format of SrcA, which math sets in one word with that of SrcB.
+const SOURCES: &ConfigField = &field::ALU_FORMAT_SPEC_REG0_SrcA;
+
+/// Words in a set of words of Config.
+const CHUNKS: usize = (CONFIG_WORDS as usize).div_ceil(64);
+
+/// What has been set.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    /// Words of Config, of either bank.
+    config: [u64; CHUNKS],
+    /// Math has set the formats of SrcA and SrcB itself: unpack sets those of the same word that it needs.
+    math: bool,
+    /// By thread.
+    gprs: [u64; ThreadId::COUNT],
+    /// How many GPRs a core has cleared, from the first on: they are not set by that.
+    cleared: [u32; ThreadId::COUNT],
+    /// Slots of the replay buffers, by thread.
+    slots: [u32; ThreadId::COUNT],
+}
+
+/// What an instruction sets.
+#[derive(Clone, Copy)]
+enum Setting {
+    /// So many words of Config.
+    Words(u32, u32),
+    /// GPRs, as a mask.
+    Gprs(u64),
+}
+
+impl Setting {
+    fn of(opcode: Opcode, word: u32) -> Option<Self> {
+        Some(match opcode {
+            Opcode::Wrcfg => {
+                let Wrcfg { cfg_reg, wr128b, .. } = Wrcfg::of(word);
+                if wr128b { Self::Words(cfg_reg & !3, 4) } else { Self::Words(cfg_reg, 1) }
+            }
+            Opcode::Rmwcib0 | Opcode::Rmwcib1 | Opcode::Rmwcib2 | Opcode::Rmwcib3 => {
+                Self::Words(ConfigByte::of(word).cfg_reg_addr, 1)
+            }
+            Opcode::Cfgshiftmask => Self::Words(Cfgshiftmask::of(word).cfg_reg, 1),
+            Opcode::Streamwrcfg => Self::Words(Streamwrcfg::of(word).cfg_reg, 1),
+            Opcode::Setdmareg => Self::Gprs(1 << (Setdmareg::of(word).reg_index_16b / 2)),
+            Opcode::Rdcfg => Self::Gprs(1 << Rdcfg::of(word).gpr_address),
+            _ => match gprs_written(opcode, word) | gprs_loaded(opcode, word) {
+                0 => return None,
+                gprs => Self::Gprs(gprs),
+            },
+        })
+    }
+}
+
+impl Known {
+    fn has_word(&self, word: u32) -> bool {
+        self.config.get(word as usize / 64).is_none_or(|chunk| chunk >> (word % 64) & 1 == 1)
+    }
+
+    fn add_words(&mut self, first: u32, count: u32) {
+        for word in first..first + count {
+            if let Some(chunk) = self.config.get_mut(word as usize / 64) {
+                *chunk |= 1 << (word % 64);
+            }
+        }
+    }
+
+    fn set(&mut self, thread: ThreadId, setting: Setting) {
+        match setting {
+            Setting::Words(first, count) => {
+                self.math |=
+                    thread == ThreadId::T1 && (first..first + count).contains(&SOURCES.addr32);
+                self.add_words(first, count);
+            }
+            Setting::Gprs(gprs) => self.gprs[thread.index()] |= gprs,
+        }
+    }
+
+    /// Takes a store of a core to a device.
+    fn stored(&mut self, core: CoreId, addr: u32, value: u32) {
+        let Some(hit) = lookup(view_of(core), addr) else { return };
+        let word = hit.offset / 4;
+        let (thread, gpr) = match (hit.target, core.thread()) {
+            (Target::TensixCfg, thread) if word < 2 * CONFIG_WORDS => {
+                let thread = thread.unwrap_or(ThreadId::T0);
+                self.set(thread, Setting::Words(word % CONFIG_WORDS, 1));
+                return;
+            }
+            (Target::GprOwn, Some(thread)) => (thread.index(), word),
+            (Target::GprAll, _) => ((word / GPRS_PER_THREAD) as usize, word % GPRS_PER_THREAD),
+            _ => return,
+        };
+        let (Some(gprs), Some(cleared)) = (self.gprs.get_mut(thread), self.cleared.get_mut(thread))
+        else {
+            return;
+        };
+        *cleared = match gpr {
+            _ if value != 0 => 0,
+            0 => 1,
+            _ if gpr == *cleared => gpr + 1,
+            _ => 0,
+        };
+        if *cleared <= 1 {
+            *gprs |= 1 << (gpr % GPRS_PER_THREAD);
+        }
+    }
+
+    /// Takes an instruction that enters a thread's FIFO: what follows it may be recorded.
+    fn pushed(&mut self, thread: ThreadId, word: u32) {
+        if Opcode::from_word(word) != Some(Opcode::Replay) {
+            return;
+        }
+        let Replay { load_mode: true, start_idx, len, .. } = Replay::of(word) else { return };
+        let slots = (1_u64 << len.min(u32::BITS)) - 1;
+        self.slots[thread.index()] |= (slots << start_idx) as u32;
+    }
+}
+
+/// What kernels have set since they began, and what firmware has.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unset {
+    kernel: Known,
+    firmware: Known,
+}
+
+impl Unset {
+    /// All kernels are done.
+    pub(super) fn ended(&mut self) {
+        self.kernel = Known::default();
+    }
+
+    /// Takes an event, of a kernel or of firmware.
+    pub(super) fn event(
+        &mut self,
+        stamp: Stamp,
+        event: &Event,
+        is_kernel: impl Fn() -> bool,
+    ) -> Option<Violation> {
+        match *event {
+            // A new program begins, of which nobody says so.
+            Event::Reset { core, asserted: false, .. } => {
+                let thread = core.thread()?.index();
+                (self.kernel.gprs[thread], self.kernel.slots[thread]) = (0, 0);
+                match thread {
+                    0 => self.kernel.config = [0; CHUNKS],
+                    1 => self.kernel.math = false,
+                    _ => {}
+                }
+                None
+            }
+            Event::DeviceStore { addr, value, .. } => {
+                if let AgentId::Core(core) = stamp.agent {
+                    self.owner(is_kernel).stored(core, addr, value);
+                }
+                None
+            }
+            Event::Push { thread, word, .. } => {
+                if Opcode::from_word(word) == Some(Opcode::Replay) {
+                    self.owner(is_kernel).pushed(thread, word);
+                }
+                None
+            }
+            Event::Issue { thread, word, slot } => {
+                let opcode = Opcode::from_word(word)?;
+                let missing = self
+                    .config_missing(opcode, word)
+                    .or_else(|| self.gpr_missing(thread, opcode, word))
+                    .or_else(|| self.slot_missing(thread, opcode, slot.replay));
+                let missing = missing.filter(|_| is_kernel());
+                if let Some(setting) = Setting::of(opcode, word) {
+                    self.owner(is_kernel).set(thread, setting);
+                }
+                missing.map(|text| (stamp, h::C27, text))
+            }
+            _ => None,
+        }
+    }
+
+    fn owner(&mut self, is_kernel: impl Fn() -> bool) -> &mut Known {
+        if is_kernel() { &mut self.kernel } else { &mut self.firmware }
+    }
+
+    /// The format that an instruction goes by, if nobody has set it. It is said once.
+    fn config_missing(&mut self, opcode: Opcode, word: u32) -> Option<String> {
+        let has_math = self.kernel.math || self.firmware.math;
+        let is_set = |field: &&&ConfigField| {
+            (self.kernel.has_word(field.addr32) || self.firmware.has_word(field.addr32))
+                && (has_math || field.name != SOURCES.name)
+        };
+        let field = formats(opcode, word).iter().find(|field| !is_set(field))?;
+        self.kernel.add_words(field.addr32, 1);
+        self.kernel.math |= field.name == SOURCES.name;
+        let name = opcode.row().name;
+        Some(format!("{name} goes by {}, which the kernel has not set", field.name))
+    }
+
+    fn gpr_missing(&mut self, thread: ThreadId, opcode: Opcode, word: u32) -> Option<String> {
+        let at = thread.index();
+        let missing = gprs_read(opcode, word) & !self.kernel.gprs[at] & !self.firmware.gprs[at];
+        if missing == 0 {
+            return None;
+        }
+        self.kernel.gprs[at] |= missing;
+        let (name, gpr) = (opcode.row().name, missing.trailing_zeros());
+        Some(format!("{name} reads GPR {gpr}, which the kernel has not set"))
+    }
+
+    /// `replay` is one more than the slot that an instruction comes from, if it comes from one.
+    fn slot_missing(&mut self, thread: ThreadId, opcode: Opcode, replay: u8) -> Option<String> {
+        let slot = u32::from(replay).checked_sub(1)?;
+        let at = thread.index();
+        if (self.kernel.slots[at] | self.firmware.slots[at]) >> slot & 1 == 1 {
+            return None;
+        }
+        self.kernel.slots[at] = u32::MAX;
+        let name = opcode.row().name;
+        Some(format!(
+            "{name} comes from slot {slot} of the replay buffer, where the kernel has recorded nothing"
+        ))
+    }
+}
+
+/// The formats that an instruction goes by.
+fn formats(opcode: Opcode, word: u32) -> &'static [&'static ConfigField] {
+    const UNPACKERS: [[&ConfigField; 2]; 2] = [
+        [&field::THCON_SEC0_REG0_TileDescriptor, &field::THCON_SEC0_REG2_Out_data_format],
+        [&field::THCON_SEC1_REG0_TileDescriptor, &field::THCON_SEC1_REG2_Out_data_format],
+    ];
+    const PACKER: [&ConfigField; 1] = [&field::THCON_SEC0_REG1_Out_data_format];
+    const MATRIX: [&ConfigField; 1] = [SOURCES];
+    match opcode {
+        Opcode::Unpacr => &UNPACKERS[usize::from(Unpacr::of(word).unpack_block_selection)],
+        Opcode::Pacr => &PACKER,
+        Opcode::Zeroacc => &[],
+        _ if opcode.unit() == Unit::Matrix && writes_dst(opcode) => &MATRIX,
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use isa::encode;
+    use sim_core::observer::Slot;
+    use sim_core::{Cycle, Width};
+
+    use super::*;
+
+    const T2: AgentId = AgentId::Thread(ThreadId::T2);
+
+    fn stamp(agent: AgentId) -> Stamp {
+        Stamp { cycle: Cycle(1), agent, pc: 0xD000 }
+    }
+
+    /// Executes a word on T2, played from a slot if `replay` is not 0.
+    fn play(unset: &mut Unset, word: u32, replay: u8) -> Option<String> {
+        let slot = Slot { mop: 0, replay };
+        let event = Event::Issue { thread: ThreadId::T2, word, slot };
+        unset.event(stamp(T2), &event, || true).map(|(.., text)| text)
+    }
+
+    fn issue(unset: &mut Unset, word: u32) -> Option<String> {
+        play(unset, word, 0)
+    }
+
+    const PACR: u32 = (Opcode::Pacr as u32) << 24;
+
+    #[test]
+    fn format_is_missing_until_a_kernel_or_firmware_has_set_it() {
+        let text = "PACR goes by THCON_SEC0_REG1_Out_data_format, which the kernel has not set";
+        let index = field::THCON_SEC0_REG1_Out_data_format.addr32;
+        let mut unset = Unset::default();
+        assert_eq!(issue(&mut unset, PACR).as_deref(), Some(text));
+        assert_eq!(issue(&mut unset, PACR), None, "said once");
+        unset.ended();
+        assert_eq!(issue(&mut unset, encode::rmwcib0(index, 1, 0xFF)), None);
+        assert_eq!(issue(&mut unset, PACR), None);
+        unset.ended();
+        assert_eq!(issue(&mut unset, PACR).as_deref(), Some(text));
+        // The second bank, by a store of the firmware of another core: for all kernels to come.
+        let addr = 0xFFEF_0000 + 4 * (CONFIG_WORDS + index);
+        let store = Event::DeviceStore { addr, value: 0, width: Width::Word };
+        assert_eq!(unset.event(stamp(AgentId::Core(CoreId::Brisc)), &store, || false), None);
+        unset.ended();
+        assert_eq!(issue(&mut unset, PACR), None);
+    }
+
+    /// Unpack sets some of the same word.
+    #[test]
+    fn math_sets_the_formats_of_its_sources_itself() {
+        let mvmul = (Opcode::Mvmul as u32) << 24;
+        let rmwcib = encode::rmwcib0(SOURCES.addr32, 1, 0xFF);
+        for (thread, is_missing) in [(ThreadId::T0, true), (ThreadId::T1, false)] {
+            let mut unset = Unset::default();
+            let own = Event::Issue { thread, word: rmwcib, slot: Slot::default() };
+            assert_eq!(unset.event(stamp(AgentId::Thread(thread)), &own, || true), None);
+            assert_eq!(issue(&mut unset, mvmul).is_some(), is_missing);
+            assert_eq!(issue(&mut unset, mvmul), None, "said once");
+        }
+    }
+
+    #[test]
+    fn four_words_are_set_at_once() {
+        let index = field::THCON_SEC0_REG1_Out_data_format.addr32;
+        let mut unset = Unset::default();
+        let own = encode::setdmareg(2 * 8, 0, 0, 0);
+        assert_eq!(issue(&mut unset, own), None);
+        let text = "WRCFG reads GPR 9, which the kernel has not set";
+        assert_eq!(issue(&mut unset, encode::wrcfg(index, 1, 8)).as_deref(), Some(text));
+        assert_eq!(issue(&mut unset, PACR), None);
+    }
+
+    #[test]
+    fn gpr_of_a_thread_may_be_set_by_its_core_and_by_brisc() {
+        let wrcfg = encode::wrcfg(9, 0, 17);
+        for (core, addr, is_missing) in [
+            (CoreId::Trisc2, 0xFFE0_0000 + 4 * 17, false),
+            (CoreId::Brisc, 0xFFE0_0000 + 4 * (2 * GPRS_PER_THREAD + 17), false),
+            (CoreId::Trisc1, 0xFFE0_0000 + 4 * 17, true),
+        ] {
+            let mut unset = Unset::default();
+            let store = Event::DeviceStore { addr, value: 1, width: Width::Word };
+            assert_eq!(unset.event(stamp(AgentId::Core(core)), &store, || true), None);
+            assert_eq!(issue(&mut unset, wrcfg).is_some(), is_missing, "{core:?}");
+        }
+    }
+
+    /// All but the first, which is the zero.
+    #[test]
+    fn gprs_that_a_core_has_cleared_are_not_set() {
+        let mut unset = Unset::default();
+        for (gpr, value) in [(0, 0), (1, 0), (2, 0), (9, 0), (3, 0), (4, 7)] {
+            let store =
+                Event::DeviceStore { addr: 0xFFE0_0000 + 4 * gpr, value, width: Width::Word };
+            assert_eq!(unset.event(stamp(AgentId::Core(CoreId::Trisc2)), &store, || false), None);
+        }
+        let missing =
+            [0, 1, 2, 9, 3, 4].map(|gpr| issue(&mut unset, encode::wrcfg(9, 0, gpr)).is_some());
+        assert_eq!(missing, [false, true, true, false, false, false]);
+    }
+
+    #[test]
+    fn slot_is_missing_until_something_was_recorded_there() {
+        let nop = (Opcode::Nop as u32) << 24;
+        let text =
+            "NOP comes from slot 5 of the replay buffer, where the kernel has recorded nothing";
+        let mut unset = Unset::default();
+        let push = |unset: &mut Unset, word| {
+            let event = Event::Push { thread: ThreadId::T2, word, after_mop: false };
+            let pushed = unset.event(stamp(AgentId::Core(CoreId::Trisc2)), &event, || true);
+            assert_eq!(pushed, None);
+        };
+        push(&mut unset, encode::replay(1, 0, 3, 3));
+        push(&mut unset, encode::replay(0, 0, 6, 0));
+        assert_eq!(play(&mut unset, nop, 1 + 5), None);
+        assert!(play(&mut unset, nop, 1 + 2).is_some());
+        unset.ended();
+        assert_eq!(play(&mut unset, nop, 1 + 5).as_deref(), Some(text));
+        push(&mut unset, encode::replay(1, 1, 32, 0));
+        assert_eq!(play(&mut unset, nop, 32), None);
+    }
+}
