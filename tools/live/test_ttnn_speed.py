@@ -48,7 +48,8 @@ def test_two_libraries_are_compared(tmp_path):
     for name in ("open", "add_32"):
         ours, rival, times = next(line.split()[1:] for line in text.splitlines() if line.startswith(name))
         assert float(ours) >= 10 and float(rival) >= 40
-        assert abs(float(times) - float(rival) / float(ours)) < 0.01
+        # Of 40.0 and 10.1 each may be off by 0.05: 10.05 goes 3.98 times into 40.0, and 10.1 goes 3.96 times.
+        assert abs(float(times) - float(rival) / float(ours)) < 0.03
 
 
 def test_an_operation_that_fails_is_named_and_the_next_one_measured(tmp_path):
