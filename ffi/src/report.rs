@@ -14,6 +14,7 @@ use session::mistakes::Told;
 use session::{Progress, Report};
 
 use crate::bell::Bell;
+use crate::taping::Taping;
 
 /// Different lines that are remembered; a host that errs at a new address each time must not fill
 /// the memory.
@@ -188,8 +189,14 @@ impl Reporter {
         }
     }
 
-    /// Says `text` unless it was said before, then does as `TILESCOPE_ON_ERROR` wishes.
-    pub(crate) fn say(&mut self, culprit: Culprit, text: &str) {
+    /// Says `text` unless it was said before, then does as `TILESCOPE_ON_ERROR` wishes. What ends the process is on the
+    /// tape by then.
+    pub(crate) fn say(&mut self, culprit: Culprit, text: &str, taping: &mut Taping) {
+        if self.on_error != OnError::Continue
+            && let Some(complaint) = taping.flush()
+        {
+            self.note(&complaint);
+        }
         if self.seen.contains(text) || self.seen.len() >= REMEMBERED {
             self.repeated += 1;
         } else {
@@ -209,11 +216,6 @@ impl Reporter {
             OnError::Exit => end_process(GUEST_ERROR),
             OnError::Abort => process::abort(),
         }
-    }
-
-    /// Whether a mistake that is said ends the process.
-    pub(crate) fn ends_with_errors(&self) -> bool {
-        self.on_error != OnError::Continue
     }
 
     /// Says what was lowered to a warning.
@@ -297,9 +299,9 @@ mod tests {
         let path = dir.path().join("report");
         let mut reporter = Reporter { file: Some(path.clone()), ..Reporter::new() };
         for _ in 0..3 {
-            reporter.say(Culprit::Host, "an address nobody has");
+            reporter.say(Culprit::Host, "an address nobody has", &mut Taping::none());
         }
-        reporter.say(Culprit::Host, "another");
+        reporter.say(Culprit::Host, "another", &mut Taping::none());
         reporter.finish();
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(

@@ -88,6 +88,11 @@ impl State {
         }
     }
 
+    /// [`Reporter::say`]
+    fn say(&mut self, culprit: Culprit, text: &str) {
+        self.reporter.say(culprit, text, &mut self.taping);
+    }
+
     /// In a forked child: its tape is another one, of which others have to hear.
     fn go_on_alone(&mut self) {
         if let Some(complaint) = self.taping.go_on_alone() {
@@ -175,7 +180,7 @@ fn enter<T>(name: &str, absent: T, body: impl FnOnce(&mut State) -> T) -> T {
         state.put(Device::Broken);
         let text =
             format!("{name}: {}; the device is gone until libttsim_exit", panic_text(&*payload));
-        state.reporter.say(Culprit::Simulator, &text);
+        state.say(Culprit::Simulator, &text);
         absent
     });
     STANDBY.resume(state.answers_at_rest());
@@ -189,7 +194,7 @@ pub(crate) fn init() {
     enter("libttsim_init", (), |state| {
         if !matches!(state.device, Device::Absent) {
             let text = "libttsim_init called twice: the first session ends here";
-            state.reporter.say(Culprit::Host, text);
+            state.say(Culprit::Host, text);
         }
         fork::look_after();
         state.put(Device::Broken);
@@ -200,10 +205,10 @@ pub(crate) fn init() {
         let (rounds, other) = Rounds::from_env();
         state.rounds = rounds;
         for complaint in [complaint, other].into_iter().flatten() {
-            state.reporter.say(Culprit::Host, &complaint);
+            state.say(Culprit::Host, &complaint);
         }
         if let Some(complaint) = state.taping.start() {
-            state.reporter.say(Culprit::Host, &complaint);
+            state.say(Culprit::Host, &complaint);
         }
         state.reporter.bell.begins(state.taping.path());
         // Hosts hand over their memory before there is a tape.
@@ -221,7 +226,7 @@ pub(crate) fn init() {
             }
             Err(error) => {
                 let text = format!("no device: {error}");
-                state.reporter.say(Culprit::Host, &text);
+                state.say(Culprit::Host, &text);
             }
         }
     });
@@ -231,7 +236,7 @@ pub(crate) fn init() {
 pub(crate) fn exit() {
     enter("libttsim_exit", (), |state| {
         if matches!(state.device, Device::Absent) {
-            state.reporter.say(Culprit::Host, "libttsim_exit without libttsim_init");
+            state.say(Culprit::Host, "libttsim_exit without libttsim_init");
         }
         let State { device, reporter, vigil, rounds, .. } = state;
         if let Device::Present(chip) = device {
@@ -477,22 +482,11 @@ struct Desk<'a> {
 /// Says what has happened that the host has not been told yet.
 #[cold]
 fn pass_on(chip: &mut Chip, reporter: &mut Reporter, taping: &mut Taping) {
-    keep_tape(reporter, taping);
     for note in mistakes::notes(chip, || Box::new(Catalog::gather(&places()))) {
         reporter.note(&note);
     }
     for mistake in mistakes::take(chip, || Box::new(Catalog::gather(&places()))) {
-        reporter.say(Culprit::Guest, &mistake);
-    }
-}
-
-/// What is said next may end the process: all that led to it is on disk by then.
-#[cold]
-fn keep_tape(reporter: &mut Reporter, taping: &mut Taping) {
-    if reporter.ends_with_errors()
-        && let Some(complaint) = taping.flush()
-    {
-        reporter.note(&complaint);
+        reporter.say(Culprit::Guest, &mistake, taping);
     }
 }
 
@@ -508,7 +502,7 @@ fn with_desk<T: Clone>(
             Device::Present(chip) => chip,
             Device::Absent => {
                 let text = format!("{name} called without a session: libttsim_init comes first");
-                reporter.say(Culprit::Host, &text);
+                reporter.say(Culprit::Host, &text, taping);
                 return absent;
             }
             // Why it is broken was said when it broke.
@@ -520,12 +514,11 @@ fn with_desk<T: Clone>(
             pass_on(chip, reporter, taping);
         }
         result.unwrap_or_else(|refusal| {
-            keep_tape(reporter, taping);
             let text = match refusal {
                 Refusal::Chip(error) => format!("{name}: {error}"),
                 Refusal::NullBuffer => format!("{name}: the buffer is a null pointer"),
             };
-            reporter.say(Culprit::Host, &text);
+            reporter.say(Culprit::Host, &text, taping);
             absent
         })
     })

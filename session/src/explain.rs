@@ -134,26 +134,13 @@ fn with_erred<O: Observer>(tile: &Tile<O>, seen: &HungTile) -> HungTile {
     let erred = erred.map(|core| stays(AgentId::Core(core), Some(tile.erred_at(core)), None));
     hung.waits.extend(erred);
     for thread in ThreadId::ALL {
-        let Some(mistake) = tile.mistake_of_thread(thread) else { continue };
         let agent = AgentId::Thread(thread);
+        let Some(mistake) = tile.mistake(agent) else { continue };
         // What stands behind it waits for nothing else.
         hung.waits.retain(|wait| wait.agent != agent);
         hung.waits.push(stays(agent, mistake.at.pc, mistake.at.word));
     }
     hung
-}
-
-/// The mistake for which a core or a thread of a tile stays where it is, in words; none is known of some cores.
-fn erred<O: Observer>(tile: &Tile<O>, agent: AgentId) -> Option<Option<&str>> {
-    match agent {
-        AgentId::Core(core) if tile.has_erred(core) => {
-            Some(tile.mistake(core).map(|mistake| &*mistake.message))
-        }
-        AgentId::Thread(thread) => {
-            tile.mistake_of_thread(thread).map(|mistake| Some(&*mistake.message))
-        }
-        _ => None,
-    }
 }
 
 /// A tile, explained, with what its cores would send.
@@ -174,14 +161,8 @@ fn standpoint<O: Kept>(tile: &Tile<O>, hung: HungTile, hang: &Hang, view: TileVi
     let mut report = explain_tile(tile, &hung, hang, view);
     let Explanation { headline, symptom, waits, .. } = &mut report.explanation;
     for (link, wait) in waits.iter_mut().zip(&hung.waits) {
-        let Some(mistake) = erred(tile, wait.agent).filter(|_| wait.reason == WaitReason::Halted)
-        else {
-            continue;
-        };
-        let mut text = "has made a mistake and stays where it is".to_owned();
-        if let Some(mistake) = mistake {
-            text = format!("{text}: {mistake}");
-        }
+        let Some(mistake) = tile.mistake(wait.agent) else { continue };
+        let mut text = format!("has made a mistake and stays where it is: {}", mistake.message);
         if let AgentId::Core(core) = wait.agent
             && let (None, Some(caller)) = (&link.code, &callers[core.index()])
         {

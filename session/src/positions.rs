@@ -208,8 +208,8 @@ fn tile_positions<O: Observer>(
         })
     };
     let erred = |thread: ThreadId| {
-        let pc = tile.mistake_of_thread(thread)?.at.pc?;
-        Some(at(&view, (AgentId::Thread(thread), thread.core()), pc, ERRED))
+        let agent = AgentId::Thread(thread);
+        Some(at(&view, (agent, thread.core()), tile.mistake(agent)?.at.pc?, ERRED))
     };
     let waits = |link: &&Link| match link.agent {
         AgentId::Core(_) => false,

@@ -13,7 +13,7 @@
 //! Of each core and each thread only the first mistake is reported, in `(cycle, agent)` order,
 //! one by one.
 
-use sim_core::{CoreId, CoreSet, Cycle, GuestError, ThreadId};
+use sim_core::{AgentId, CoreId, CoreSet, Cycle, GuestError, ThreadId};
 
 use crate::waiting::Ebreak;
 
@@ -60,19 +60,18 @@ impl Stops {
         is_first
     }
 
-    /// The first mistake of a core since its reset.
-    pub(crate) fn mistake(&self, id: CoreId) -> Option<&GuestError> {
-        self.mistakes[id.index()].as_deref()
-    }
-
     /// A thread has been stopped for a mistake.
     pub(crate) fn has_stopped(&mut self, thread: ThreadId, mistake: &GuestError) {
         self.threads[thread.index()] = Some(Box::new(mistake.clone()));
     }
 
-    /// The mistake for which a thread was stopped last.
-    pub(crate) fn mistake_of_thread(&self, thread: ThreadId) -> Option<&GuestError> {
-        self.threads[thread.index()].as_deref()
+    /// The first mistake of a core since its reset; that for which a thread was stopped last.
+    pub(crate) fn mistake(&self, agent: AgentId) -> Option<&GuestError> {
+        match agent {
+            AgentId::Core(core) => self.mistakes[core.index()].as_deref(),
+            AgentId::Thread(thread) => self.threads[thread.index()].as_deref(),
+            AgentId::Unit(_) | AgentId::Noc(_) | AgentId::Host => None,
+        }
     }
 
     /// Keeps a mistake for the host, in its place among the others.

@@ -4,7 +4,7 @@ use riscv::{Core, Status};
 use sim_core::engine::Engine;
 use sim_core::observer::ParkedSpan;
 use sim_core::{
-    CoreId, Cycle, GuestError, L1, L1Image, NullObserver, Observer, Retire, StateHasher, ThreadId,
+    AgentId, CoreId, Cycle, GuestError, L1, L1Image, NullObserver, Observer, Retire, StateHasher,
 };
 use tensix::{Coprocessor, Register};
 
@@ -260,25 +260,22 @@ impl<O: Observer + ?Sized> Tile<O> {
         matches!(self.bus.cores[core].status(), Status::Faulted)
     }
 
-    /// The mistake for which a core stays where it is.
+    /// The mistake for which a core or a Tensix thread stays where it is.
     #[must_use]
-    pub fn mistake(&self, core: CoreId) -> Option<&GuestError> {
-        self.has_erred(core).then(|| self.bus.stops.mistake(core)).flatten()
-    }
-
-    /// The mistake for which a Tensix thread stays where it is.
-    #[must_use]
-    pub fn mistake_of_thread(&self, thread: ThreadId) -> Option<&GuestError> {
-        let stops = &self.bus.stops;
-        let is_stopped = self.bus.tensix.unit.is_stopped(thread);
-        is_stopped.then(|| stops.mistake_of_thread(thread)).flatten()
+    pub fn mistake(&self, agent: AgentId) -> Option<&GuestError> {
+        let stays = match agent {
+            AgentId::Core(core) => self.has_erred(core),
+            AgentId::Thread(thread) => self.bus.tensix.unit.is_stopped(thread),
+            AgentId::Unit(_) | AgentId::Noc(_) | AgentId::Host => false,
+        };
+        stays.then(|| self.bus.stops.mistake(agent)).flatten()
     }
 
     /// The pc at which a core made its mistake. It may stand some instructions further: what devices or L1 refuse comes
     /// to light at the end of an epoch.
     #[must_use]
     pub fn erred_at(&self, core: CoreId) -> u32 {
-        let pc = self.mistake(core).and_then(|mistake| mistake.at.pc);
+        let pc = self.mistake(AgentId::Core(core)).and_then(|mistake| mistake.at.pc);
         pc.unwrap_or_else(|| self.bus.cores[core].pc())
     }
 
