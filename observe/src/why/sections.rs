@@ -4,7 +4,8 @@
 //! Both sides wait for, post and get the semaphore MATH_PACK. Who leaves out a wait works on what the other side may be
 //! at; that nothing hangs, and that the result is right, is a matter of time. Sections are the halves of Dst where
 //! the semaphore's maximum is two, and math stays within its own. What it has not written there since it took the
-//! section is what somebody has left behind, or zero.
+//! section is what somebody has left behind, or zero. What pack gives back without having packed any of it, or does not
+//! give back, is lost.
 
 use std::collections::VecDeque;
 

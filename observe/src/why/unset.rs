@@ -2,7 +2,7 @@
 //!
 //! Each of them keeps what an earlier program has left there, so a kernel in which `hw_configure` or the `init` of an operation is
 //! left out works with the settings of whoever came before, or with zeros. Firmware sets some of them once, which
-//! counts for all kernels.
+//! counts for all kernels; that it clears all GPRs `[hdr: hw/firmware/src/tt-1xx/trisc.cc]` does not.
 
 use isa::config::{ConfigField, field};
 use isa::op::{Opcode, Unit};
@@ -95,24 +95,9 @@ impl Known {
         }
     }
 
-    /// Takes a store of a core to a device.
-    fn stored(&mut self, core: CoreId, addr: u32, value: u32) {
-        let Some(hit) = lookup(view_of(core), addr) else { return };
-        let word = hit.offset / 4;
-        let (thread, gpr) = match (hit.target, core.thread()) {
-            (Target::TensixCfg, thread) if word < 2 * CONFIG_WORDS => {
-                let thread = thread.unwrap_or(ThreadId::T0);
-                self.set(thread, Setting::Words(word % CONFIG_WORDS, 1));
-                return;
-            }
-            (Target::GprOwn, Some(thread)) => (thread.index(), word),
-            (Target::GprAll, _) => ((word / GPRS_PER_THREAD) as usize, word % GPRS_PER_THREAD),
-            _ => return,
-        };
-        let (Some(gprs), Some(cleared)) = (self.gprs.get_mut(thread), self.cleared.get_mut(thread))
-        else {
-            return;
-        };
+    /// Takes what a core stores to a GPR.
+    fn stored(&mut self, thread: ThreadId, gpr: u32, value: u32) {
+        let cleared = &mut self.cleared[thread.index()];
         *cleared = match gpr {
             _ if value != 0 => 0,
             0 => 1,
@@ -120,18 +105,8 @@ impl Known {
             _ => 0,
         };
         if *cleared <= 1 {
-            *gprs |= 1 << (gpr % GPRS_PER_THREAD);
+            self.gprs[thread.index()] |= 1 << gpr;
         }
-    }
-
-    /// Takes an instruction that enters a thread's FIFO: what follows it may be recorded.
-    fn pushed(&mut self, thread: ThreadId, word: u32) {
-        if Opcode::from_word(word) != Some(Opcode::Replay) {
-            return;
-        }
-        let Replay { load_mode: true, start_idx, len, .. } = Replay::of(word) else { return };
-        let slots = (1_u64 << len.min(u32::BITS)) - 1;
-        self.slots[thread.index()] |= (slots << start_idx) as u32;
     }
 }
 
@@ -142,13 +117,22 @@ pub(super) struct Unset {
     firmware: Known,
 }
 
+/// What an instruction goes by and nobody has set.
+#[derive(Clone, Copy)]
+enum Missing {
+    Format(&'static ConfigField),
+    /// As a mask.
+    Gprs(u64),
+    Slot(u32),
+}
+
 impl Unset {
     /// All kernels are done.
     pub(super) fn ended(&mut self) {
         self.kernel = Known::default();
     }
 
-    /// Takes an event, of a kernel or of firmware.
+    /// Takes an event, of a kernel or of firmware. Which of them it is, is asked where it matters: that is a look at names.
     pub(super) fn event(
         &mut self,
         stamp: Stamp,
@@ -168,28 +152,31 @@ impl Unset {
                 None
             }
             Event::DeviceStore { addr, value, .. } => {
-                if let AgentId::Core(core) = stamp.agent {
-                    self.owner(is_kernel).stored(core, addr, value);
+                let AgentId::Core(core) = stamp.agent else { return None };
+                match stored(core, addr)? {
+                    Stored::Config(word) => {
+                        let thread = core.thread().unwrap_or(ThreadId::T0);
+                        self.owner(is_kernel).set(thread, Setting::Words(word, 1));
+                    }
+                    Stored::Gpr(thread, gpr) => self.owner(is_kernel).stored(thread, gpr, value),
                 }
                 None
             }
             Event::Push { thread, word, .. } => {
-                if Opcode::from_word(word) == Some(Opcode::Replay) {
-                    self.owner(is_kernel).pushed(thread, word);
-                }
+                let slots = recorded(word)?;
+                self.owner(is_kernel).slots[thread.index()] |= slots;
                 None
             }
             Event::Issue { thread, word, slot } => {
                 let opcode = Opcode::from_word(word)?;
-                let missing = self
-                    .config_missing(opcode, word)
-                    .or_else(|| self.gpr_missing(thread, opcode, word))
-                    .or_else(|| self.slot_missing(thread, opcode, slot.replay));
+                let missing = self.missing(thread, (opcode, word), slot.replay);
                 let missing = missing.filter(|_| is_kernel());
                 if let Some(setting) = Setting::of(opcode, word) {
                     self.owner(is_kernel).set(thread, setting);
                 }
-                missing.map(|text| (stamp, h::C27, text))
+                let missing = missing?;
+                self.pass(thread, missing);
+                Some((stamp, h::C27, missing.text(opcode)))
             }
             _ => None,
         }
@@ -199,47 +186,95 @@ impl Unset {
         if is_kernel() { &mut self.kernel } else { &mut self.firmware }
     }
 
-    /// The format that an instruction goes by, if nobody has set it. It is said once.
-    fn config_missing(&mut self, opcode: Opcode, word: u32) -> Option<String> {
-        let has_math = self.kernel.math || self.firmware.math;
-        let is_set = |field: &&&ConfigField| {
-            (self.kernel.has_word(field.addr32) || self.firmware.has_word(field.addr32))
+    /// `replay` is one more than the slot that an instruction comes from, if it comes from one.
+    fn missing(
+        &self,
+        thread: ThreadId,
+        (opcode, word): (Opcode, u32),
+        replay: u8,
+    ) -> Option<Missing> {
+        let Self { kernel, firmware } = self;
+        let has_math = kernel.math || firmware.math;
+        let is_set = |field: &ConfigField| {
+            (kernel.has_word(field.addr32) || firmware.has_word(field.addr32))
                 && (has_math || field.name != SOURCES.name)
         };
-        let field = formats(opcode, word).iter().find(|field| !is_set(field))?;
-        self.kernel.add_words(field.addr32, 1);
-        self.kernel.math |= field.name == SOURCES.name;
-        let name = opcode.row().name;
-        Some(format!("{name} goes by {}, which the kernel has not set", field.name))
-    }
-
-    fn gpr_missing(&mut self, thread: ThreadId, opcode: Opcode, word: u32) -> Option<String> {
-        let at = thread.index();
-        let missing = gprs_read(opcode, word) & !self.kernel.gprs[at] & !self.firmware.gprs[at];
-        if missing == 0 {
-            return None;
+        if let Some(field) = formats(opcode, word).iter().find(|field| !is_set(field)) {
+            return Some(Missing::Format(field));
         }
-        self.kernel.gprs[at] |= missing;
-        let (name, gpr) = (opcode.row().name, missing.trailing_zeros());
-        Some(format!("{name} reads GPR {gpr}, which the kernel has not set"))
-    }
-
-    /// `replay` is one more than the slot that an instruction comes from, if it comes from one.
-    fn slot_missing(&mut self, thread: ThreadId, opcode: Opcode, replay: u8) -> Option<String> {
+        let at = thread.index();
+        let gprs = gprs_read(opcode, word) & !kernel.gprs[at] & !firmware.gprs[at];
+        if gprs != 0 {
+            return Some(Missing::Gprs(gprs));
+        }
         let slot = u32::from(replay).checked_sub(1)?;
-        let at = thread.index();
-        if (self.kernel.slots[at] | self.firmware.slots[at]) >> slot & 1 == 1 {
-            return None;
+        let is_recorded = (kernel.slots[at] | firmware.slots[at]) >> slot & 1 == 1;
+        (!is_recorded).then_some(Missing::Slot(slot))
+    }
+
+    /// What is missing has been said, and is not said again.
+    fn pass(&mut self, thread: ThreadId, missing: Missing) {
+        match missing {
+            Missing::Format(field) => {
+                self.kernel.math |= field.name == SOURCES.name;
+                self.kernel.add_words(field.addr32, 1);
+            }
+            Missing::Gprs(gprs) => self.kernel.gprs[thread.index()] |= gprs,
+            Missing::Slot(_) => self.kernel.slots[thread.index()] = u32::MAX,
         }
-        self.kernel.slots[at] = u32::MAX;
-        let name = opcode.row().name;
-        Some(format!(
-            "{name} comes from slot {slot} of the replay buffer, where the kernel has recorded nothing"
-        ))
     }
 }
 
-/// The formats that an instruction goes by.
+impl Missing {
+    fn text(self, opcode: Opcode) -> String {
+        let name = opcode.row().name;
+        match self {
+            Self::Format(field) => {
+                format!("{name} goes by {}, which the kernel has not set", field.name)
+            }
+            Self::Gprs(gprs) => {
+                let gpr = gprs.trailing_zeros();
+                format!("{name} reads GPR {gpr}, which the kernel has not set")
+            }
+            Self::Slot(slot) => format!(
+                "{name} comes from slot {slot} of the replay buffer, where the kernel has recorded nothing"
+            ),
+        }
+    }
+}
+
+/// What a core stores to, of what is followed here.
+enum Stored {
+    /// A word of Config, of either bank.
+    Config(u32),
+    Gpr(ThreadId, u32),
+}
+
+fn stored(core: CoreId, addr: u32) -> Option<Stored> {
+    let hit = lookup(view_of(core), addr)?;
+    let word = hit.offset / 4;
+    let gpr = word % GPRS_PER_THREAD;
+    match hit.target {
+        Target::TensixCfg if word < 2 * CONFIG_WORDS => Some(Stored::Config(word % CONFIG_WORDS)),
+        Target::GprOwn => Some(Stored::Gpr(core.thread()?, gpr)),
+        Target::GprAll => {
+            Some(Stored::Gpr(ThreadId::from_index((word / GPRS_PER_THREAD) as usize)?, gpr))
+        }
+        _ => None,
+    }
+}
+
+/// The slots that an instruction has the replay expander record: none of them is 32, and the buffer wraps
+/// `[isa-wh: TensixCoprocessor/REPLAY.md]`.
+fn recorded(word: u32) -> Option<u32> {
+    Opcode::from_word(word).filter(|opcode| *opcode == Opcode::Replay)?;
+    let Replay { load_mode: true, start_idx, len, .. } = Replay::of(word) else { return None };
+    let slots = if len == 0 { u32::MAX } else { u32::MAX >> (u32::BITS - len.min(u32::BITS)) };
+    Some(slots.rotate_left(start_idx))
+}
+
+/// The formats that an instruction goes by `[isa-wh: TensixCoprocessor/UNPACR_Regular.md, MVMUL.md, ELWADD.md]`,
+/// `[isa-bh: TensixCoprocessor/PACR.md]`.
 fn formats(opcode: Opcode, word: u32) -> &'static [&'static ConfigField] {
     const UNPACKERS: [[&ConfigField; 2]; 2] = [
         [&field::THCON_SEC0_REG0_TileDescriptor, &field::THCON_SEC0_REG2_Out_data_format],
@@ -376,5 +411,9 @@ mod tests {
         assert_eq!(play(&mut unset, nop, 1 + 5).as_deref(), Some(text));
         push(&mut unset, encode::replay(1, 1, 32, 0));
         assert_eq!(play(&mut unset, nop, 32), None);
+        let slots = |len, first| recorded(encode::replay(1, 0, len, first));
+        let wrapped = [(0, 7), (4, 30)].map(|(len, first)| slots(len, first));
+        assert_eq!(wrapped, [Some(u32::MAX), Some(3 << 30 | 3)]);
+        assert_eq!(recorded(encode::replay(0, 0, 4, 0)), None);
     }
 }
