@@ -6,8 +6,9 @@
 //! `[hdr: hw/inc/api/dataflow/circular_buffer.h]`: a second producer is none as long as its own position is
 //! where the buffer stands, as in a buffer that every push fills as a whole.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use sim_core::l1::L1_BYTES;
 use sim_core::{AgentId, CoreId, Stamp};
 
 use super::buffer::{CircularBuffer, buffer_at};
@@ -60,17 +61,60 @@ struct Use {
     early: Option<Violation>,
     /// Pages to which anybody has written.
     written: BTreeSet<u32>,
+    /// How many pages had been pushed after each push, from the one on behind which a pop stands.
+    pushes: VecDeque<u64>,
     /// The last push, and the last pop.
     last_push: Option<Stamp>,
     last_pop: Option<Stamp>,
 }
 
 impl Use {
+    /// The pages that were pushed together with one that is held: one that only fills them up holds nothing.
+    fn pushed_with(&self, page: u64, pages: u64) -> impl Iterator<Item = u64> {
+        let first = self.popped.total;
+        let number = first + (page + pages - first % pages) % pages;
+        let end = self.pushes.iter().copied().find(|end| number < *end);
+        let start = self.pushes.iter().copied().rfind(|end| *end <= number).unwrap_or(0);
+        (start..end.unwrap_or(number + 1)).map(move |number| number % pages)
+    }
+
     /// Whether a page holds what was pushed and not yet popped.
     fn holds(&self, page: u64, pages: u64) -> bool {
         let held = self.pushed.total.saturating_sub(self.popped.total).min(pages);
         let first = self.popped.total % pages;
         (page + pages - first) % pages < held
+    }
+}
+
+/// Where anybody has written since the tile began, a bit for each line of L1.
+#[derive(Clone, Debug)]
+struct Touched(Vec<u64>);
+
+/// Bytes of a line: pages of buffers begin at one, and end there `[spec: host-abi 3]`.
+const LINE_BYTES: u32 = 16;
+
+impl Default for Touched {
+    fn default() -> Self {
+        Self(vec![0; (L1_BYTES / LINE_BYTES).div_ceil(u64::BITS) as usize])
+    }
+}
+
+impl Touched {
+    fn lines(addr: u32, bytes: u32) -> impl Iterator<Item = (usize, u64)> {
+        let last = addr.saturating_add(bytes.saturating_sub(1)).min(L1_BYTES - 1);
+        (addr / LINE_BYTES..=last / LINE_BYTES)
+            .map(|line| ((line / u64::BITS) as usize, 1 << (line % u64::BITS)))
+    }
+
+    fn write(&mut self, addr: u32, bytes: u32) {
+        for (at, bit) in Self::lines(addr, bytes) {
+            self.0[at] |= bit;
+        }
+    }
+
+    /// Whether somebody has written to any of it; what lies beyond L1 counts as written.
+    fn any(&self, addr: u32, bytes: u32) -> bool {
+        addr >= L1_BYTES || Self::lines(addr, bytes).any(|(at, bit)| self.0[at] & bit != 0)
     }
 }
 
@@ -81,6 +125,7 @@ pub(super) type Violation = (Stamp, Hazard, String);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buffers {
     uses: BTreeMap<u8, Use>,
+    touched: Touched,
 }
 
 impl Buffers {
@@ -113,6 +158,13 @@ impl Buffers {
         };
         let (own, stood) = counter.add(core, amount);
         let first = counter.sides[0].core;
+        if register == RECEIVED {
+            used.pushes.push_back(used.pushed.total);
+        } else {
+            while used.pushes.get(1).is_some_and(|end| *end <= used.popped.total) {
+                used.pushes.pop_front();
+            }
+        }
         let index = buffer.index;
         let said = |count: u64| format!("{count} page{}", if count == 1 { "" } else { "s" });
         if own % pages != stood % pages && first != core {
@@ -177,13 +229,22 @@ impl Buffers {
             return None;
         }
         if used.holds(page, pages) {
-            // A tensor's, pushed where it lies, goes round once.
-            if used.popped.total <= page || used.written.contains(&(page as u32)) {
+            if used.written.contains(&(page as u32)) {
                 return None;
             }
+            let at = |page: u64| buffer.address.saturating_add(page as u32 * buffer.page_bytes);
+            let mut together = used.pushed_with(page, pages).map(at);
+            let (since, how) = if !together.any(|at| self.touched.any(at, buffer.page_bytes)) {
+                ("ever written", "")
+            } else if used.popped.total > page {
+                ("written since the launch", " again and again")
+            } else {
+                // A tensor's, pushed where it lies, goes round once.
+                return None;
+            };
             let text = format!(
-                "pushes pages of CB {index} into which nobody has written since the launch, and {core} takes data from \
-                 them again and again, from page {page} at {addr:#x} in cycle {}",
+                "pushes pages of CB {index} into which nobody has {since}, and {core} takes data from them{how}, \
+                 from page {page} at {addr:#x} in cycle {}",
                 stamp.cycle
             );
             return used.last_push.map(|pushed| (pushed, h::C22, text));
@@ -209,6 +270,7 @@ impl Buffers {
         (stamp, core): (Stamp, Option<CoreId>),
         (addr, bytes): (u32, u32),
     ) -> Option<Violation> {
+        self.touched.write(addr, bytes);
         let buffer = buffer_at(buffers, (addr, bytes))?;
         let used = self.uses.entry(buffer.index).or_default();
         let page = addr.saturating_sub(buffer.address) / buffer.page_bytes;
@@ -305,6 +367,7 @@ mod tests {
             buffers.taken(&[CB], by(core), (at, 4)).map(|(_, hazard, text)| (hazard.id, text))
         };
         assert_eq!(taken(&buffers, B, 0), None, "a buffer that lies on a tensor");
+        buffers.stored(&[CB], stores(NC), (CB.address, CB.size));
         buffers.step(&CB, by(NC), RECEIVED, (0, 3));
         buffers.step(&CB, by(B), ACKED, (0, 1));
         let wrong = [0, 1, 2, 3].map(|page| taken(&buffers, B, page).map(|(id, _)| id));
@@ -422,25 +485,63 @@ mod tests {
         assert!(arrive(&mut buffers, AgentId::Noc(1)).is_none(), "behind the pop");
     }
 
+    /// What is said of the read behind so many pushes of one page each, of which all but the last are popped.
+    fn read_behind(mut buffers: Buffers, pushes: u32) -> Option<&'static str> {
+        for page in 0..pushes - 1 {
+            buffers.step(&CB, by(NC), RECEIVED, (page, page + 1));
+            buffers.step(&CB, by(B), ACKED, (page, page + 1));
+        }
+        buffers.step(&CB, by(NC), RECEIVED, (pushes - 1, pushes));
+        let at = CB.address + (pushes - 1) % CB.pages * CB.page_bytes;
+        buffers.taken(&[CB], by(B), (at, 4)).map(|(_, hazard, _)| hazard.id)
+    }
+
     #[test]
     fn page_that_is_read_again_and_never_written_is_not_filled() {
         let said = |written: Option<u32>, pushes: u32| {
             let mut buffers = Buffers::default();
+            // The program before has written all pages.
+            buffers.stored(&[], stores(NC), (CB.address, CB.size));
             if let Some(page) = written {
                 buffers.stored(&[CB], stores(NC), (CB.address + page * CB.page_bytes, 4));
             }
-            for page in 0..pushes - 1 {
-                buffers.step(&CB, by(NC), RECEIVED, (page, page + 1));
-                buffers.step(&CB, by(B), ACKED, (page, page + 1));
-            }
-            buffers.step(&CB, by(NC), RECEIVED, (pushes - 1, pushes));
-            let at = CB.address + (pushes - 1) % CB.pages * CB.page_bytes;
-            buffers.taken(&[CB], by(B), (at, 4)).map(|(_, hazard, _)| hazard.id)
+            read_behind(buffers, pushes)
         };
         assert_eq!(said(None, 4), None, "a tensor that was pushed where it lies");
         assert_eq!(said(None, 5), Some("C22"));
         assert_eq!(said(Some(0), 5), None);
         assert_eq!(said(Some(1), 5), Some("C22"), "another page");
+    }
+
+    #[test]
+    fn page_into_which_nobody_has_ever_written_is_not_filled_the_first_time() {
+        let said = |touched: (u32, u32)| {
+            let mut buffers = Buffers::default();
+            buffers.stored(&[], stores(NC), touched);
+            read_behind(buffers, 2)
+        };
+        let page = CB.address + CB.page_bytes;
+        assert_eq!(said((0, 0)), Some("C22"));
+        assert_eq!(said((page - 16, 16)), Some("C22"), "the page in front of it");
+        assert_eq!(said((page + CB.page_bytes, 16)), Some("C22"), "the page behind it");
+        assert_eq!(said((page, 1)), None);
+        assert_eq!(said((page + CB.page_bytes - 1, 1)), None);
+        assert_eq!(said((0, L1_BYTES)), None);
+    }
+
+    /// Page 0 and two of the pages behind it are pushed by themselves, the last of the two is read.
+    #[test]
+    fn page_that_fills_a_push_up_may_be_empty() {
+        let said = |touched: u32| {
+            let mut buffers = Buffers::default();
+            buffers.stored(&[], stores(NC), (CB.address + touched * CB.page_bytes, 16));
+            buffers.step(&CB, by(NC), RECEIVED, (0, 1));
+            buffers.step(&CB, by(NC), RECEIVED, (1, 3));
+            buffers.step(&CB, by(B), ACKED, (0, 2));
+            let at = CB.address + 2 * CB.page_bytes;
+            buffers.taken(&[CB], by(B), (at, 4)).map(|(_, hazard, _)| hazard.id)
+        };
+        assert_eq!([0, 1, 2, 3].map(said), [Some("C22"), None, None, Some("C22")]);
     }
 
     #[test]
