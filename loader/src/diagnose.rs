@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use observe::why::{
-    Accesses, Arguments, Checks, End, Explanation, Finding, Loads, Loops, Polled, Regions, Running,
-    Scene, Stack, Stacks, Writers, WrongResult, casts, explain, layout, what_if,
+    Accesses, Arguments, Checks, Configuration, End, Explanation, Finding, Loads, Loops, Polled,
+    Regions, Running, Scene, Stack, Stacks, Writers, WrongResult, casts, explain, layout, what_if,
 };
 use observe::{Ledger, Names as _};
 use sim_core::{AgentId, CoreId, GuestError, NullObserver, Observer, Width};
@@ -225,7 +225,8 @@ fn followers(
         Accesses::new(Rc::clone(names), arguments, cleared, suppressed.to_vec()).polling(words);
     let mut loads = Loads::new(Rc::clone(names), suppressed.to_vec());
     let circular = launches.iter().flat_map(|launch| launch.circular.iter().copied());
-    loads.launched(&circular.collect::<Vec<_>>());
+    // What each core was given is known of a plan, and looked at by `accesses`.
+    loads.launched(&circular.collect::<Vec<_>>(), Configuration::default());
     let stacks = Stacks::new(Rc::clone(names), stacks(set, launches), suppressed.to_vec());
     (accesses, (loads, stacks))
 }

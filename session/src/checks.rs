@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use observe::why::{Checks, CircularBuffer, Finding, Formats, Loads, Regions, Stack, Stacks};
+use observe::why::{
+    Checks, CircularBuffer, Configuration, Finding, Formats, Loads, Part, Regions, Stack, Stacks,
+};
 use serde::Serialize;
 use sim_core::observer::ParkedSpan;
 use sim_core::{CoreId, Cycle, Event, Observer, Retire, Stamp};
+use symbols::launch::{Launch, message_index};
 use symbols::tile_names::TileNames;
 
 use crate::eye::Sink;
@@ -105,6 +108,38 @@ pub fn circular(names: &TileNames) -> Vec<CircularBuffer> {
     buffers.collect()
 }
 
+/// What the configuration of a launch holds.
+fn configuration(launch: &Launch) -> Configuration {
+    let mut cores = CoreId::ALL.to_vec();
+    cores.retain(|core| launch.cores[core.index()].enabled);
+    cores.sort_by_key(|core| message_index(*core));
+    // A host of today puts offset 0 where it gives none. Arguments lie in the order of the message, the common ones
+    // behind the others.
+    let (base, nowhere) = (launch.config_base, launch.no_arguments());
+    let starts = |core: &CoreId| launch.cores[core.index()].arguments;
+    let is_behind = |core: &CoreId| starts(core).is_some_and(|start| start > base);
+    let mut parts =
+        vec![(launch.semaphores, Part::Semaphores), (launch.remote_configs, Part::Other)];
+    parts.extend(launch.buffer_configs.map(|start| (start, Part::Buffers)));
+    let mut none = Vec::new();
+    for (at, core) in cores.iter().enumerate() {
+        let own = &launch.cores[core.index()];
+        parts.push((own.text, Part::Other));
+        let before = cores[..at].iter().any(is_behind);
+        let any = cores.iter().any(is_behind);
+        for (start, part, is_taken) in [
+            (own.arguments, Part::Arguments(*core), before),
+            (own.common_arguments, Part::Common(*core), any),
+        ] {
+            match start {
+                Some(start) if start != base || !is_taken => parts.push((start, part)),
+                _ => none.push((start.unwrap_or(nowhere), part)),
+            }
+        }
+    }
+    Configuration::new(parts, none)
+}
+
 /// Formats of their data, from a compute kernel of the launch.
 fn formats(names: &TileNames) -> Option<Arc<Formats>> {
     let compute = [CoreId::Trisc0, CoreId::Trisc1, CoreId::Trisc2];
@@ -130,7 +165,7 @@ impl Sink for LaunchChecks {
         self.names.set(names);
         self.stacks.launched(stacks(names));
         let circular = circular(names);
-        self.loads.launched(&circular);
+        self.loads.launched(&circular, names.launch().map(configuration).unwrap_or_default());
         self.checks.launched(Regions {
             code: CoreId::ALL.into_iter().filter_map(|core| names.kernel_range(core)).collect(),
             circular,
@@ -188,5 +223,74 @@ impl std::fmt::Display for Warning {
             write!(f, ", {} times", finding.count)?;
         }
         writeln!(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use symbols::launch::{CoreLaunch, Dispatch, Phase};
+
+    use super::*;
+
+    const BASE: u32 = 0xA080;
+
+    /// A launch of all cores with these offsets of arguments in the order of the message; TRISCs have the last one.
+    fn launch(offsets: [Option<u32>; 3], common: Option<u32>) -> Launch {
+        let cores = CoreId::ALL.map(|core| CoreLaunch {
+            enabled: true,
+            text: BASE + 0x400,
+            text_bytes: 0x100,
+            watcher_id: 0,
+            arguments: offsets[message_index(core).min(2)].map(|offset| BASE + offset),
+            common_arguments: common.map(|offset| BASE + offset),
+        });
+        Launch {
+            slot: 0,
+            phase: Phase::Running,
+            dispatch: Dispatch::Host,
+            enables: 7,
+            config_base: BASE,
+            host_assigned_id: 0,
+            brisc_noc: 0,
+            noc_mode: 0,
+            origin: (0, 0),
+            semaphores: BASE + 0x40,
+            semaphore_count: 0,
+            cores,
+            buffer_configs: Some(BASE + 0x40),
+            remote_configs: BASE + 0x80,
+            buffers: Vec::new(),
+            remote_buffers: Vec::new(),
+        }
+    }
+
+    /// What is said of a core's load from the configuration, of which nobody has written anything.
+    fn said(launch: &Launch, core: CoreId, addr: u32) -> String {
+        let found = configuration(launch).loaded(core, addr, |_| false);
+        found.map(|(_, text)| text).unwrap_or_default()
+    }
+
+    #[test]
+    fn who_has_no_arguments_is_told_by_where_those_of_others_lie() {
+        let (b, nc, t0) = (CoreId::Brisc, CoreId::Ncrisc, CoreId::Trisc0);
+        // BRISC's are the first, NCRISC's begin behind them, and TRISCs have none.
+        let all = launch([Some(0), Some(8), Some(0)], Some(0));
+        let none = "reads argument 0, but TRISC0 was given none; 0xa080 belongs to BRISC";
+        assert_eq!(said(&all, t0, BASE), none);
+        let common = "reads common argument 0, but NCRISC was given none; 0xa080 belongs to BRISC";
+        assert_eq!(said(&all, nc, BASE), common);
+        let far = "reads argument 14, but NCRISC was given 14 at most; 0xa0c0 belongs to the circular buffers";
+        assert_eq!(said(&all, nc, BASE + 0x40), far);
+        // Whose the first are is not known.
+        let one = launch([Some(0), Some(0), Some(0)], Some(0));
+        for core in [b, nc, t0] {
+            let text = "reads argument 0, which nobody has ever written";
+            assert_eq!(said(&one, core, BASE), text, "{core}");
+        }
+        // A host that says so itself.
+        let marked = launch([None, Some(0), None], None);
+        let nowhere = marked.no_arguments();
+        assert_eq!(said(&marked, b, nowhere), "reads argument 0, but BRISC was given none");
+        assert_eq!(said(&marked, t0, BASE + 0x40), "", "the configuration is no argument of it");
     }
 }

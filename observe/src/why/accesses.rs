@@ -16,6 +16,7 @@ use sim_core::l1::L1_BYTES;
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Event, Observer, Retire, Stamp};
 
+use super::configuration::ARGUMENT_BYTES;
 use super::finding::Finding;
 use super::hazards as h;
 use super::polled::Polled;
@@ -24,8 +25,6 @@ use super::unknown::Unknown;
 use super::written::{Extent, Written};
 use crate::names::Names;
 
-/// Most arguments that firmware has room for `[hdr: hw/inc/hostdev/dev_msgs.h]`.
-const ARGUMENT_BYTES: u32 = 341 * 4;
 /// Instructions of the longest loop that a core is parked in, with room to spare.
 const FORGOTTEN: usize = 1100;
 

@@ -8,11 +8,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use sim_core::l1::L1_BYTES;
 use sim_core::{AgentId, CoreId, Stamp};
 
 use super::buffer::{CircularBuffer, buffer_at};
 use super::hazards::{self as h, Hazard};
+use super::touched::Touched;
 use crate::resource::{CREDIT_MASK, RECEIVED};
 
 /// Pages that one core has pushed, or popped, since the launch.
@@ -86,46 +86,24 @@ impl Use {
     }
 }
 
-/// Where anybody has written since the tile began, a bit for each line of L1.
-#[derive(Clone, Debug)]
-struct Touched(Vec<u64>);
-
-/// Bytes of a line: pages of buffers begin at one, and end there `[spec: host-abi 3]`.
+/// Pages of buffers begin at a line of so many bytes, and end at one `[spec: host-abi 3]`.
 const LINE_BYTES: u32 = 16;
-
-impl Default for Touched {
-    fn default() -> Self {
-        Self(vec![0; (L1_BYTES / LINE_BYTES).div_ceil(u64::BITS) as usize])
-    }
-}
-
-impl Touched {
-    fn lines(addr: u32, bytes: u32) -> impl Iterator<Item = (usize, u64)> {
-        let last = addr.saturating_add(bytes.saturating_sub(1)).min(L1_BYTES - 1);
-        (addr / LINE_BYTES..=last / LINE_BYTES)
-            .map(|line| ((line / u64::BITS) as usize, 1 << (line % u64::BITS)))
-    }
-
-    fn write(&mut self, addr: u32, bytes: u32) {
-        for (at, bit) in Self::lines(addr, bytes) {
-            self.0[at] |= bit;
-        }
-    }
-
-    /// Whether somebody has written to any of it; what lies beyond L1 counts as written.
-    fn any(&self, addr: u32, bytes: u32) -> bool {
-        addr >= L1_BYTES || Self::lines(addr, bytes).any(|(at, bit)| self.0[at] & bit != 0)
-    }
-}
 
 /// A violation: when, by whom, what.
 pub(super) type Violation = (Stamp, Hazard, String);
 
 /// The buffers of the launch.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Buffers {
     uses: BTreeMap<u8, Use>,
+    /// Where anybody has written since the tile began.
     touched: Touched,
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        Self { uses: BTreeMap::new(), touched: Touched::new(LINE_BYTES) }
+    }
 }
 
 impl Buffers {
@@ -270,7 +248,7 @@ impl Buffers {
         (stamp, core): (Stamp, Option<CoreId>),
         (addr, bytes): (u32, u32),
     ) -> Option<Violation> {
-        self.touched.write(addr, bytes);
+        self.touched.set(addr, bytes, true);
         let buffer = buffer_at(buffers, (addr, bytes))?;
         let used = self.uses.entry(buffer.index).or_default();
         let page = addr.saturating_sub(buffer.address) / buffer.page_bytes;
@@ -323,6 +301,7 @@ impl Buffers {
 #[cfg(test)]
 mod tests {
     use sim_core::Cycle;
+    use sim_core::l1::L1_BYTES;
 
     use super::*;
     use crate::resource::ACKED;

@@ -14,11 +14,13 @@ use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Retire, Stamp};
 
 use super::accesses::{Registers, load_address};
 use super::buffer::CircularBuffer;
+use super::configuration::Configuration;
 use super::finding::Finding;
 use super::hazards as h;
 use super::niu::Niu;
 use super::report::{Report, coder};
 use super::stale::{OldCopy, Stale};
+use super::touched::Touched;
 use super::under_way::UnderWay;
 use super::waited::Waited;
 use crate::names::Names;
@@ -41,6 +43,9 @@ pub struct Loads<N> {
     waited: Waited,
     niu: Niu,
     reads: UnderWay<Arriving>,
+    configuration: Configuration,
+    /// Words in which anybody has written since the tile began.
+    written: Touched,
     /// Fences that were executed.
     fences: [BTreeSet<u32>; CoreId::COUNT],
 }
@@ -72,14 +77,17 @@ impl<N: Names + Clone> Loads<N> {
             waited: Waited::default(),
             niu: Niu::default(),
             reads: UnderWay::default(),
+            configuration: Configuration::default(),
+            written: Touched::new(4),
             fences: std::array::from_fn(|_| BTreeSet::new()),
         }
     }
 
-    /// A launch has begun, in which there are these buffers.
-    pub fn launched(&mut self, circular: &[CircularBuffer]) {
+    /// A launch has begun, in which there are these buffers, and its configuration.
+    pub fn launched(&mut self, circular: &[CircularBuffer], configuration: Configuration) {
         settle(&mut self.waited, &mut self.report);
         self.waited.launched(circular);
+        self.configuration = configuration;
     }
 
     /// What was found, in order. Not an old copy that a loop looks at first and then empties the cache: it looks once more
@@ -114,6 +122,14 @@ impl<N: Names + Clone> Loads<N> {
         self.report.add(stamp, h::B10, text);
     }
 
+    /// A kernel loaded what it takes for an argument.
+    fn argument(&mut self, stamp: Stamp, core: CoreId, addr: u32) {
+        let found = self.configuration.loaded(core, addr, |word| self.written.any(word, 4));
+        if let Some((hazard, text)) = found.filter(|_| self.report.is_kernel(core, stamp.pc)) {
+            self.report.add(stamp, hazard, text);
+        }
+    }
+
     /// A kernel loaded what is another value in its core's data cache.
     fn old(&mut self, stamp: Stamp, old: OldCopy) {
         let OldCopy { addr, since, writer } = old;
@@ -140,6 +156,8 @@ impl<N: Names + Clone + 'static> Observer for Loads<N> {
                 self.cores[core.index()] = Registers::reset();
             }
             Event::DeviceStore { addr, value, .. } => self.niu.stored(stamp, addr, value),
+            Event::L1Store { addr, width, .. } => self.written.set(addr, width.bytes(), true),
+            Event::HostWrite { addr, bytes, .. } => self.written.set(addr, bytes, true),
             Event::NocIssue { noc, initiator, control, bytes, ticket, packets, .. }
                 if NocControl(control).is_read() =>
             {
@@ -182,6 +200,7 @@ impl<N: Names + Clone + 'static> Observer for Loads<N> {
             self.old(stamp, old);
         }
         if let Some(addr) = addr {
+            self.argument(stamp, core, addr);
             self.early(stamp, core, addr);
         }
     }
@@ -215,6 +234,7 @@ mod tests {
     use sim_core::Width;
 
     use super::*;
+    use crate::why::Part;
 
     const CORE: CoreId = CoreId::Ncrisc;
     const BASE: u32 = 0x2_0000;
@@ -278,6 +298,28 @@ mod tests {
         loads.event(stamp(5, AgentId::Noc(0)), &Event::NocDone { noc, initiator, ticket });
         load(&mut loads, 6, 0, 0);
         assert_eq!(loads.findings()[0].count, 1);
+    }
+
+    #[test]
+    fn argument_is_one_of_the_launch_in_force_and_given_once_somebody_writes_it() {
+        let given = || Configuration::new(vec![(BASE, Part::Arguments(CORE))], Vec::new());
+        let said = |configuration: Configuration, written: Option<Event>| {
+            let mut loads = loads();
+            loads.launched(&[], configuration);
+            if let Some(event) = written {
+                loads.event(stamp(1, AgentId::Host), &event);
+            }
+            load(&mut loads, 2, 8, 0);
+            found(&loads)
+        };
+        let text = "reads argument 2, which nobody has ever written";
+        assert_eq!(said(given(), None), [("C9", text.to_owned())]);
+        assert_eq!(said(Configuration::default(), None), []);
+        let host = |bytes| Event::HostWrite { addr: BASE, value: 0, bytes };
+        assert_eq!(said(given(), Some(host(12))), []);
+        assert_eq!(said(given(), Some(host(8))).len(), 1);
+        let store = Event::L1Store { addr: BASE + 8, value: 0, width: Width::Word };
+        assert_eq!(said(given(), Some(store)), [], "by a dispatcher");
     }
 
     #[test]

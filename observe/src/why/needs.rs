@@ -180,6 +180,11 @@ fn spin(scene: &Scene<'_>, wait: &AgentWait) -> Need {
 /// Says of a wait for a circular buffer if it asks for more than the buffer can ever hold.
 fn exceed(scene: &Scene<'_>, wait: &AgentWait, (core, pc): (CoreId, u32), need: &mut Need) {
     let Some(resource @ Resource::Circular(index)) = need.resource else { return };
+    if scene.lacks(index) {
+        // There never is room in it; data may come all the same.
+        need.beyond = (need.way == Way::Take).then_some(1);
+        return;
+    }
     let Some(buffer) = scene.buffer(index) else { return };
     let Some(Count { is, wanted }) = counted(scene, core, pc) else { return };
     // A count that a buffer cannot have has not been read right.

@@ -87,13 +87,14 @@ pub(super) fn state(scene: &Scene<'_>, resource: Resource) -> String {
             let pages = scene.buffer(index).map(|buffer| format!(" of {}", buffer.pages));
             let held = history.given.cast_signed() - history.taken.cast_signed();
             format!(
-                "{} pushed, {} popped, {held}{} pages in it",
+                "{} pushed, {} popped, {held}{} pages in it{}",
                 history.given,
                 history.taken,
-                pages.unwrap_or_default()
+                pages.unwrap_or_default(),
+                missing(scene, index)
             )
         }
-        (Resource::Circular(_), None) => "never touched".to_owned(),
+        (Resource::Circular(index), None) => format!("never touched{}", missing(scene, index)),
         (_, Some(history)) => format!(
             "{} {}, {} {}",
             history.given,
@@ -103,6 +104,15 @@ pub(super) fn state(scene: &Scene<'_>, resource: Resource) -> String {
         ),
         (_, None) => "never used".to_owned(),
     }
+}
+
+/// What to add about a circular buffer that the launch has not set up.
+fn missing(scene: &Scene<'_>, index: u8) -> String {
+    if !scene.lacks(index) {
+        return String::new();
+    }
+    let set_up = scene.set_up().map(|buffer| buffer.index.to_string());
+    format!("; the launch has set up CB {} only", set_up.collect::<Vec<_>>().join(", "))
 }
 
 /// One, or more than one.

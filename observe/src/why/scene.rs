@@ -266,4 +266,14 @@ impl Scene<'_> {
     pub(super) fn buffer(&self, index: u8) -> Option<&CircularBuffer> {
         self.circular.iter().find(|buffer| buffer.index == index)
     }
+
+    /// Circular buffers that the launch has set up.
+    pub(super) fn set_up(&self) -> impl Iterator<Item = &CircularBuffer> {
+        self.circular.iter().filter(|buffer| buffer.pages > 0)
+    }
+
+    /// Whether the launch has not set up a circular buffer, and has others.
+    pub(super) fn lacks(&self, index: u8) -> bool {
+        self.set_up().next().is_some() && self.set_up().all(|buffer| buffer.index != index)
+    }
 }

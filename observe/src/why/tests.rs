@@ -194,6 +194,20 @@ fn wait_beyond_the_capacity_is_the_root_and_says_the_amounts() {
     assert_eq!(explanation.hazard.map(|hazard| hazard.id), Some("A2"));
 }
 
+/// The reader asks for room in a buffer that the launch has not, and all wait for what it would push elsewhere.
+#[test]
+fn room_in_a_buffer_that_the_launch_lacks_is_the_root() {
+    let mut hang = Hang::default();
+    hang.credit(NC, 1, RECEIVED, 1);
+    hang.polls(B, 16, 0, Some(0), 0x100);
+    hang.polls(C0, 0, 0, None, 0x200);
+    hang.polls(NC, 1, 1, Some(0), 0x500);
+    let explanation = hang.explain();
+    assert_eq!(root(&explanation), Some(NC), "{explanation}");
+    let text = "(1 pushed, 0 popped, 1 pages in it; the launch has set up CB 0, 16, 17 only)";
+    assert!(explanation.headline.ends_with(&format!("CB 1 {text}")), "{explanation}");
+}
+
 /// As above, and nobody can tell how many pages are wanted: each waits for the other side of one
 /// buffer, which is a circle.
 #[test]

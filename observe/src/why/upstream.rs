@@ -14,10 +14,10 @@ use super::scene::Scene;
 use super::{Explanation, Kind};
 use crate::resource::Resource;
 
-/// Classes that a hang may follow from whatever it waits for: code, counters, data or what the units do are not what
-/// their owner left.
-const CORRUPTS: [&str; 11] =
-    ["C1", "C7", "C8", "C14", "C15", "C16", "C17", "C23", "C24", "C27", "C4"];
+/// Classes that a hang may follow from whatever it waits for: code, counters, arguments, data or what the units do are
+/// not what their owner left.
+const CORRUPTS: [&str; 12] =
+    ["C1", "C7", "C8", "C9", "C14", "C15", "C16", "C17", "C23", "C24", "C27", "C4"];
 
 /// Whether a finding may be why the root waits.
 fn explains(finding: &Finding, resource: Option<Resource>, hazard: Option<&str>) -> bool {

@@ -11,6 +11,7 @@ use sim_core::l1::L1_BYTES;
 use sim_core::{AgentId, Event, Stamp};
 
 use super::niu::Niu;
+use super::touched::Touched;
 
 /// How much of a range has been written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +25,7 @@ pub(super) enum Extent {
 /// A bit per word of L1, and transfers of unwritten words that are under way.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
-    bits: Vec<u64>,
+    words: Touched,
     niu: Niu,
     /// Coordinates of this tile as NoC commands name it.
     own: Vec<u32>,
@@ -35,30 +36,16 @@ pub(super) struct Written {
 impl Written {
     /// Nothing is written in the tile of these coordinates.
     pub(super) fn new(own: Vec<u32>) -> Self {
-        let bits = vec![0; (L1_BYTES / 4).div_ceil(64) as usize];
-        Self { bits, niu: Niu::default(), own, copies: BTreeMap::new() }
+        Self { words: Touched::new(4), niu: Niu::default(), own, copies: BTreeMap::new() }
     }
 
     pub(super) fn write(&mut self, addr: u32, bytes: u32) {
-        self.set(addr, bytes, true);
-    }
-
-    fn set(&mut self, addr: u32, bytes: u32, written: bool) {
-        let end = addr.saturating_add(bytes).min(L1_BYTES);
-        for word in addr / 4..end.div_ceil(4) {
-            let (at, bit) = ((word / 64) as usize, 1 << (word % 64));
-            if written {
-                self.bits[at] |= bit;
-            } else {
-                self.bits[at] &= !bit;
-            }
-        }
+        self.words.set(addr, bytes, true);
     }
 
     /// Whether a word has been written; what lies beyond L1 counts as written.
     pub(super) fn holds(&self, addr: u32) -> bool {
-        let word = addr / 4;
-        self.bits.get((word / 64) as usize).is_none_or(|bits| bits >> (word % 64) & 1 == 1)
+        self.words.any(addr & !3, 4)
     }
 
     pub(super) fn extent(&self, addr: u32, bytes: u32) -> Extent {
@@ -76,7 +63,7 @@ impl Written {
         match *event {
             Event::L1Store { addr, width, .. } => {
                 let unknown = self.is_copy(stamp.agent, addr);
-                self.set(addr, width.bytes(), !unknown);
+                self.words.set(addr, width.bytes(), !unknown);
             }
             Event::L1Atomic { addr, .. } => self.write(addr, 4),
             Event::HostWrite { addr, bytes, .. } if addr < L1_BYTES => self.write(addr, bytes),

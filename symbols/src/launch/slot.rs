@@ -162,6 +162,10 @@ pub struct Launch {
     pub semaphore_count: u32,
     /// By [`CoreId::index`].
     pub cores: [CoreLaunch; CoreId::COUNT],
+    /// L1 address of the configurations of the local circular buffers, if there are any.
+    pub buffer_configs: Option<u32>,
+    /// L1 address of those of the remote ones, where there is room for them.
+    pub remote_configs: u32,
     /// Local circular buffers by index.
     pub buffers: Vec<CircularBuffer>,
     /// Remote circular buffers, the highest index first.
@@ -172,6 +176,14 @@ pub struct Launch {
 pub(super) struct Slot {
     index: u32,
     bytes: [u8; SLOT_BYTES],
+}
+
+impl Launch {
+    /// Where firmware takes the arguments of a core to be that has none.
+    #[must_use]
+    pub fn no_arguments(&self) -> u32 {
+        self.config_base.wrapping_add(NO_ARGUMENTS.into())
+    }
 }
 
 impl Slot {
@@ -241,6 +253,8 @@ impl Slot {
             semaphores: base.wrapping_add(sem_offset.into()),
             semaphore_count: self.semaphore_count(sem_offset.into()),
             cores: CoreId::ALL.map(|core| self.core(core, base)),
+            buffer_configs: (self.buffer_mask() != 0).then(|| self.buffer_configs(base)),
+            remote_configs: base.wrapping_add(self.half(OFFSETS.remote_cb_offset).into()),
             buffers: self.buffers(memory, base),
             remote_buffers: self.remote_buffers(memory, base),
         })
@@ -272,9 +286,16 @@ impl Slot {
         end.map_or(SEMAPHORES, |end| ((end - start) / SEMAPHORE_STRIDE).min(SEMAPHORES))
     }
 
+    fn buffer_mask(&self) -> u64 {
+        u64::from_le_bytes(self.take(OFFSETS.local_cb_mask))
+    }
+
+    fn buffer_configs(&self, base: u32) -> u32 {
+        base.wrapping_add(self.half(OFFSETS.local_cb_offset).into())
+    }
+
     fn buffers(&self, memory: &dyn Memory, base: u32) -> Vec<CircularBuffer> {
-        let mask = u64::from_le_bytes(self.take(OFFSETS.local_cb_mask));
-        let configs = base.wrapping_add(self.half(OFFSETS.local_cb_offset).into());
+        let (mask, configs) = (self.buffer_mask(), self.buffer_configs(base));
         let set = (0..BUFFERS).filter(|index| mask >> index & 1 == 1);
         set.map(|index| {
             let at = configs.wrapping_add(BUFFER_CONFIG_BYTES * index);
