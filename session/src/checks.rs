@@ -89,6 +89,14 @@ impl Observer for LaunchChecks {
         self.loads.l1_read(stamp, addr, bytes);
     }
 
+    fn wants_dst_reads(&self) -> bool {
+        self.checks.wants_dst_reads()
+    }
+
+    fn dst_read(&mut self, stamp: Stamp, rows: &[u16], held: bool) {
+        self.checks.dst_read(stamp, rows, held);
+    }
+
     fn observed_l1(&self) -> Vec<(u32, u32)> {
         self.checks.observed_l1()
     }

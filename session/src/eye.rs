@@ -103,6 +103,14 @@ impl<S: Sink + 'static> Observer for Eye<S> {
         self.sink.l1_read(stamp, addr, bytes);
     }
 
+    fn wants_dst_reads(&self) -> bool {
+        self.sink.wants_dst_reads()
+    }
+
+    fn dst_read(&mut self, stamp: Stamp, rows: &[u16], held: bool) {
+        self.sink.dst_read(stamp, rows, held);
+    }
+
     fn wants_look(&self) -> bool {
         self.due.is_some() || self.may_be_early
     }

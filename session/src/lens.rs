@@ -350,6 +350,16 @@ impl Observer for Lens {
         }
     }
 
+    fn wants_dst_reads(&self) -> bool {
+        self.checks.is_some()
+    }
+
+    fn dst_read(&mut self, stamp: Stamp, rows: &[u16], held: bool) {
+        if let Some(checks) = &mut self.checks {
+            checks.dst_read(stamp, rows, held);
+        }
+    }
+
     fn wants_jumps(&self, core: CoreId) -> bool {
         self.books.as_ref().is_some_and(|books| books.loops.wants_jumps(core))
     }

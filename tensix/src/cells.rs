@@ -70,26 +70,35 @@ impl Backend {
         env: &mut E,
     ) -> Option<[u8; 2]> {
         if env.wants_cells() {
-            self.show_before(decoded, issued, env);
+            let doing = Doing::Before { word: issued.word };
+            env.cells(Glimpse { at: issued.stamp(), doing }, self);
+        }
+        if env.wants_dst_reads() {
+            self.show_reads(decoded, issued, env);
         }
         env.if_heard(|| self.ownership())
     }
 
     #[cold]
-    fn show_before<E: Env>(&mut self, decoded: &Decoded, issued: &Issued, env: &mut E) {
-        let (at, word) = (issued.stamp(), issued.word);
-        env.cells(Glimpse { at, doing: Doing::Before { word } }, self);
+    fn show_reads<E: Env>(&mut self, decoded: &Decoded, issued: &Issued, env: &mut E) {
+        let (at, word, thread) = (issued.stamp(), issued.word, issued.thread.index());
         match (decoded.unit, decoded.opcode) {
             (Unit::Packer, Opcode::Pacr) => {
-                let thread = issued.thread.index();
                 let rows = self.packer.rows_read(word, thread, &self.config, &self.adcs);
                 let rows: Vec<u16> = rows.into_iter().flatten().collect();
-                env.dst_read(at, &rows);
+                let view = self.packer.view(word, thread, &self.config);
+                let held = rows.iter().any(|&row| view.is_valid(&self.matrix.dst, row.into()));
+                env.dst_read(at, &rows, held);
             }
             (Unit::Vector, Opcode::Sfpload) => {
                 let first = self.vector_store_row(issued) as u16 & !(ROWS_OF_LREG - 1);
                 let rows: Vec<u16> = (first..first + ROWS_OF_LREG).collect();
-                env.dst_read(at, &rows);
+                let map = DstMap::of(&self.config.states[self.config.state_id(thread)]);
+                let physical = match self.vector_loads_word(issued) {
+                    true => map.row32(first.into()),
+                    false => map.row16(first.into()),
+                };
+                env.dst_read(at, &rows, self.matrix.dst.valid_in_group(physical) != 0);
             }
             _ => {}
         }

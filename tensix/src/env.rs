@@ -67,7 +67,7 @@ pub trait Env {
         let _ = (addr, bytes, at);
     }
 
-    /// Whether [`Env::cells`] and [`Env::dst_read`] are wanted.
+    /// Whether [`Env::cells`] is wanted.
     #[inline]
     fn wants_cells(&self) -> bool {
         false
@@ -78,9 +78,15 @@ pub trait Env {
         let _ = (glimpse, shown);
     }
 
-    /// An instruction is about to read rows of Dst.
-    fn dst_read(&mut self, at: Stamp, rows: &[u16]) {
-        let _ = (at, rows);
+    /// Whether [`Env::dst_read`] is wanted.
+    #[inline]
+    fn wants_dst_reads(&self) -> bool {
+        false
+    }
+
+    /// An instruction is about to read rows of Dst, of which some are valid or none.
+    fn dst_read(&mut self, at: Stamp, rows: &[u16], held: bool) {
+        let _ = (at, rows, held);
     }
 
     /// Stores a word to a register of the tile as the NoC sees it, after this cycle.

@@ -116,8 +116,13 @@ impl<O: Observer + ?Sized> Env for TensixEnv<'_, O> {
         self.observer.cells(glimpse, shown);
     }
 
-    fn dst_read(&mut self, at: Stamp, rows: &[u16]) {
-        self.observer.dst_read(at, rows);
+    #[inline]
+    fn wants_dst_reads(&self) -> bool {
+        self.observer.wants_dst_reads()
+    }
+
+    fn dst_read(&mut self, at: Stamp, rows: &[u16], held: bool) {
+        self.observer.dst_read(at, rows, held);
     }
 
     fn store_register(&mut self, addr: u32, value: u32, at: Stamp) {

@@ -60,7 +60,11 @@ impl Observer for Reader {
         }
     }
 
-    fn dst_read(&mut self, at: Stamp, rows: &[u16]) {
+    fn wants_dst_reads(&self) -> bool {
+        true
+    }
+
+    fn dst_read(&mut self, at: Stamp, rows: &[u16], _: bool) {
         if self.is_meant(at) {
             self.details.rows = rows.to_vec();
         }

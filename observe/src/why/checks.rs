@@ -452,6 +452,14 @@ impl<N: Names + 'static> Observer for Checks<N> {
         }
     }
 
+    fn wants_dst_reads(&self) -> bool {
+        true
+    }
+
+    fn dst_read(&mut self, stamp: Stamp, rows: &[u16], held: bool) {
+        self.sections.dst_read(stamp, rows, held);
+    }
+
     fn observed_l1(&self) -> Vec<(u32, u32)> {
         if self.live {
             return vec![(0, sim_core::l1::L1_BYTES)];

@@ -55,6 +55,7 @@ mod stale;
 mod suppose;
 #[cfg(test)]
 mod tests;
+mod tile_reads;
 mod touched;
 mod under_way;
 mod unknown;

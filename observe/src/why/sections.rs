@@ -13,10 +13,11 @@ use isa::config::{self as fields, ConfigField};
 use isa::op::{DstUse, Opcode};
 use isa::operands::{Semget, Sempost, Semwait, Setadc, Setc16};
 use sim_core::observer::SemaphoreOp;
-use sim_core::{CoreId, Event, Stamp, ThreadId};
+use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
 
 use super::circular::Violation;
 use super::hazards as h;
+use super::tile_reads::TileReads;
 use crate::describe::core_of;
 
 /// Rows of Dst of 16 bits, of which an address is a remainder, and of a tile `[hdr: tensix_types.h]`.
@@ -66,6 +67,9 @@ pub(super) struct Sections {
     /// Whether anything was written to the section that math works on, and to those that pack has yet to give back.
     has_data: bool,
     with_data: VecDeque<bool>,
+    /// Math has cleared rows of its section itself, and of those that pack has yet to give back.
+    is_cleared: bool,
+    cleared: VecDeque<bool>,
     /// The semaphore's maximum, which is the number of sections; none before anybody has set it.
     max: Option<u8>,
     /// Math or pack has told somebody something by another way.
@@ -82,6 +86,9 @@ pub(super) struct Sections {
     held: u8,
     /// Dst has words of 32 bits.
     is_wide: bool,
+    /// Tiles that each side has read of its section; none once that is known to be empty.
+    math_reads: Option<TileReads>,
+    pack_reads: Option<TileReads>,
 }
 
 impl Default for Sections {
@@ -98,6 +105,8 @@ impl Default for Sections {
             given: 0,
             has_data: false,
             with_data: VecDeque::new(),
+            is_cleared: false,
+            cleared: VecDeque::new(),
             max: None,
             has_told: false,
             base: 0,
@@ -107,6 +116,8 @@ impl Default for Sections {
             last: None,
             held: 0,
             is_wide: false,
+            math_reads: Some(TileReads::default()),
+            pack_reads: Some(TileReads::default()),
         }
     }
 }
@@ -156,9 +167,37 @@ impl Sections {
         }
     }
 
+    /// An instruction is about to read rows of Dst, of which some are valid or none.
+    pub(super) fn dst_read(&mut self, stamp: Stamp, rows: &[u16], held: bool) {
+        let (side, reads) = match stamp.agent {
+            AgentId::Thread(ThreadId::T1) => (self.math, &mut self.math_reads),
+            AgentId::Thread(ThreadId::T2) => (self.pack, &mut self.pack_reads),
+            _ => return,
+        };
+        if let (true, Some(reads), Some(row)) = (side.waited, reads, rows.first()) {
+            reads.read(stamp, *row, held);
+        }
+    }
+
+    /// A side is done with its section: says of the tiles that it has read.
+    fn unwritten(reads: &mut Option<TileReads>, is_halved: bool, what: &str) -> Option<Violation> {
+        let (row, stamp) = reads.replace(TileReads::default())?.take()?;
+        let rows = if is_halved { ROWS / 2 } else { ROWS };
+        let tile = u32::from(row) % rows / TILE_ROWS;
+        let text = format!(
+            "{what} tile {tile} of Dst, and nothing was written there since pack cleared it"
+        );
+        Some((stamp, h::C5, text))
+    }
+
     fn math(&mut self, stamp: Stamp, word: u32) -> Option<Violation> {
         const ROW: &ConfigField = &fields::field::DEST_TARGET_REG_CFG_MATH_Offset;
-        match Opcode::from_word(word)? {
+        let opcode = Opcode::from_word(word)?;
+        // Zeroes that math has put there are its results.
+        if opcode == Opcode::Zeroacc {
+            (self.is_cleared, self.math_reads) = (true, None);
+        }
+        match opcode {
             Opcode::Semwait => {
                 let wait = Semwait::of(word);
                 self.math.waited |=
@@ -168,10 +207,14 @@ impl Sections {
             Opcode::Sempost if Sempost::of(word).sem_sel & self.bit != 0 => {
                 self.given += 1;
                 self.with_data.push_back(std::mem::take(&mut self.has_data));
-                if self.is_halved() {
+                self.cleared.push_back(std::mem::take(&mut self.is_cleared));
+                let is_halved = self.is_halved();
+                if is_halved {
                     self.base ^= ROWS / 2;
                 }
-                let early = self.math.gives()?;
+                let what = "the vector unit loads from";
+                let unwritten = Self::unwritten(&mut self.math_reads, is_halved, what);
+                let Some(early) = self.math.gives() else { return unwritten };
                 let text =
                     "math writes to Dst without having waited until pack is done with that section";
                 Some((early, h::B8, text.to_owned()))
@@ -183,10 +226,14 @@ impl Sections {
             Opcode::Sfpload | Opcode::Sfploadmacro => {
                 let is_empty = self.math.waited && !std::mem::replace(&mut self.has_data, true);
                 let text = "the vector unit loads from Dst, and nothing was written there since math took that section";
+                if is_empty {
+                    self.math_reads = None;
+                }
                 is_empty.then(|| (stamp, h::C5, text.to_owned()))
             }
             opcode if writes_dst(opcode) => {
                 self.has_data = true;
+
                 self.math.works(stamp);
                 let ahead = self.row.take()?.wrapping_sub(self.base) % ROWS;
                 self.beyond(ahead / TILE_ROWS, "math works on").map(|text| (stamp, h::C19, text))
@@ -234,6 +281,11 @@ impl Sections {
                 self.tile = None;
                 None
             }
+            // The vector unit works for pack, which packs its results.
+            Opcode::Sfpload | Opcode::Sfploadmacro | Opcode::Sfpstore => {
+                self.pack_reads = None;
+                None
+            }
             Opcode::Pacr => {
                 (self.packed, self.last) = (true, Some(stamp));
                 self.pack.works(stamp);
@@ -241,6 +293,7 @@ impl Sections {
                     self.with_data.front_mut().filter(|_| self.pack.waited)
                 {
                     *with_data = true;
+                    self.pack_reads = None;
                     let text = "packs from a section of Dst into which math has written nothing since it took it";
                     return Some((stamp, h::C5, text.to_owned()));
                 }
@@ -258,7 +311,12 @@ impl Sections {
         let text =
             "gives back a section of Dst into which math has written, and has packed nothing of it";
         let lost = is_lost.then(|| (stamp, h::C26, text.to_owned()));
-        self.pack.gives().map(packed_early).or(lost)
+        let is_halved = self.is_halved();
+        if self.cleared.pop_front() == Some(true) {
+            self.pack_reads = None;
+        }
+        let unwritten = Self::unwritten(&mut self.pack_reads, is_halved, "packs");
+        self.pack.gives().map(packed_early).or(lost).or(unwritten)
     }
 
     /// The program is over.
@@ -385,6 +443,40 @@ mod tests {
         let mut sections = of(2);
         let own = [wait_pack(), word(PACR), get(), word(PACR), get()];
         assert_eq!(run(&mut sections, ThreadId::T2, &own), [("B8", 3)]);
+    }
+
+    /// Rows that a thread reads, each with whether it is valid.
+    fn reads(sections: &mut Sections, thread: ThreadId, rows: &[(u16, bool)]) {
+        for (pc, (row, held)) in (100..).zip(rows) {
+            sections.dst_read(at(9, AgentId::Thread(thread), pc), &[*row], *held);
+        }
+    }
+
+    #[test]
+    fn tile_that_a_side_reads_and_nobody_has_written_is_told_when_it_gives_the_section_away() {
+        let (zeroacc, math, pack) = (word(Opcode::Zeroacc), ThreadId::T1, ThreadId::T2);
+        for (words, is_told) in [
+            (vec![wait_math(), word(STORE)], true),
+            (vec![word(STORE)], false),
+            (vec![wait_math(), word(STORE), zeroacc], false),
+        ] {
+            let mut sections = of(2);
+            run(&mut sections, math, &words);
+            reads(&mut sections, math, &[(512, true), (576, false)]);
+            let said = run(&mut sections, math, &[post()]);
+            assert_eq!(said.contains(&("C5", 101)), is_told, "{said:?}");
+            // Zeroes of math are what pack packs.
+            run(&mut sections, pack, &[wait_pack(), word(PACR)]);
+            reads(&mut sections, pack, &[(0, false)]);
+            let said = run(&mut sections, pack, &[get()]);
+            assert_eq!(said, [("C5", 100)][..usize::from(!words.contains(&zeroacc))], "{said:?}");
+        }
+        // The vector unit works for pack.
+        let mut sections = of(2);
+        run(&mut sections, math, &[wait_math(), word(STORE), post()]);
+        run(&mut sections, pack, &[wait_pack(), word(STORE), word(PACR)]);
+        reads(&mut sections, pack, &[(0, false)]);
+        assert_eq!(run(&mut sections, pack, &[get()]), []);
     }
 
     #[test]

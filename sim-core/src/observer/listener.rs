@@ -76,8 +76,7 @@ pub trait Observer: 'static {
         let _ = (stamp, addr, bytes);
     }
 
-    /// Whether [`Observer::cells`] and [`Observer::dst_read`] are wanted. Asked twice per instruction of the
-    /// coprocessor.
+    /// Whether [`Observer::cells`] is wanted. Asked twice per instruction of the coprocessor.
     fn wants_cells(&self) -> bool {
         false
     }
@@ -88,10 +87,16 @@ pub trait Observer: 'static {
         let _ = (glimpse, shown);
     }
 
+    /// Whether [`Observer::dst_read`] is wanted. Asked once per instruction of the coprocessor.
+    fn wants_dst_reads(&self) -> bool {
+        false
+    }
+
     /// Called when an instruction of the coprocessor is about to read those rows of Dst, as far as that can be
-    /// told from the instruction: `PACR`, `SFPLOAD`.
-    fn dst_read(&mut self, stamp: Stamp, rows: &[u16]) {
-        let _ = (stamp, rows);
+    /// told from the instruction: `PACR`, `SFPLOAD`. `held` says whether any of them is valid: written since it
+    /// was cleared.
+    fn dst_read(&mut self, stamp: Stamp, rows: &[u16], held: bool) {
+        let _ = (stamp, rows, held);
     }
 
     /// Whether [`Observer::look`] is wanted. Asked once before each epoch.
@@ -189,12 +194,16 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         }
     }
 
-    fn dst_read(&mut self, stamp: Stamp, rows: &[u16]) {
-        if self.0.wants_cells() {
-            self.0.dst_read(stamp, rows);
+    fn wants_dst_reads(&self) -> bool {
+        self.0.wants_dst_reads() || self.1.wants_dst_reads()
+    }
+
+    fn dst_read(&mut self, stamp: Stamp, rows: &[u16], held: bool) {
+        if self.0.wants_dst_reads() {
+            self.0.dst_read(stamp, rows, held);
         }
-        if self.1.wants_cells() {
-            self.1.dst_read(stamp, rows);
+        if self.1.wants_dst_reads() {
+            self.1.dst_read(stamp, rows, held);
         }
     }
 
@@ -279,9 +288,13 @@ impl<O: Observer> Observer for Option<O> {
         }
     }
 
-    fn dst_read(&mut self, stamp: Stamp, rows: &[u16]) {
+    fn wants_dst_reads(&self) -> bool {
+        self.as_ref().is_some_and(Observer::wants_dst_reads)
+    }
+
+    fn dst_read(&mut self, stamp: Stamp, rows: &[u16], held: bool) {
         if let Some(inner) = self {
-            inner.dst_read(stamp, rows);
+            inner.dst_read(stamp, rows, held);
         }
     }
 
@@ -331,8 +344,10 @@ pub trait AnyObserver: 'static {
     fn hears_cells(&self) -> bool;
     /// [`Observer::cells`].
     fn hear_cells(&mut self, glimpse: Glimpse, shown: &dyn ShowsCells);
+    /// [`Observer::wants_dst_reads`].
+    fn hears_dst_reads(&self) -> bool;
     /// [`Observer::dst_read`].
-    fn hear_dst_read(&mut self, stamp: Stamp, rows: &[u16]);
+    fn hear_dst_read(&mut self, stamp: Stamp, rows: &[u16], held: bool);
     /// [`Observer::wants_look`].
     fn wants_to_look(&self) -> bool;
     /// [`Observer::look`].
@@ -382,8 +397,12 @@ impl<O: Observer> AnyObserver for O {
         self.cells(glimpse, shown);
     }
 
-    fn hear_dst_read(&mut self, stamp: Stamp, rows: &[u16]) {
-        self.dst_read(stamp, rows);
+    fn hears_dst_reads(&self) -> bool {
+        self.wants_dst_reads()
+    }
+
+    fn hear_dst_read(&mut self, stamp: Stamp, rows: &[u16], held: bool) {
+        self.dst_read(stamp, rows, held);
     }
 
     fn wants_to_look(&self) -> bool {
@@ -444,8 +463,12 @@ impl Observer for dyn AnyObserver {
         self.hear_cells(glimpse, shown);
     }
 
-    fn dst_read(&mut self, stamp: Stamp, rows: &[u16]) {
-        self.hear_dst_read(stamp, rows);
+    fn wants_dst_reads(&self) -> bool {
+        self.hears_dst_reads()
+    }
+
+    fn dst_read(&mut self, stamp: Stamp, rows: &[u16], held: bool) {
+        self.hear_dst_read(stamp, rows, held);
     }
 
     fn wants_look(&self) -> bool {

@@ -250,6 +250,12 @@ impl Backend {
         self.vector.store_row(issued, &at)
     }
 
+    /// Whether an SFPLOAD reads cells of 32 bits.
+    pub(crate) fn vector_loads_word(&mut self, issued: &Issued) -> bool {
+        let at = Surroundings { matrix: &mut self.matrix, config: &self.config };
+        self.vector.loads_word(issued, &at)
+    }
+
     /// The end of a cycle in which SFPLOADMACRO has something scheduled; whether anything changed.
     pub(crate) fn finish_vector_cycle(&mut self, now: Cycle) -> Result<bool, Fault> {
         let mut at = Surroundings { matrix: &mut self.matrix, config: &self.config };

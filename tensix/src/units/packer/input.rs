@@ -121,15 +121,25 @@ impl View {
         }
     }
 
-    /// Cells of a row as stored, 32-bit ones with their high half on top; zero if not valid.
+    /// Whether a row is valid.
+    pub(crate) fn is_valid(self, dst: &Dst, row: u32) -> bool {
+        dst.is_valid(self.physical(row % DST_ROWS as u32))
+    }
+
+    /// The physical row of a row, or of its high half.
     #[inline]
-    pub(crate) fn read(self, dst: &Dst, row: u32) -> Row {
-        let row = row % DST_ROWS as u32;
-        let physical = if self.wide {
+    fn physical(self, row: u32) -> u32 {
+        if self.wide {
             dst::adj32(row, self.remap, self.swizzle)
         } else {
             dst::adj16(row, self.remap)
-        };
+        }
+    }
+
+    /// Cells of a row as stored, 32-bit ones with their high half on top; zero if not valid.
+    #[inline]
+    pub(crate) fn read(self, dst: &Dst, row: u32) -> Row {
+        let physical = self.physical(row % DST_ROWS as u32);
         let mut cells = [0; DST_COLUMNS];
         if !dst.is_valid(physical) {
             return cells;

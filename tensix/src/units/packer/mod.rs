@@ -60,8 +60,8 @@ use crate::state::dst::Dst;
 
 use compress::Compressor;
 use dither::Dither;
-use early::Row;
-use input::Interfaces;
+use early::{Early, Row};
+use input::{Interfaces, View};
 use metadata::MetadataFifo;
 use output::{Stream, Streams};
 use pipeline::Pass;
@@ -294,6 +294,13 @@ impl Packer {
         let Interfaces { rows, count } =
             Interfaces::new(start, mask, fields.dst_access_mode, remap);
         std::array::from_fn(|index| (index < usize::from(count)).then(|| rows[index]))
+    }
+
+    /// How the rows that a `PACR` of `thread` would read map to cells.
+    pub(crate) fn view(&self, word: u32, thread: usize, config: &ConfigUnit) -> View {
+        let settings = Settings::new(config, thread, self.context_of(Pacr::of(word)));
+        let early = Early::choose(&settings, settings.z_offset());
+        View::new(settings.words(), early.is_some_and(Early::is_wide))
     }
 
     /// The context of an instruction that does not reset it.

@@ -176,6 +176,12 @@ impl Transfers {
         }
     }
 
+    /// Whether an SFPLOAD reads cells of 32 bits.
+    pub(super) fn loads_word(&self, issued: &Issued, at: &Surroundings<'_>) -> bool {
+        let access = DstAccess::of(at.config, issued.thread.index());
+        dst_format::loads_word(access.resolve(issued.word))
+    }
+
     fn stack_increment(thread: usize, at: &Surroundings<'_>) -> u16 {
         at.config.thread_field(thread, &field::SFPU_STACK_Incr) as u16
     }

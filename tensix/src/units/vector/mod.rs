@@ -134,6 +134,11 @@ impl VectorUnit {
         self.transfers.store_row(issued, at)
     }
 
+    /// Whether an SFPLOAD reads cells of 32 bits.
+    pub(crate) fn loads_word(&self, issued: &Issued, at: &Surroundings<'_>) -> bool {
+        self.transfers.loads_word(issued, at)
+    }
+
     /// Executes the first of `words`, issued by `thread` in consecutive cycles, that are SFPLOAD or
     /// SFPSTORE as software nearly always means them: beside nothing scheduled, without a stack or
     /// a captured index, of registers 0 to 7. How many those are; 0 if the first is none of them.
