@@ -318,7 +318,8 @@ A transfer of nothing but unwritten words is taken for a copy: what is loaded fr
 unwritten words is reported once the coprocessor writes to L1 afterwards: a kernel that only wants a bank filled may unpack anything. Compressed and
 upsampled unpacks are not looked at, nor are reads of SrcA, SrcB, LReg 0 to 7 and semaphores that nobody has set; constants that a kernel can set, LReg
 12 to 14, are. Of Dst it is about sections: whether
-math, or unpack, has written anything to one since it was taken, where the vector unit loads from it or pack takes it. C23 and C24 go by the names of
+math, or unpack, has written anything to one since it was taken, where the vector unit loads from it or pack takes it; and, where pack clears what it
+gives back, about their tiles, but not in sections in which math clears rows itself. C23 and C24 go by the names of
 the vendor's library in debug information and their template arguments, not by what an operation is given when it is set up. Of what an operation leaves behind C24 knows what changes
 the unpackers' and the packer's settings, and a reduction's edge masks. C26 is about sections as a whole: which tiles of one are packed is not looked at. C27
 is about the formats that unpackers, matrix unit and packer go by, about GPRs and the replay buffer; what firmware has set once counts as set, but for
