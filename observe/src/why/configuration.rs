@@ -49,6 +49,17 @@ pub struct Configuration {
     parts: Vec<(u32, Part)>,
     /// Where firmware takes arguments to be that a core has none of.
     none: Vec<(u32, Part)>,
+    /// Who has read arguments that begin at one address first.
+    readers: Vec<(u32, CoreId)>,
+}
+
+/// Which kernel's arguments a core has: all TRISCs run one.
+const fn kernel_of(core: CoreId) -> u8 {
+    match core {
+        CoreId::Brisc => 0,
+        CoreId::Ncrisc => 1,
+        CoreId::Trisc0 | CoreId::Trisc1 | CoreId::Trisc2 => 2,
+    }
 }
 
 impl Configuration {
@@ -56,7 +67,7 @@ impl Configuration {
     #[must_use]
     pub fn new(mut parts: Vec<(u32, Part)>, none: Vec<(u32, Part)>) -> Self {
         parts.sort_by_key(|(start, _)| *start);
-        Self { parts, none }
+        Self { parts, none, readers: Vec::new() }
     }
 
     /// The address at which something else begins behind one.
@@ -73,10 +84,28 @@ impl Configuration {
         self.none.iter().find(takes).copied()
     }
 
+    /// Whether a load from there may be one of an argument.
+    pub(super) fn concerns(&self, addr: u32) -> bool {
+        let (Some((first, _)), Some((last, _))) = (self.parts.first(), self.parts.last()) else {
+            return false;
+        };
+        (*first..last.saturating_add(ARGUMENT_BYTES)).contains(&addr) || !addr.is_multiple_of(4)
+    }
+
+    /// Who else reads arguments of a core that begin there: a host gives them to one of both.
+    fn other_reader(&mut self, core: CoreId, begin: u32) -> Option<CoreId> {
+        let known = self.readers.iter().find(|(start, _)| *start == begin);
+        let Some((_, reader)) = known else {
+            self.readers.push((begin, core));
+            return None;
+        };
+        (kernel_of(*reader) != kernel_of(core)).then_some(*reader)
+    }
+
     /// What there is to say of a kernel's load from `addr`; `written` says whether anybody has ever written the word.
     #[must_use]
     pub fn loaded(
-        &self,
+        &mut self,
         core: CoreId,
         addr: u32,
         written: impl Fn(u32) -> bool,
@@ -95,10 +124,17 @@ impl Configuration {
         let own = before.iter().filter(|(_, part)| part.is_of(core)).max_by_key(kind);
         let own = own.filter(|(begin, _)| addr - begin < ARGUMENT_BYTES);
         let is_own = here().any(|(_, part)| part.is_of(core));
-        if let (Some((begin, part)), true) = (own, is_own) {
-            let text =
-                format!("reads {part} {}, which nobody has ever written", (addr - begin) / 4);
-            return (!written(addr & !3)).then_some((h::C9, text));
+        if let (Some(&(begin, part)), true) = (own, is_own) {
+            let index = (addr - begin) / 4;
+            if !written(addr & !3) {
+                let text = format!("reads {part} {index}, which nobody has ever written");
+                return Some((h::C9, text));
+            }
+            let other = self.other_reader(core, begin)?;
+            let text = format!(
+                "reads {part} {index}, and {other} has read arguments there too: only one of them was given any"
+            );
+            return Some((h::C9, text));
         }
         let whose = here().find_map(|(_, part)| match *part {
             Part::Arguments(other) | Part::Common(other) => Some(other.to_string()),
@@ -189,12 +225,25 @@ mod tests {
     fn of_two_kinds_that_begin_at_one_place_the_common_ones_are_taken_to_be_empty() {
         let kinds = [Part::Arguments(CoreId::Brisc), Part::Common(CoreId::Brisc)];
         let parts = kinds.map(|part| (BASE, part)).to_vec();
-        let configuration = Configuration::new(parts, Vec::new());
+        let mut configuration = Configuration::new(parts, Vec::new());
         let (_, text) = configuration
             .loaded(CoreId::Brisc, BASE + 4, |_| false)
             .expect("nobody has written it");
         assert_eq!(text, "reads argument 1, which nobody has ever written");
         assert_eq!(configuration.loaded(CoreId::Ncrisc, BASE + 4, |_| false), None);
+    }
+
+    #[test]
+    fn arguments_of_one_core_that_another_one_reads_too_are_given_to_one_of_them() {
+        let cores = [CoreId::Brisc, CoreId::Trisc0, CoreId::Trisc1];
+        let parts = cores.map(|core| (BASE, Part::Arguments(core))).to_vec();
+        let mut configuration = Configuration::new(parts, Vec::new());
+        let mut said = |core| configuration.loaded(core, BASE, |_| true).map(|(_, text)| text);
+        assert_eq!(said(CoreId::Trisc0), None);
+        assert_eq!(said(CoreId::Trisc1), None, "one kernel");
+        let text = "reads argument 0, and TRISC0 has read arguments there too: only one of them was given any";
+        assert_eq!(said(CoreId::Brisc).as_deref(), Some(text));
+        assert_eq!(said(CoreId::Trisc0), None, "said once");
     }
 
     #[test]

@@ -124,8 +124,11 @@ impl<N: Names + Clone> Loads<N> {
 
     /// A kernel loaded what it takes for an argument.
     fn argument(&mut self, stamp: Stamp, core: CoreId, addr: u32) {
+        if !self.configuration.concerns(addr) || !self.report.is_kernel(core, stamp.pc) {
+            return;
+        }
         let found = self.configuration.loaded(core, addr, |word| self.written.any(word, 4));
-        if let Some((hazard, text)) = found.filter(|_| self.report.is_kernel(core, stamp.pc)) {
+        if let Some((hazard, text)) = found {
             self.report.add(stamp, hazard, text);
         }
     }
