@@ -310,7 +310,7 @@ reported where the data of a NoC write have not left in the simulated time, whic
 that sends both itself, to the same place. C20 needs the header that a host writes for a compute kernel, which no kernel below has. C21 is not
 reported of a core that has polled something else than a buffer of its tile since, which may have told it. C22 is about pages into which nobody has
 written since the launch, and that were popped once, as a tensor is pushed where it lies; and about those into which nobody has ever written, nor
-into one that was pushed with them: what fills a block up may hold anything. C9 of a host's program goes by what lies behind the arguments in the
+into one that was pushed with them: what fills a block up may hold anything; or into the second half of one, or into all but its first quarter. C9 of a host's program goes by what lies behind the arguments in the
 launch's configuration: how many there are it does not say, nor whose the first are if nobody has any behind them. C25 is about buffers from which something was popped: what is kept to the
 end is kept on purpose. C5 is about
 words of L1: loads of cores, and what NoC transfers, unpackers, the mover and the scalar unit take of which a part was never written.

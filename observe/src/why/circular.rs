@@ -89,6 +89,10 @@ impl Use {
 /// Pages of buffers begin at a line of so many bytes, and end at one `[spec: host-abi 3]`.
 const LINE_BYTES: u32 = 16;
 
+/// Which parts of a page are filled by who takes its data for narrower than they are: a half, a quarter. What else is
+/// left open in a page may be rows that nobody goes by.
+const PARTS: [u32; 2] = [2, 4];
+
 /// A violation: when, by whom, what.
 pub(super) type Violation = (Stamp, Hazard, String);
 
@@ -207,10 +211,20 @@ impl Buffers {
             return None;
         }
         if used.holds(page, pages) {
-            if used.written.contains(&(page as u32)) {
-                return None;
-            }
             let at = |page: u64| buffer.address.saturating_add(page as u32 * buffer.page_bytes);
+            if used.written.contains(&(page as u32)) {
+                let filled = self.touched.prefix(at(page), buffer.page_bytes);
+                let is_part = PARTS.iter().any(|part| filled * part == buffer.page_bytes);
+                if !is_part || self.touched.any(addr, bytes) {
+                    return None;
+                }
+                let text = format!(
+                    "pushes page {page} of CB {index}, of whose {} bytes the first {filled} have been written and the \
+                     others never, and {core} takes those too, from {addr:#x} in cycle {}",
+                    buffer.page_bytes, stamp.cycle
+                );
+                return used.last_push.map(|pushed| (pushed, h::C22, text));
+            }
             let mut together = used.pushed_with(page, pages).map(at);
             let (since, how) = if !together.any(|at| self.touched.any(at, buffer.page_bytes)) {
                 ("ever written", "")
@@ -506,6 +520,25 @@ mod tests {
         assert_eq!(said((page, 1)), None);
         assert_eq!(said((page + CB.page_bytes - 1, 1)), None);
         assert_eq!(said((0, L1_BYTES)), None);
+    }
+
+    #[test]
+    fn half_of_a_page_is_not_all_of_it() {
+        let said = |filled: u32, taken: u32| {
+            let mut buffers = Buffers::default();
+            buffers.stored(&[CB], stores(NC), (CB.address, filled));
+            buffers.step(&CB, by(NC), RECEIVED, (0, 1));
+            let said = buffers.taken(&[CB], by(B), (CB.address + taken, 4));
+            said.map(|(_, hazard, text)| (hazard.id, text))
+        };
+        let text = "pushes page 0 of CB 3, of whose 1024 bytes the first 512 have been written and the others never, and \
+                    BRISC takes those too, from 0x20200 in cycle 9";
+        assert_eq!(said(512, 512), Some(("C22", text.to_owned())));
+        assert_eq!(said(512, 508), None);
+        assert!(said(256, 512).is_some());
+        assert_eq!(said(64, 512), None, "some rows");
+        assert_eq!(said(768, 1020), None);
+        assert_eq!(said(1024, 1020), None);
     }
 
     /// Page 0 and two of the pages behind it are pushed by themselves, the last of the two is read.

@@ -37,4 +37,12 @@ impl Touched {
     pub(super) fn any(&self, addr: u32, bytes: u32) -> bool {
         addr >= L1_BYTES || self.lines(addr, bytes).any(|(at, bit)| self.bits[at] & bit != 0)
     }
+
+    /// How many bytes from an address on have been written, if behind the last of them nothing has; else 0.
+    pub(super) fn prefix(&self, addr: u32, bytes: u32) -> u32 {
+        let is_written = |(at, bit): (usize, u64)| self.bits[at] & bit != 0;
+        let lines: Vec<bool> = self.lines(addr, bytes).map(is_written).collect();
+        let written = lines.iter().take_while(|written| **written).count();
+        if lines[written..].contains(&true) { 0 } else { written as u32 * self.line_bytes }
+    }
 }
