@@ -86,7 +86,7 @@ impl Use {
     }
 }
 
-/// Pages of buffers begin at a line of so many bytes, and end at one `[spec: host-abi 3]`.
+/// Bytes of a line: pages of buffers are so many of them `[spec: boot-and-sync 7.1]`.
 const LINE_BYTES: u32 = 16;
 
 /// Which parts of a page are filled by who takes its data for narrower than they are: a half, a quarter. What else is
