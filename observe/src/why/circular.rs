@@ -213,11 +213,11 @@ impl Buffers {
         if used.holds(page, pages) {
             let at = |page: u64| buffer.address.saturating_add(page as u32 * buffer.page_bytes);
             if used.written.contains(&(page as u32)) {
-                let filled = self.touched.prefix(at(page), buffer.page_bytes);
-                let is_part = PARTS.iter().any(|part| filled * part == buffer.page_bytes);
-                if !is_part || self.touched.any(addr, bytes) {
+                if self.touched.any(addr, bytes) {
                     return None;
                 }
+                let filled = self.touched.prefix(at(page), buffer.page_bytes);
+                PARTS.iter().find(|part| filled * **part == buffer.page_bytes)?;
                 let text = format!(
                     "pushes page {page} of CB {index}, of whose {} bytes the first {filled} have been written and the \
                      others never, and {core} takes those too, from {addr:#x} in cycle {}",
