@@ -121,8 +121,8 @@ fn configuration(launch: &Launch) -> Configuration {
     let mut cores = CoreId::ALL.to_vec();
     cores.retain(|core| launch.cores[core.index()].enabled);
     cores.sort_by_key(|core| message_index(*core));
-    // A host of today puts offset 0 where it gives none. Arguments lie in the order of the message, the common ones
-    // behind the others.
+    // ttnn 0.81.1 puts offset 0 where it gives none, others [hdr: hw/inc/hostdev/rta_constants.h] a value that marks that.
+    // Arguments lie in the order of the message, the common ones behind the others.
     let (base, nowhere) = (launch.config_base, launch.no_arguments());
     let starts = |core: &CoreId| launch.cores[core.index()].arguments;
     let is_behind = |core: &CoreId| starts(core).is_some_and(|start| start > base);

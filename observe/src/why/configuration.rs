@@ -84,12 +84,11 @@ impl Configuration {
         self.none.iter().find(takes).copied()
     }
 
-    /// Whether a load from there may be one of an argument.
+    /// Whether a load of a word from there may be one of an argument.
     pub(super) fn concerns(&self, addr: u32) -> bool {
-        let (Some((first, _)), Some((last, _))) = (self.parts.first(), self.parts.last()) else {
-            return false;
-        };
-        (*first..last.saturating_add(ARGUMENT_BYTES)).contains(&addr) || !addr.is_multiple_of(4)
+        let starts = || self.parts.iter().chain(&self.none).map(|(start, _)| *start);
+        let (Some(first), Some(last)) = (starts().min(), starts().max()) else { return false };
+        (first..last.saturating_add(ARGUMENT_BYTES)).contains(&addr)
     }
 
     /// Who else reads arguments of a core that begin there: a host gives them to one of both.

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use isa::word::{FENCE, LOAD, opcode};
+use isa::word::{FENCE, LOAD, funct3, opcode};
 use memory_map::NocControl;
 use sim_core::l1::L1_BYTES;
 use sim_core::observer::ParkedSpan;
@@ -63,6 +63,9 @@ fn judge<N: Names>(waited: &mut Waited, report: &mut Report<N>, core: CoreId, cy
 fn settle<N: Names>(waited: &mut Waited, report: &mut Report<N>) {
     CoreId::ALL.into_iter().for_each(|core| judge(waited, report, core, Cycle(u64::MAX)));
 }
+
+/// Among loads that of a word `[riscv: 2.6]`.
+const LW: u32 = 2;
 
 /// How far behind a load the fence is of a loop that looks again: `while (*flag == 0) invalidate_l1_cache();`.
 const BODY_BYTES: u32 = 64;
@@ -122,9 +125,10 @@ impl<N: Names + Clone> Loads<N> {
         self.report.add(stamp, h::B10, text);
     }
 
-    /// A kernel loaded what it takes for an argument.
-    fn argument(&mut self, stamp: Stamp, core: CoreId, addr: u32) {
-        if !self.configuration.concerns(addr) || !self.report.is_kernel(core, stamp.pc) {
+    /// A kernel loaded what it takes for an argument, which is a word.
+    fn argument(&mut self, stamp: Stamp, core: CoreId, (word, addr): (u32, u32)) {
+        let is_argument = funct3(word) == LW && self.configuration.concerns(addr);
+        if !is_argument || !self.report.is_kernel(core, stamp.pc) {
             return;
         }
         let found = self.configuration.loaded(core, addr, |word| self.written.any(word, 4));
@@ -160,6 +164,7 @@ impl<N: Names + Clone + 'static> Observer for Loads<N> {
             }
             Event::DeviceStore { addr, value, .. } => self.niu.stored(stamp, addr, value),
             Event::L1Store { addr, width, .. } => self.written.set(addr, width.bytes(), true),
+            Event::L1Atomic { addr, .. } => self.written.set(addr, 4, true),
             Event::HostWrite { addr, bytes, .. } => self.written.set(addr, bytes, true),
             Event::NocIssue { noc, initiator, control, bytes, ticket, packets, .. }
                 if NocControl(control).is_read() =>
@@ -203,7 +208,7 @@ impl<N: Names + Clone + 'static> Observer for Loads<N> {
             self.old(stamp, old);
         }
         if let Some(addr) = addr {
-            self.argument(stamp, core, addr);
+            self.argument(stamp, core, (retire.word, addr));
             self.early(stamp, core, addr);
         }
     }
@@ -323,6 +328,16 @@ mod tests {
         assert_eq!(said(given(), Some(host(8))).len(), 1);
         let store = Event::L1Store { addr: BASE + 8, value: 0, width: Width::Word };
         assert_eq!(said(given(), Some(store)), [], "by a dispatcher");
+        // A byte of its data, where firmware takes the arguments of a core to be that has none.
+        let none = || Configuration::new(Vec::new(), vec![(BASE + 3, Part::Arguments(CORE))]);
+        let read = |word: u32| {
+            let mut loads = loads();
+            loads.launched(&[], none());
+            loads.retire(CORE, &Retire { cycle: Cycle(2), pc: 0xC010, word, rd: 6, value: 0 });
+            found(&loads).len()
+        };
+        let (word, byte) = (lw(6, 5, 3), lw(6, 5, 3) & !(7 << 12));
+        assert_eq!([word, byte].map(read), [1, 0]);
     }
 
     #[test]

@@ -164,7 +164,7 @@ pub struct Launch {
     pub cores: [CoreLaunch; CoreId::COUNT],
     /// L1 address of the configurations of the local circular buffers, if there are any.
     pub buffer_configs: Option<u32>,
-    /// L1 address of those of the remote ones, where there is room for them.
+    /// L1 address of those of the remote ones; it says nothing where there are none.
     pub remote_configs: u32,
     /// Local circular buffers by index.
     pub buffers: Vec<CircularBuffer>,
