@@ -92,7 +92,8 @@ impl Backend {
             }
             (Unit::Vector, Opcode::Sfpload) => {
                 let first = self.vector_store_row(issued) as u16 & !(ROWS_OF_LREG - 1);
-                let rows: Vec<u16> = (first..first + ROWS_OF_LREG).collect();
+                let rows: [u16; ROWS_OF_LREG as usize] =
+                    std::array::from_fn(|at| first + at as u16);
                 let map = DstMap::of(&self.config.states[self.config.state_id(thread)]);
                 let physical = match self.vector_loads_word(issued) {
                     true => map.row32(first.into()),

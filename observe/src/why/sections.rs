@@ -17,12 +17,11 @@ use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
 
 use super::circular::Violation;
 use super::hazards as h;
-use super::tile_reads::TileReads;
+use super::tile_reads::{TILE_ROWS, TileReads};
 use crate::describe::core_of;
 
-/// Rows of Dst of 16 bits, of which an address is a remainder, and of a tile `[hdr: tensix_types.h]`.
+/// Rows of Dst of 16 bits, of which an address is a remainder `[hdr: tensix_types.h]`.
 const ROWS: u32 = 1024;
-const TILE_ROWS: u32 = 64;
 const HALF_TILES: u32 = ROWS / 2 / TILE_ROWS;
 /// SEMWAIT waits while a semaphore is zero, or at its maximum `[isa-bh: TensixCoprocessor/SEMWAIT.md]`.
 const WHILE_ZERO: u32 = 1;
@@ -53,6 +52,15 @@ impl Side {
     }
 }
 
+/// What math has done in a section.
+#[derive(Clone, Copy, Debug, Default)]
+struct Section {
+    /// Something was written there.
+    has_data: bool,
+    /// Math has cleared rows itself.
+    is_cleared: bool,
+}
+
 /// Sections of Dst since the launch.
 #[derive(Clone, Debug)]
 pub(super) struct Sections {
@@ -64,12 +72,9 @@ pub(super) struct Sections {
     pack: Side,
     /// Sections that math has given to pack.
     given: u64,
-    /// Whether anything was written to the section that math works on, and to those that pack has yet to give back.
-    has_data: bool,
-    with_data: VecDeque<bool>,
-    /// Math has cleared rows of its section itself, and of those that pack has yet to give back.
-    is_cleared: bool,
-    cleared: VecDeque<bool>,
+    /// The section that math works on, and those that pack has yet to give back.
+    own: Section,
+    unreturned: VecDeque<Section>,
     /// The semaphore's maximum, which is the number of sections; none before anybody has set it.
     max: Option<u8>,
     /// Math or pack has told somebody something by another way.
@@ -103,10 +108,8 @@ impl Default for Sections {
             math: Side::default(),
             pack: Side::default(),
             given: 0,
-            has_data: false,
-            with_data: VecDeque::new(),
-            is_cleared: false,
-            cleared: VecDeque::new(),
+            own: Section::default(),
+            unreturned: VecDeque::new(),
             max: None,
             has_told: false,
             base: 0,
@@ -139,7 +142,7 @@ impl Sections {
                 if 1 << index == self.bit {
                     self.held = after;
                 }
-                self.has_data |= 1 << index == self.unpacked;
+                self.own.has_data |= 1 << index == self.unpacked;
                 self.has_told |= core_of(stamp.agent).is_some_and(is_side);
                 None
             }
@@ -150,10 +153,12 @@ impl Sections {
             // A new program begins, of which nobody says so.
             Event::Reset { core: CoreId::Trisc1, asserted: false, .. } => {
                 (self.math, self.row) = (Side::default(), None);
+                self.math_reads = Some(TileReads::default());
                 None
             }
             Event::Reset { core: CoreId::Trisc2, asserted: false, .. } => {
                 (self.pack, self.tile, self.packed) = (Side::default(), None, false);
+                self.pack_reads = Some(TileReads::default());
                 None
             }
             Event::Config { state: 0 | 1, index, after, .. } => {
@@ -183,7 +188,7 @@ impl Sections {
     fn unwritten(reads: &mut Option<TileReads>, is_halved: bool, what: &str) -> Option<Violation> {
         let (row, stamp) = reads.replace(TileReads::default())?.take()?;
         let rows = if is_halved { ROWS / 2 } else { ROWS };
-        let tile = u32::from(row) % rows / TILE_ROWS;
+        let tile = row % rows / TILE_ROWS;
         let text = format!(
             "{what} tile {tile} of Dst, and nothing was written there since pack cleared it"
         );
@@ -195,7 +200,7 @@ impl Sections {
         let opcode = Opcode::from_word(word)?;
         // Zeroes that math has put there are its results.
         if opcode == Opcode::Zeroacc {
-            (self.is_cleared, self.math_reads) = (true, None);
+            (self.own.is_cleared, self.math_reads) = (true, None);
         }
         match opcode {
             Opcode::Semwait => {
@@ -206,8 +211,7 @@ impl Sections {
             }
             Opcode::Sempost if Sempost::of(word).sem_sel & self.bit != 0 => {
                 self.given += 1;
-                self.with_data.push_back(std::mem::take(&mut self.has_data));
-                self.cleared.push_back(std::mem::take(&mut self.is_cleared));
+                self.unreturned.push_back(std::mem::take(&mut self.own));
                 let is_halved = self.is_halved();
                 if is_halved {
                     self.base ^= ROWS / 2;
@@ -224,7 +228,7 @@ impl Sections {
                 None
             }
             Opcode::Sfpload | Opcode::Sfploadmacro => {
-                let is_empty = self.math.waited && !std::mem::replace(&mut self.has_data, true);
+                let is_empty = self.math.waited && !std::mem::replace(&mut self.own.has_data, true);
                 let text = "the vector unit loads from Dst, and nothing was written there since math took that section";
                 if is_empty {
                     self.math_reads = None;
@@ -232,8 +236,7 @@ impl Sections {
                 is_empty.then(|| (stamp, h::C5, text.to_owned()))
             }
             opcode if writes_dst(opcode) => {
-                self.has_data = true;
-
+                self.own.has_data = true;
                 self.math.works(stamp);
                 let ahead = self.row.take()?.wrapping_sub(self.base) % ROWS;
                 self.beyond(ahead / TILE_ROWS, "math works on").map(|text| (stamp, h::C19, text))
@@ -289,10 +292,9 @@ impl Sections {
             Opcode::Pacr => {
                 (self.packed, self.last) = (true, Some(stamp));
                 self.pack.works(stamp);
-                if let Some(with_data @ false) =
-                    self.with_data.front_mut().filter(|_| self.pack.waited)
-                {
-                    *with_data = true;
+                let section = self.unreturned.front_mut().filter(|_| self.pack.waited);
+                if let Some(section) = section.filter(|section| !section.has_data) {
+                    section.has_data = true;
                     self.pack_reads = None;
                     let text = "packs from a section of Dst into which math has written nothing since it took it";
                     return Some((stamp, h::C5, text.to_owned()));
@@ -306,13 +308,14 @@ impl Sections {
 
     /// Pack is done with its section.
     fn gives_back(&mut self, stamp: Stamp) -> Option<Violation> {
-        let is_lost = self.with_data.pop_front() == Some(true) && self.pack.waited && !self.packed;
+        let section = self.unreturned.pop_front().unwrap_or_default();
+        let is_lost = section.has_data && self.pack.waited && !self.packed;
         self.packed = false;
         let text =
             "gives back a section of Dst into which math has written, and has packed nothing of it";
         let lost = is_lost.then(|| (stamp, h::C26, text.to_owned()));
         let is_halved = self.is_halved();
-        if self.cleared.pop_front() == Some(true) {
+        if section.is_cleared {
             self.pack_reads = None;
         }
         let unwritten = Self::unwritten(&mut self.pack_reads, is_halved, "packs");
