@@ -357,10 +357,15 @@ impl Grid {
 }
 
 /// NoC 0 coordinate of an ethernet channel: even ones from the left, odd ones from the right.
-fn eth_position(channel: u16) -> Coordinate {
+pub(crate) fn eth_position(channel: u16) -> Coordinate {
     let half = (channel / 2) as u8;
     let x = if channel.is_multiple_of(2) { 1 + half } else { 16 - half };
     Coordinate { x, y: 1 }
+}
+
+/// Translated coordinate of an ethernet channel.
+pub(crate) fn eth_translated(channel: u16) -> Coordinate {
+    Coordinate { x: ETH_TRANSLATED.0 + channel as u8, y: ETH_TRANSLATED.1 }
 }
 
 #[cfg(test)]

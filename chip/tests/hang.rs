@@ -201,6 +201,29 @@ fn bare_tile_hangs_if_the_host_waits_for_one_of_its_words() {
     assert_eq!(verdicts(&found(&mut chip, &[])), [None; 3]);
 }
 
+/// Who pauses a core looks at the chip already, and what it makes others wait for is not the program's mistake.
+#[test]
+fn nothing_hangs_while_a_debugger_has_paused_a_core() {
+    let mut chip = chip();
+    polls(&mut chip, FIRST.0, WORD);
+    let word = [HostPoll { tile: FIRST.1, addr: WORD + 0x100, bytes: 4 }];
+    let before = found(&mut chip, &word)[1].as_ref().map(Hang::key).expect("it waits for good");
+    // DR(1) of BRISC: pause, and continue [isa-wh: TensixTile/BabyRISCV/DebugInterface.md].
+    let command = |chip: &mut Chip, bit: u32| {
+        write(chip, FIRST.0, tile_control::RISC_DBG_CNTL_1.into(), &(1_u32 << bit).to_le_bytes());
+        for control in [0x8001_0001_u32, 0] {
+            write(chip, FIRST.0, tile_control::RISC_DBG_CNTL_0.into(), &control.to_le_bytes());
+        }
+    };
+    command(&mut chip, 0);
+    assert_eq!(verdicts(&found(&mut chip, &word)), [None; 3]);
+    let standing = chip.standing();
+    assert_eq!(standing.tiles[0].waits[0].reason, WaitReason::Paused);
+    command(&mut chip, 2);
+    let after = found(&mut chip, &word)[1].as_ref().map(Hang::key);
+    assert_eq!(after, Some(before), "it waits where it did");
+}
+
 /// Looks at a word every 200 cycles by the wall clock, and counts behind it when that is not zero.
 fn looks_by_clock(addr: u32) -> Vec<u32> {
     let mut program = li(5, tile_control::WALL_CLOCK_L).to_vec();

@@ -311,7 +311,7 @@ fn write_through(name: &str, paddr: u64, bytes: &[u8], window: Option<usize>) {
     with_desk(name, (), |chip, mut desk| {
         desk.answers.read = None;
         if window.is_none() {
-            disturbed(chip, &mut desk);
+            written(chip, &mut desk, |chip| chip.is_debugging(paddr, bytes.len()));
         }
         let result = chip.mem_write(paddr, bytes);
         desk.taping.call(&Call::MemWrite { paddr, bytes });
@@ -348,7 +348,7 @@ pub(crate) fn config_write(name: &str, bdf: u32, offset: u32, value: u32) {
 pub(crate) fn tile_write(name: &str, (x, y): (u32, u32), addr: u64, bytes: &[u8]) {
     with_desk(name, (), |chip, mut desk| {
         desk.answers.read = None;
-        disturbed(chip, &mut desk);
+        written(chip, &mut desk, |chip| chip.is_debugging_at((x, y), addr));
         let result = chip.tile_write(x, y, addr, bytes);
         desk.taping.call(&Call::TileWrite { x, y, addr, bytes });
         Ok(result?)
@@ -429,6 +429,15 @@ fn watch_over(chip: &mut Chip, desk: &mut Desk<'_>) {
     }
     if let Some(complaint) = taping.visit() {
         reporter.note(&complaint);
+    }
+}
+
+/// The host writes: it does more than to wait, unless a debugger beside it looks at what hangs.
+fn written(chip: &mut Chip, desk: &mut Desk<'_>, is_debugging: impl FnOnce(&Chip) -> bool) {
+    if desk.vigil.has_ever_told() && is_debugging(chip) {
+        desk.vigil.debugged();
+    } else {
+        disturbed(chip, desk);
     }
 }
 

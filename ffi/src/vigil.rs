@@ -54,13 +54,36 @@ pub(crate) struct Vigil {
     looked: Option<Instant>,
     /// A hang was said in this wait.
     has_told: bool,
-    /// Who was stuck where when it was last said, and since when nobody could go on: a host that waits for the same
-    /// once more, as one that gives up and closes the device does, is not told again.
-    told: (Vec<(u16, u8, u32)>, Cycle),
+    told: Told,
     /// Calls that may go by without the chip.
     budget: u64,
     /// Whether the last time that many did.
     used_up: bool,
+}
+
+/// The hang that was last said: a host that waits for the same once more, as one that gives up and closes the device
+/// does, is not told again.
+#[derive(Debug)]
+struct Told {
+    /// Who was stuck where.
+    key: Vec<(u16, u8, u32)>,
+    /// Since when nobody could go on.
+    closed: Cycle,
+    /// A debugger has paused cores since then and let them go on: they wait anew where they stood.
+    is_debugged: bool,
+}
+
+impl Told {
+    const NOTHING: Self = Self { key: Vec::new(), closed: Cycle(0), is_debugged: false };
+
+    fn new(hang: &Hang) -> Self {
+        Self { key: hang.key(), closed: hang.closed, is_debugged: false }
+    }
+
+    /// Whether it is that one.
+    fn is(&self, hang: &Hang) -> bool {
+        (self.is_debugged || self.closed == hang.closed) && self.key == hang.key()
+    }
 }
 
 impl Vigil {
@@ -77,7 +100,7 @@ impl Vigil {
             fresh: None,
             looked: None,
             has_told: false,
-            told: (Vec::new(), Cycle(0)),
+            told: Told::NOTHING,
             budget: *BUDGET.start(),
             used_up: false,
         }
@@ -86,9 +109,21 @@ impl Vigil {
     /// The host has done more than to look: whatever it waited for, it waits anew.
     pub(crate) fn disturbed(&mut self) {
         if self.since.is_some() {
-            let told = std::mem::take(&mut self.told);
+            let told = std::mem::replace(&mut self.told, Told::NOTHING);
+            // What a debugger has touched may have come to the same place by itself since.
+            let told = if told.is_debugged { Told::NOTHING } else { told };
             *self = Self { told, ..Self::new() };
         }
+    }
+
+    /// A debugger has done something to a core: the host still waits for the same.
+    pub(crate) const fn debugged(&mut self) {
+        self.told.is_debugged = true;
+    }
+
+    /// Whether a hang has ever been told.
+    pub(crate) fn has_ever_told(&self) -> bool {
+        !self.told.key.is_empty()
     }
 
     /// The host has read a word; `None` if that was no word of a tile.
@@ -123,8 +158,7 @@ impl Vigil {
             let fresh = chip.witness();
             self.fresh = Some(fresh).filter(|fresh| !fresh.is_empty()).or(self.fresh.take());
         }
-        let is_new = |hang: &&Hang| (hang.key(), hang.closed) != self.told;
-        let hang = hang.filter(|hang| is_new(&hang));
+        let hang = hang.filter(|hang| !self.told.is(hang));
         self.tries += 1;
         if hang.is_none() && self.tries < TRIES {
             return None;
@@ -132,7 +166,7 @@ impl Vigil {
         self.tries = 0;
         self.has_looked(now);
         let hang = hang?;
-        (self.told, self.has_told) = ((hang.key(), hang.closed), true);
+        (self.told, self.has_told) = (Told::new(&hang), true);
         self.looks = LOOKS.len();
         Some(hang)
     }

@@ -7,7 +7,7 @@ use memory_map::NocControl;
 use observe::CodeName;
 use observe::why::{Explanation, Link, Pending, Standing};
 use serde::Serialize;
-use sim_core::{AgentId, WaitReason};
+use sim_core::AgentId;
 
 use crate::lens::Sent;
 use crate::remote::{Remote, Sender};
@@ -128,7 +128,7 @@ impl Standpoint {
         let link = &self.links()[wait];
         match link.standing {
             _ if self.hung.role == Role::Dispatcher => Rank::Serves,
-            _ if self.hung.waits[wait].reason == WaitReason::Halted => Rank::Stopped,
+            _ if self.hung.waits[wait].reason.has_stopped() => Rank::Stopped,
             Standing::Halted => Rank::Stopped,
             Standing::Lost => Rank::Lost,
             Standing::Beyond => Rank::Beyond,

@@ -9,8 +9,10 @@ use crate::ids::{CoreId, ThreadId, UnitId};
 pub enum WaitReason {
     /// A core is held in soft reset.
     Reset,
-    /// A core was halted by `ebreak` or a debugger.
+    /// A core has halted at `ebreak` or `ecall`.
     Halted,
+    /// A debugger has paused a core, at once or at a breakpoint or watchpoint.
+    Paused,
     /// A core spins on memory that does not change.
     Spin,
     /// A core runs an endless loop that reads nothing: its program has ended.
@@ -125,7 +127,8 @@ impl fmt::Display for WaitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reset => f.write_str("held in soft reset"),
-            Self::Halted => f.write_str("has stopped at ebreak, or by a debugger"),
+            Self::Halted => f.write_str("has stopped at ebreak"),
+            Self::Paused => f.write_str("is paused by a debugger"),
             Self::Spin => f.write_str("spinning on memory that does not change"),
             Self::Ended => f.write_str("has ended in an empty endless loop"),
             Self::MailboxEmpty { from, to } => write!(f, "reads empty mailbox {from} -> {to}"),
@@ -171,6 +174,12 @@ impl fmt::Display for WaitReason {
 }
 
 impl WaitReason {
+    /// Whether a core has halted, for whatever reason, rather than waits for something.
+    #[must_use]
+    pub const fn has_stopped(self) -> bool {
+        matches!(self, Self::Halted | Self::Paused)
+    }
+
     /// The enders: who can make this condition go away, besides a debugger.
     ///
     /// The wait-for closure is computed over these. `Spin` is not here: what a spinning core
@@ -179,7 +188,7 @@ impl WaitReason {
     pub fn enders(&self, waiter: crate::ids::AgentId) -> Vec<crate::ids::AgentId> {
         use crate::ids::AgentId::{Core, Host, Noc, Thread, Unit};
         match *self {
-            Self::Reset | Self::Halted => vec![Host, Core(CoreId::Brisc)],
+            Self::Reset | Self::Halted | Self::Paused => vec![Host, Core(CoreId::Brisc)],
             Self::Spin | Self::Ended => Vec::new(),
             Self::MailboxEmpty { from, .. } => vec![Core(from)],
             // A word less in any of the mailboxes that a core writes is room in all of them.

@@ -6,6 +6,7 @@
 //! reset does. Either way nothing depends on engine or parking.
 
 use devices::{DebugAccess, DebugEffect, DeviceFault, WatchMode, risc_debug};
+use memory_map::reg::tile_control;
 use sim_core::l1::L1_BYTES;
 use sim_core::{AgentId, Category, Context, CoreId, Event, Observer, RequestKind, Width};
 
@@ -16,7 +17,23 @@ use crate::bus::Bus;
 use crate::waiting::Served;
 
 /// The register whose top bit starts an access to a debug register.
-pub const DEBUG_CONTROL: u32 = memory_map::reg::tile_control::RISC_DBG_CNTL_0;
+pub const DEBUG_CONTROL: u32 = tile_control::RISC_DBG_CNTL_0;
+
+/// The registers by which a host looks at cores and controls them without a program's help.
+const DEBUG_HARDWARE: [u32; 6] = [
+    tile_control::DBG_BUS_CTRL,
+    tile_control::DBG_RD_DATA,
+    DEBUG_CONTROL,
+    tile_control::RISC_DBG_CNTL_1,
+    tile_control::RISC_DBG_STATUS_0,
+    tile_control::RISC_DBG_STATUS_1,
+];
+
+/// Whether an address of a tile is a register of the debug bus or of the debug interface of the cores.
+#[must_use]
+pub fn is_debug_hardware(addr: u32) -> bool {
+    DEBUG_HARDWARE.contains(&addr)
+}
 
 /// Number of the pc among the registers.
 const PC: u32 = 32;

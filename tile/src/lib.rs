@@ -50,7 +50,7 @@ mod waiting;
 mod watchers;
 
 pub use config::TileConfig;
-pub use debug::DEBUG_CONTROL;
+pub use debug::{DEBUG_CONTROL, is_debug_hardware};
 pub use epoch::{Outlook, Stop};
 pub use fabric::{Unanswered, response_cycles};
 pub use host_wait::HostWait;

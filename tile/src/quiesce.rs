@@ -8,6 +8,7 @@ use std::fmt;
 
 use memory_map::reg::overlay;
 use memory_map::{Target, lookup};
+use riscv::debug::reason;
 use riscv::{Core, Spin, Status, WatchedLoad, view};
 use sim_core::{AgentId, CoreId, Cycle, ThreadId, WaitReason};
 use tensix::Coprocessor;
@@ -164,7 +165,10 @@ pub(crate) fn core_wait(
         // Who waits by the clock goes on by itself.
         Status::Parked(spin) if spin.leaves_at().is_some() => None,
         Status::Parked(spin) => Some(spin_wait(id, spin)),
-        Status::Halted => Some(wait(WaitReason::Halted, ebreak, core.pc())),
+        Status::Halted if core.pause_reasons() & reason::EBREAK != 0 => {
+            Some(wait(WaitReason::Halted, ebreak, core.pc()))
+        }
+        Status::Halted => Some(wait(WaitReason::Paused, None, core.pc())),
         Status::Reset | Status::Running | Status::Faulted => None,
     }
 }

@@ -136,7 +136,7 @@ fn run_reports_ebreak_but_not_the_debuggers_own_pause() {
     BRISC.resume(&mut tile);
     BRISC.halt(&mut tile);
     match tile.run(limit, None) {
-        Stop::Quiescent(quiescence) => assert_eq!(quiescence.waits[0].reason, WaitReason::Halted),
+        Stop::Quiescent(quiescence) => assert_eq!(quiescence.waits[0].reason, WaitReason::Paused),
         stop => panic!("expected quiescence, got {stop:?}"),
     }
 }

@@ -3,10 +3,14 @@
 //! Source: `[spec: host-abi 2.7]`; messages:
 //! `[hdr: hw/inc/internal/tt-1xx/blackhole/eth_fw_api.h]`.
 
-use devices::DeviceFault;
+use devices::niu::Identity;
+use devices::{DeviceFault, Niu, RiscDebug};
+use memory_map::reg::{noc_niu, tile_control};
+use memory_map::{Target, View, lookup};
 use sim_core::{Category, StateHasher};
 
 use super::memory::{Endpoint, Ram, unmapped};
+use crate::grid::{eth_position, eth_translated};
 
 /// Bytes of an ethernet tile's L1.
 const L1_BYTES: usize = 512 << 10;
@@ -59,6 +63,18 @@ const REGISTERS: &[(u64, u32)] = &[
     (0xFFB1_4030, 0),
 ];
 
+/// The debug hardware of the cores, at the addresses that it has in a Tensix tile
+/// `[exalens: hardware/blackhole/eth_block.py]`, and what it shows: no core runs, and an access of a debugger has
+/// been answered with 0. What is written there has no effect.
+const DEBUG: &[(u32, u32)] = &[
+    (tile_control::DBG_BUS_CTRL, 0),
+    (tile_control::DBG_RD_DATA, 0),
+    (tile_control::RISC_DBG_CNTL_0, 0),
+    (tile_control::RISC_DBG_CNTL_1, 0),
+    (tile_control::RISC_DBG_STATUS_0, RiscDebug::ANSWERED),
+    (tile_control::RISC_DBG_STATUS_1, 0),
+];
+
 const SOFT_RESET: u64 = 0xFFB1_21B0;
 /// The bits that exist there: cores 0 and 1.
 const CORE_RESETS: u32 = 0x1800;
@@ -70,9 +86,15 @@ fn resets(written: u32) -> u32 {
     if written & CORE_0_RESET == 0 { 0 } else { written & CORE_RESETS }
 }
 
+/// What a register of the debug hardware shows.
+fn debug(addr: u64) -> Option<u32> {
+    DEBUG.iter().find(|&&(at, _)| u64::from(at) == addr).map(|&(_, value)| value)
+}
+
 /// An ethernet tile.
 #[derive(Clone, Debug)]
 pub(super) struct Eth {
+    channel: u16,
     /// Allocated when somebody reads or writes: many sessions never do.
     l1: Option<Ram>,
     registers: Vec<u32>,
@@ -80,8 +102,9 @@ pub(super) struct Eth {
 }
 
 impl Eth {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(channel: u16) -> Self {
         Self {
+            channel,
             l1: None,
             registers: REGISTERS.iter().map(|&(_, value)| value).collect(),
             heartbeat: 0,
@@ -122,8 +145,25 @@ impl Eth {
         (bytes == 4).then(|| &mut self.registers[index])
     }
 
+    /// A register of its NIUs. They have sent nothing and have begun nothing: nobody here does.
+    fn niu(&self, addr: u64) -> Option<u32> {
+        let hit = lookup(View::Noc, u32::try_from(addr).ok()?)?;
+        let noc = match hit.target {
+            Target::Noc0 => 0,
+            Target::Noc1 => 1,
+            _ => return None,
+        };
+        if hit.offset == noc_niu::NOC_ENDPOINT_ID_OFFSET {
+            // It names the kind of a tile, of this one by a number that is not known.
+            return None;
+        }
+        let physical = eth_position(self.channel);
+        let identity = Identity { noc, physical, logical: eth_translated(self.channel) };
+        Niu::with_identity(identity).read(hit.offset).ok()
+    }
+
     pub(super) fn hash_state(&self, hasher: &mut StateHasher) {
-        let Self { l1, registers, heartbeat } = self;
+        let Self { channel: _, l1, registers, heartbeat } = self;
         if let Some(l1) = l1 {
             hasher.bytes(&l1.bytes);
         }
@@ -135,6 +175,12 @@ impl Eth {
 impl Endpoint for Eth {
     fn read(&mut self, addr: u64, bytes: &mut [u8]) -> Result<(), DeviceFault> {
         if let Some(&mut value) = self.register(addr, bytes.len()) {
+            bytes.copy_from_slice(&value.to_le_bytes());
+            return Ok(());
+        }
+        if bytes.len() == 4
+            && let Some(value) = debug(addr).or_else(|| self.niu(addr))
+        {
             bytes.copy_from_slice(&value.to_le_bytes());
             return Ok(());
         }
@@ -155,6 +201,9 @@ impl Endpoint for Eth {
         if let Some(register) = self.register(addr, bytes.len()) {
             let value = bytes.try_into().map_or(0, u32::from_le_bytes);
             *register = if addr == SOFT_RESET { resets(value) } else { value };
+            return Ok(());
+        }
+        if bytes.len() == 4 && debug(addr).is_some() {
             return Ok(());
         }
         let l1 = self.l1();
@@ -183,7 +232,7 @@ mod tests {
 
     #[test]
     fn preset_words_are_those_of_the_sheet() {
-        let mut eth = Eth::new();
+        let mut eth = Eth::new(0);
         assert_eq!(word(&mut eth, 0x7CC04), 2);
         assert_eq!(word(&mut eth, 0x7CC00), 0xC0DE_A000);
         let mut version = [9; 3];
@@ -196,7 +245,7 @@ mod tests {
 
     #[test]
     fn heartbeat_counts_and_requests_are_taken() {
-        let mut eth = Eth::new();
+        let mut eth = Eth::new(0);
         let first = word(&mut eth, HEARTBEAT);
         assert_eq!(word(&mut eth, HEARTBEAT), first + 1);
         eth.write(REQUEST, &0x4000_0012_u32.to_le_bytes()).expect("L1");
@@ -204,9 +253,35 @@ mod tests {
         assert!(eth.write(L1_BYTES as u64 - 2, &[0; 4]).is_err());
     }
 
+    /// What a debugger looks at that goes over all tiles, as `tt-triage` does.
+    #[test]
+    fn debugger_finds_idle_units_at_the_place_of_the_tile() {
+        let mut eth = Eth::new(11);
+        // NOC_NODE_ID of both NoCs: (11, 1), counted from the other corner on NoC 1.
+        assert_eq!(word(&mut eth, 0xFFB2_0044) & 0xFFF, 11 | 1 << 6);
+        assert_eq!(word(&mut eth, 0xFFB3_0044) & 0xFFF, 5 | 10 << 6);
+        // NOC_ID_LOGICAL, NOC_CMD_CTRL of the last initiator, NIU_MST_RD_RESP_RECEIVED.
+        assert_eq!(word(&mut eth, 0xFFB2_0148), 31 | 25 << 6);
+        assert_eq!(word(&mut eth, 0xFFB2_1840), 0);
+        assert_eq!(word(&mut eth, 0xFFB3_0208), 0);
+        let hash = |eth: &Eth| {
+            let mut hasher = StateHasher::default();
+            eth.hash_state(&mut hasher);
+            hasher.finish()
+        };
+        let before = hash(&eth);
+        // A read of DR(0) of core 0.
+        eth.write(0xFFB1_2080, &0x8000_0000_u32.to_le_bytes()).expect("taken");
+        assert_eq!(word(&mut eth, 0xFFB1_2088), 1 << 30, "there is an answer");
+        assert_eq!(word(&mut eth, 0xFFB1_208C), 0, "it is not halted");
+        assert_eq!(hash(&eth), before);
+        // Nobody sends requests from there.
+        assert!(eth.write(0xFFB2_0040, &1_u32.to_le_bytes()).is_err());
+    }
+
     #[test]
     fn message_is_answered_or_refused() {
-        let mut eth = Eth::new();
+        let mut eth = Eth::new(0);
         eth.write(MAILBOX, &0xCA11_0001_u32.to_le_bytes()).expect("known");
         assert_eq!(word(&mut eth, MAILBOX), 0xD0E5_0001);
         let error = eth.write(MAILBOX, &0xCA11_0002_u32.to_le_bytes()).expect_err("no core runs");

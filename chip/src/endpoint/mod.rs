@@ -40,7 +40,7 @@ impl Endpoints {
     pub(crate) fn new(grid: &Grid) -> Self {
         Self {
             dram: (0..DRAM_CHANNELS).map(|_| Dram::new()).collect(),
-            eth: (0..ETH_CHANNELS).map(|_| Eth::new()).collect(),
+            eth: (0..ETH_CHANNELS).map(Eth::new).collect(),
             arc: Arc::new(grid.product(), grid.harvest()),
             pcie: Pcie::new(),
         }

@@ -263,11 +263,16 @@ impl Scene {
         polls.filter(move |wait| !is_commanded(role, wait.agent))
     }
 
+    /// Whether a debugger has paused a core.
+    fn is_debugged(&self) -> bool {
+        self.waits.iter().any(|wait| wait.reason == WaitReason::Paused)
+    }
+
     /// Who could end that wait.
     fn enders(&self, wait: &AgentWait, mailbox: Mailbox) -> Vec<Ender> {
         match wait.reason {
             // A debugger is somebody at the host.
-            WaitReason::Halted | WaitReason::Reset => vec![Ender::Launch],
+            WaitReason::Halted | WaitReason::Paused | WaitReason::Reset => vec![Ender::Launch],
             WaitReason::Spin => {
                 let mut enders = Vec::new();
                 for load in wait.reads.iter().filter(|load| !load.device) {
@@ -319,7 +324,7 @@ impl Scene {
 }
 
 impl<O: Observer + Send + 'static> Chip<O> {
-    /// The word of a tile's L1 that a read through a BAR shows; `None` for anything else.
+    /// The word of a tile that a read through a BAR shows; `None` for anything else, and for what a debugger reads.
     #[must_use]
     pub fn polled(&self, paddr: u64, bytes: usize) -> Option<HostPoll> {
         let (noc, at, addr) = self.pci.target(paddr, bytes)?;
@@ -337,10 +342,29 @@ impl<O: Observer + Send + 'static> Chip<O> {
         match self.grid.locate(noc, at, true)? {
             Place::Tensix(tile) => {
                 let (addr, bytes) = (u32::try_from(addr).ok()?, u32::try_from(bytes).ok()?);
-                Some(HostPoll { tile, addr, bytes })
+                (!tile::is_debug_hardware(addr)).then_some(HostPoll { tile, addr, bytes })
             }
             Place::Endpoint(_) => None,
         }
+    }
+
+    /// Whether an access through a BAR is one to the debug hardware of a tile.
+    #[must_use]
+    pub fn is_debugging(&self, paddr: u64, bytes: usize) -> bool {
+        let target = self.pci.target(paddr, bytes);
+        target.is_some_and(|(noc, at, addr)| self.is_debugged_by(noc, at, addr))
+    }
+
+    /// The same of one past the windows; `at` is a translated coordinate.
+    #[must_use]
+    pub fn is_debugging_at(&self, at: (u32, u32), addr: u64) -> bool {
+        let at = u8::try_from(at.0).ok().zip(u8::try_from(at.1).ok());
+        at.is_some_and(|(x, y)| self.is_debugged_by(0, Coordinate { x, y }, addr))
+    }
+
+    fn is_debugged_by(&self, noc: u8, at: Coordinate, addr: u64) -> bool {
+        matches!(self.grid.locate(noc, at, true), Some(Place::Tensix(_)))
+            && u32::try_from(addr).is_ok_and(tile::is_debug_hardware)
     }
 
     /// Looks at a tile as of now.
@@ -367,7 +391,8 @@ impl<O: Observer + Send + 'static> Chip<O> {
 
     /// Whether some part of the chip hangs, if the host does no more than `stance` says; `polls` are the
     /// words it reads over and over. Parts that still move, and whoever these could help, are live; but not
-    /// cores that wait by the clock on a tile where nothing has been done since an earlier `witness`.
+    /// cores that wait by the clock on a tile where nothing has been done since an earlier `witness`. Not while a
+    /// debugger has paused a core: who does that looks at the chip already, and will let it go on.
     /// Changes nothing.
     pub fn hang(&mut self, stance: Stance, polls: &[HostPoll], witness: &Witness) -> Option<Hang> {
         let mailbox = Mailbox::new()?;
@@ -375,6 +400,9 @@ impl<O: Observer + Send + 'static> Chip<O> {
             return None;
         }
         let scenes = self.scenes(mailbox, witness);
+        if scenes.iter().any(Scene::is_debugged) {
+            return None;
+        }
         let closure = Closure::new(&scenes, mailbox, stance);
         let tiles: Vec<HungTile> = scenes
             .iter()
@@ -455,6 +483,9 @@ impl<O: Observer + Send + 'static> Chip<O> {
     pub fn pulse(&mut self, polls: &[HostPoll], before: Cycle) -> Option<(Pulse, Vec<Moving>)> {
         let mailbox = Mailbox::new()?;
         let scenes = self.scenes(mailbox, &Witness::default());
+        if scenes.iter().any(Scene::is_debugged) {
+            return None;
+        }
         Pulse::take(&mut self.field, (before, self.now), &scenes, polls, mailbox)
     }
 

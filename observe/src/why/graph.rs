@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use sim_core::{AgentId, CoreId, WaitReason};
+use sim_core::{AgentId, CoreId};
 use tile::AgentWait;
 
 use super::classify;
@@ -215,7 +215,7 @@ impl<'a> Graph<'a> {
         let node = &self.nodes[index];
         let need = &node.need;
         match need.kind {
-            _ if node.wait.reason == WaitReason::Halted => Standing::Halted,
+            _ if node.wait.reason.has_stopped() => Standing::Halted,
             _ if node.evidence => Standing::Lost,
             _ if need.beyond.is_some() => Standing::Beyond,
             _ if node.to.is_empty() => Standing::DeadEnd,

@@ -98,7 +98,7 @@ pub(super) fn need(scene: &Scene<'_>, wait: &AgentWait) -> Need {
             let kind = if kernel { Kind::Stopped } else { Kind::Ended };
             Need::new(kind, remark::ended(scene, wait), Vec::new())
         }
-        WaitReason::Reset | WaitReason::Halted => {
+        WaitReason::Reset | WaitReason::Halted | WaitReason::Paused => {
             let text = remark::stopped(scene, wait);
             Need::new(Kind::Stopped, text, wait.enders.clone())
         }

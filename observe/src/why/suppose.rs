@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 use sim_core::engine::EngineKind;
-use sim_core::{AgentId, Cycle, Event, Observer, Stamp, WaitReason};
+use sim_core::{AgentId, Cycle, Event, Observer, Stamp};
 use tile::{AgentWait, Stop, Supposition, Tile, TileConfig, TileSnapshot};
 
 use super::Explanation;
@@ -229,7 +229,7 @@ fn is_kernel(scene: &Scene<'_>, agent: AgentId, pc: Option<u32>) -> bool {
 fn hangs(scene: &Scene<'_>, waits: &[AgentWait]) -> Option<(AgentId, String)> {
     let graph = Graph::new(&Scene { waits, end: End::Deadlock, ..*scene });
     let held = |node: &super::graph::Node<'_>| match node.need.kind {
-        Kind::Resource => node.wait.reason != WaitReason::Halted,
+        Kind::Resource => !node.wait.reason.has_stopped(),
         // Firmware that looks for work is at rest.
         Kind::Word | Kind::Counter { .. } => is_kernel(scene, node.wait.agent, node.wait.pc),
         _ => false,
@@ -349,6 +349,8 @@ pub fn what_if<O: Observer>(
 
 #[cfg(test)]
 mod tests {
+    use sim_core::WaitReason;
+
     use super::*;
 
     #[test]

@@ -152,6 +152,7 @@ impl Bytes {
             W::Ended => self.u8(22),
             W::L1Word { addr } => self.u8(23).u32(addr),
             W::PackerMetadata => self.u8(24),
+            W::Paused => self.u8(25),
         }
     }
 
