@@ -1,4 +1,5 @@
-//! One DRAM channel: 4 GiB, allocated where it is written. Its three ports reach the same memory.
+//! One DRAM channel: 4 GiB, allocated where it is written with more than zeroes: a host may clear all of it
+//! (`TT_METAL_CLEAR_DRAM`). Its three ports reach the same memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,17 +17,34 @@ const PAGE_BYTES: usize = 64 << 10;
 const BLOCK_BYTES: usize = PAGE_BYTES / u32::BITS as usize;
 
 /// A page that somebody has written to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Page {
-    bytes: Arc<[u8]>,
+    /// Nothing while only zeroes have been written.
+    bytes: Option<Arc<[u8]>>,
     /// A bit for each block of which anything was ever written.
     written: u32,
 }
 
+static ZEROES: [u8; PAGE_BYTES] = [0; PAGE_BYTES];
+
 impl Page {
-    fn new() -> Self {
-        Self { bytes: std::iter::repeat_n(0, PAGE_BYTES).collect(), written: 0 }
+    fn bytes(&self) -> &[u8] {
+        self.bytes.as_deref().unwrap_or(&ZEROES)
     }
+
+    fn write(&mut self, inside: usize, data: &[u8]) {
+        self.written |= blocks(inside, data.len());
+        if self.bytes.is_none() && are_zeroes(data) {
+            return;
+        }
+        let bytes = self.bytes.get_or_insert_with(|| Arc::from(ZEROES.as_slice()));
+        Arc::make_mut(bytes)[inside..inside + data.len()].copy_from_slice(data);
+    }
+}
+
+/// Whether all bytes are zero, looked at by lines of a host's cache.
+fn are_zeroes(data: &[u8]) -> bool {
+    data.chunks(64).all(|line| line.iter().fold(0, |bits, byte| bits | byte) == 0)
 }
 
 /// The bits of the blocks in which `count` bytes from `inside` a page lie; there is at least one.
@@ -73,7 +91,7 @@ impl Dram {
         let Self { pages } = self;
         for (&number, page) in pages {
             hasher.u32(number);
-            hasher.bytes(&page.bytes);
+            hasher.bytes(page.bytes());
         }
     }
 }
@@ -84,7 +102,7 @@ impl Endpoint for Dram {
         for (page, inside, range) in pieces(addr, bytes.len()) {
             let count = range.len();
             match self.pages.get(&page) {
-                Some(page) => bytes[range].copy_from_slice(&page.bytes[inside..inside + count]),
+                Some(page) => bytes[range].copy_from_slice(&page.bytes()[inside..inside + count]),
                 None => bytes[range].fill(0),
             }
         }
@@ -94,10 +112,7 @@ impl Endpoint for Dram {
     fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), DeviceFault> {
         check(addr, bytes.len())?;
         for (page, inside, range) in pieces(addr, bytes.len()) {
-            let page = self.pages.entry(page).or_insert_with(Page::new);
-            page.written |= blocks(inside, range.len());
-            Arc::make_mut(&mut page.bytes)[inside..inside + range.len()]
-                .copy_from_slice(&bytes[range]);
+            self.pages.entry(page).or_default().write(inside, &bytes[range]);
         }
         Ok(())
     }
@@ -145,6 +160,32 @@ mod tests {
         assert_eq!(held, [3, 31, 32]);
         assert!(dram.holds(31 * block, 4096) && !dram.holds(30 * block + 2047, 2));
         assert_eq!(blocks(0, PAGE_BYTES), u32::MAX);
+    }
+
+    #[test]
+    fn cleared_memory_is_written_and_takes_none_of_the_hosts() {
+        let mut dram = Dram::new();
+        assert!(dram.write(0, &[0; 4 * PAGE_BYTES]).is_ok());
+        assert!(dram.holds(0, 4 * PAGE_BYTES as u32) && !dram.holds(4 * PAGE_BYTES as u64, 4));
+        assert!(dram.pages.values().all(|page| page.bytes.is_none()));
+        // One byte that is none, at the end of a line.
+        assert!(dram.write(63, &[7]).is_ok());
+        assert!(dram.write(0, &[0; 63]).is_ok());
+        let mut back = [1; 65];
+        assert!(dram.read(0, &mut back).is_ok());
+        assert_eq!((back[62], back[63], back[64]), (0, 7, 0));
+        assert_eq!(dram.pages.values().filter(|page| page.bytes.is_some()).count(), 1);
+        assert!(dram.write(63, &[0]).is_ok());
+        assert!(dram.read(0, &mut back).is_ok());
+        assert_eq!(back, [0; 65]);
+        let hash = |dram: &Dram| {
+            let mut hasher = StateHasher::default();
+            dram.hash_state(&mut hasher);
+            hasher.finish()
+        };
+        let mut other = Dram::new();
+        assert!(other.write(0, &[0; 4 * PAGE_BYTES]).is_ok());
+        assert_eq!(hash(&other), hash(&dram), "what is there counts, not how it came");
     }
 
     #[test]
