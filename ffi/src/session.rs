@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use chip::{Chip, ChipConfig, HostError};
+use chip::{Chip, ChipConfig, HostError, TensixTile};
 use session::names::read_names;
 use session::{Hint, TileView, mistakes};
 use symbols::catalog::{Catalog, Places};
@@ -21,7 +21,7 @@ use crate::report::{Culprit, Reporter, say_plainly};
 use crate::rounds::Rounds;
 use crate::standby::{Absence, Answers, ClockCost, KeptRead, Standby};
 use crate::taping::Taping;
-use crate::vigil::Vigil;
+use crate::vigil::{Found, Vigil};
 use crate::windows::Windows;
 
 struct State {
@@ -415,14 +415,18 @@ fn watch_over(chip: &mut Chip, desk: &mut Desk<'_>) {
         }
         reporter.bell.tell(&positions);
     }
-    if let Some(hang) = vigil.has_waited(chip) {
-        let catalog = Catalog::gather(&places());
-        let view = |tile: &_, _: &_| TileView::new(&read_names(tile, &catalog));
-        let report = session::report(chip, &hang, view);
-        if let Some(complaint) = taping.flush() {
-            reporter.note(&complaint);
+    match vigil.has_waited(chip) {
+        Some(Found::Hang(hang)) => {
+            let catalog = Catalog::gather(&places());
+            let view = |tile: &_, _: &_| TileView::new(&read_names(tile, &catalog));
+            let report = session::report(chip, &hang, view);
+            if let Some(complaint) = taping.flush() {
+                reporter.note(&complaint);
+            }
+            reporter.hang(&report, taping.path());
         }
-        reporter.hang(&report, taping.path());
+        Some(Found::Held(cores)) => reporter.note(&held(&cores)),
+        None => {}
     }
     if let Some(hint) = rounds.has_waited(chip, vigil.words()) {
         goes_round(chip, reporter, &hint);
@@ -432,11 +436,22 @@ fn watch_over(chip: &mut Chip, desk: &mut Desk<'_>) {
     }
 }
 
+/// Which cores a debugger has paused while the host waits.
+fn held(cores: &[(TensixTile, sim_core::CoreId)]) -> String {
+    let [(tile, core), others @ ..] = cores else { return String::new() };
+    let more = match others.len() {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    format!(
+        "a debugger has paused {core} of {tile}{more}, while the host waits; whether anything hangs is looked for when \
+         they go on"
+    )
+}
+
 /// The host writes: it does more than to wait, unless a debugger beside it looks at what hangs.
 fn written(chip: &mut Chip, desk: &mut Desk<'_>, is_debugging: impl FnOnce(&Chip) -> bool) {
-    if desk.vigil.has_ever_told() && is_debugging(chip) {
-        desk.vigil.debugged();
-    } else {
+    if !(desk.vigil.has_told() && is_debugging(chip)) {
         disturbed(chip, desk);
     }
 }

@@ -6,8 +6,8 @@
 
 use std::time::{Duration, Instant};
 
-use chip::{Chip, Hang, HostPoll, Stance, Witness};
-use sim_core::Cycle;
+use chip::{Chip, Hang, HostPoll, Stance, TensixTile, Witness};
+use sim_core::{CoreId, Cycle};
 
 /// How long the host has to wait before a look, and what it may then be taken to do no more.
 const LOOKS: [(Duration, Stance); 3] = [
@@ -21,6 +21,8 @@ const APART: Duration = Duration::from_millis(50);
 const LEAST_CALLS: u64 = 16;
 /// The longest times between looks, in times of [`LOOKS`].
 const MOST_PATIENCE: u32 = 16;
+/// Looks at which a debugger has cores paused before that is said.
+const HELD: u32 = 3;
 /// How often a look is taken again at the next calls: a core that waits by the clock is awake when its alarm
 /// has gone, and a chip that is at rest until then is reached by just that call.
 const TRIES: u32 = 16;
@@ -54,36 +56,23 @@ pub(crate) struct Vigil {
     looked: Option<Instant>,
     /// A hang was said in this wait.
     has_told: bool,
-    told: Told,
+    /// Who was stuck where when it was last said, and since when nobody could go on: a host that waits for the same
+    /// once more, as one that gives up and closes the device does, is not told again.
+    told: (Vec<(u16, u8, u32)>, Cycle),
+    /// Looks at which a debugger had paused cores.
+    held: u32,
     /// Calls that may go by without the chip.
     budget: u64,
     /// Whether the last time that many did.
     used_up: bool,
 }
 
-/// The hang that was last said: a host that waits for the same once more, as one that gives up and closes the device
-/// does, is not told again.
-#[derive(Debug)]
-struct Told {
-    /// Who was stuck where.
-    key: Vec<(u16, u8, u32)>,
-    /// Since when nobody could go on.
-    closed: Cycle,
-    /// A debugger has paused cores since then and let them go on: they wait anew where they stood.
-    is_debugged: bool,
-}
-
-impl Told {
-    const NOTHING: Self = Self { key: Vec::new(), closed: Cycle(0), is_debugged: false };
-
-    fn new(hang: &Hang) -> Self {
-        Self { key: hang.key(), closed: hang.closed, is_debugged: false }
-    }
-
-    /// Whether it is that one.
-    fn is(&self, hang: &Hang) -> bool {
-        (self.is_debugged || self.closed == hang.closed) && self.key == hang.key()
-    }
+/// What a look has found.
+pub(crate) enum Found {
+    /// A hang.
+    Hang(Box<Hang>),
+    /// A debugger has paused those cores and does nothing more: the host may wait for one of them.
+    Held(Vec<(TensixTile, CoreId)>),
 }
 
 impl Vigil {
@@ -100,7 +89,8 @@ impl Vigil {
             fresh: None,
             looked: None,
             has_told: false,
-            told: Told::NOTHING,
+            told: (Vec::new(), Cycle(0)),
+            held: 0,
             budget: *BUDGET.start(),
             used_up: false,
         }
@@ -109,21 +99,9 @@ impl Vigil {
     /// The host has done more than to look: whatever it waited for, it waits anew.
     pub(crate) fn disturbed(&mut self) {
         if self.since.is_some() {
-            let told = std::mem::replace(&mut self.told, Told::NOTHING);
-            // What a debugger has touched may have come to the same place by itself since.
-            let told = if told.is_debugged { Told::NOTHING } else { told };
+            let told = std::mem::take(&mut self.told);
             *self = Self { told, ..Self::new() };
         }
-    }
-
-    /// A debugger has done something to a core: the host still waits for the same.
-    pub(crate) const fn debugged(&mut self) {
-        self.told.is_debugged = true;
-    }
-
-    /// Whether a hang has ever been told.
-    pub(crate) fn has_ever_told(&self) -> bool {
-        !self.told.key.is_empty()
     }
 
     /// The host has read a word; `None` if that was no word of a tile.
@@ -137,8 +115,8 @@ impl Vigil {
         }
     }
 
-    /// The host has looked, or has let time pass. Gives a hang that is worth saying, once.
-    pub(crate) fn has_waited(&mut self, chip: &mut Chip) -> Option<Hang> {
+    /// The host has looked, or has let time pass. Gives what is worth saying, once.
+    pub(crate) fn has_waited(&mut self, chip: &mut Chip) -> Option<Found> {
         self.calls += 1;
         let now = Instant::now();
         let since = *self.since.get_or_insert(now);
@@ -158,17 +136,28 @@ impl Vigil {
             let fresh = chip.witness();
             self.fresh = Some(fresh).filter(|fresh| !fresh.is_empty()).or(self.fresh.take());
         }
-        let hang = hang.filter(|hang| !self.told.is(hang));
+        let is_new = |hang: &&Hang| (hang.key(), hang.closed) != self.told;
+        let hang = hang.filter(|hang| is_new(&hang));
         self.tries += 1;
         if hang.is_none() && self.tries < TRIES {
             return None;
         }
         self.tries = 0;
         self.has_looked(now);
-        let hang = hang?;
-        (self.told, self.has_told) = (Told::new(&hang), true);
+        let Some(hang) = hang else { return self.held(chip).map(Found::Held) };
+        (self.told, self.has_told) = ((hang.key(), hang.closed), true);
         self.looks = LOOKS.len();
-        Some(hang)
+        Some(Found::Hang(Box::new(hang)))
+    }
+
+    /// Cores that a debugger has paused, if it has been so for some looks: none of those finds a hang.
+    fn held(&mut self, chip: &mut Chip) -> Option<Vec<(TensixTile, CoreId)>> {
+        let paused = chip.paused();
+        if paused.is_empty() {
+            return None;
+        }
+        self.held += 1;
+        (self.held == HELD).then_some(paused)
     }
 
     /// After the last look they begin again, each time after twice as long: what hangs in the end may have

@@ -301,39 +301,58 @@ fn host_that_only_reads_is_told_of_a_hang() {
     assert_eq!(errors.matches("DEADLOCK on").count(), 1, "once: {errors}");
 }
 
-/// The same, and a debugger beside the host pauses the core and lets it go on: it hangs as it did.
-#[test]
-fn hang_is_told_once_though_a_debugger_looks_at_it() {
-    use isa::asm::{beq, j, li, lw};
-    let name = "hang_is_told_once_though_a_debugger_looks_at_it";
-    let errors = in_child(name, &[], |library| {
+/// What a host does whose BRISC polls a word that nobody writes.
+struct Waits<'a>(&'a DynamicLibrary);
+
+impl Waits<'_> {
+    /// DR(1) of BRISC: pause, and continue `[isa-wh: TensixTile/BabyRISCV/DebugInterface.md]`.
+    const PAUSE: u32 = 1 << 0;
+    const CONTINUE: u32 = 1 << 2;
+
+    fn begin(library: &DynamicLibrary) -> Waits<'_> {
+        use isa::asm::{beq, j, li, lw};
         library.init();
         let mut program = li(5, 0x3_0000).to_vec();
         program.extend([lw(6, 5, 0), beq(6, 0, -4), j(0)]);
         let bytes: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
         library.tile_write(1, 2, 0, &bytes);
         library.tile_write(1, 2, 0xFFB1_21B0, &0x4_7000_u32.to_le_bytes());
-        point(&library, 0, (1, 2), 0);
+        point(library, 0, (1, 2), 0);
         library.clock(4096);
-        let polls = || {
-            let began = std::time::Instant::now();
-            while began.elapsed() < std::time::Duration::from_millis(1500) {
-                assert_eq!(read::<4>(&library, BAR0 + 0x3_0100), [0; 4]);
-            }
-        };
-        polls();
-        // DR(1) of BRISC: pause, and continue [isa-wh: TensixTile/BabyRISCV/DebugInterface.md].
-        for command in [1_u32, 4] {
-            library.tile_write(1, 2, 0xFFB1_2084, &command.to_le_bytes());
-            for control in [0x8001_0001_u32, 0] {
-                library.tile_write(1, 2, 0xFFB1_2080, &control.to_le_bytes());
-            }
-            polls();
+        Waits(library)
+    }
+
+    fn polls(&self) {
+        let began = std::time::Instant::now();
+        while began.elapsed() < std::time::Duration::from_millis(1500) {
+            assert_eq!(read::<4>(self.0, BAR0 + 0x3_0100), [0; 4]);
+        }
+    }
+
+    /// A command of a debugger beside the host.
+    fn debugger(&self, command: u32) {
+        self.0.tile_write(1, 2, 0xFFB1_2084, &command.to_le_bytes());
+        for control in [0x8001_0001_u32, 0] {
+            self.0.tile_write(1, 2, 0xFFB1_2080, &control.to_le_bytes());
+        }
+    }
+}
+
+/// A debugger pauses a core that hangs, and lets it go on: it hangs as it did.
+#[test]
+fn hang_is_told_once_though_a_debugger_looks_at_it() {
+    let name = "hang_is_told_once_though_a_debugger_looks_at_it";
+    let errors = in_child(name, &[], |library| {
+        let host = Waits::begin(&library);
+        host.polls();
+        for command in [Waits::PAUSE, Waits::CONTINUE] {
+            host.debugger(command);
+            host.polls();
         }
         // The host does something else, and waits for the same once more.
         library.tile_write(1, 2, 0x3_0000, &[0]);
         library.clock(4096);
-        polls();
+        host.polls();
         library.exit();
     });
     if is_child() {
@@ -341,6 +360,29 @@ fn hang_is_told_once_though_a_debugger_looks_at_it() {
     }
     assert_eq!(errors.matches("DEADLOCK on").count(), 2, "once for each wait: {errors}");
     assert!(!errors.contains("debugger"), "{errors}");
+}
+
+/// A debugger pauses a core before it is seen to hang, as tt-triage does and never lets it go on.
+#[test]
+fn host_that_waits_for_a_core_that_a_debugger_has_paused_is_told_so() {
+    let name = "host_that_waits_for_a_core_that_a_debugger_has_paused_is_told_so";
+    let errors = in_child(name, &[], |library| {
+        let host = Waits::begin(&library);
+        host.debugger(Waits::PAUSE);
+        host.polls();
+        host.polls();
+        host.debugger(Waits::CONTINUE);
+        host.polls();
+        library.exit();
+    });
+    if is_child() {
+        return;
+    }
+    let note =
+        "note: a debugger has paused BRISC of tile (0, 0) [NoC (1, 2)], while the host waits";
+    assert_eq!(errors.matches(note).count(), 1, "{errors}");
+    assert_eq!(errors.matches("DEADLOCK on").count(), 1, "{errors}");
+    assert!(errors.find(note) < errors.find("DEADLOCK"), "{errors}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! `[hdr: hw/inc/internal/tt-1xx/blackhole/eth_fw_api.h]`.
 
 use devices::niu::Identity;
+use devices::risc_debug::facts::status;
 use devices::{DeviceFault, Niu, RiscDebug};
 use memory_map::reg::{noc_niu, tile_control};
 use memory_map::{Target, View, lookup};
@@ -63,17 +64,9 @@ const REGISTERS: &[(u64, u32)] = &[
     (0xFFB1_4030, 0),
 ];
 
-/// The debug hardware of the cores, at the addresses that it has in a Tensix tile
-/// `[exalens: hardware/blackhole/eth_block.py]`, and what it shows: no core runs, and an access of a debugger has
-/// been answered with 0. What is written there has no effect.
-const DEBUG: &[(u32, u32)] = &[
-    (tile_control::DBG_BUS_CTRL, 0),
-    (tile_control::DBG_RD_DATA, 0),
-    (tile_control::RISC_DBG_CNTL_0, 0),
-    (tile_control::RISC_DBG_CNTL_1, 0),
-    (tile_control::RISC_DBG_STATUS_0, RiscDebug::ANSWERED),
-    (tile_control::RISC_DBG_STATUS_1, 0),
-];
+/// The debug bus, at the addresses that it has in a Tensix tile `[exalens: hardware/blackhole/eth_block.py]`: it shows
+/// zeroes, whatever is chosen.
+const DEBUG_BUS: [u32; 2] = [tile_control::DBG_BUS_CTRL, tile_control::DBG_RD_DATA];
 
 const SOFT_RESET: u64 = 0xFFB1_21B0;
 /// The bits that exist there: cores 0 and 1.
@@ -86,11 +79,6 @@ fn resets(written: u32) -> u32 {
     if written & CORE_0_RESET == 0 { 0 } else { written & CORE_RESETS }
 }
 
-/// What a register of the debug hardware shows.
-fn debug(addr: u64) -> Option<u32> {
-    DEBUG.iter().find(|&&(at, _)| u64::from(at) == addr).map(|&(_, value)| value)
-}
-
 /// An ethernet tile.
 #[derive(Clone, Debug)]
 pub(super) struct Eth {
@@ -99,6 +87,8 @@ pub(super) struct Eth {
     l1: Option<Ram>,
     registers: Vec<u32>,
     heartbeat: u32,
+    /// Made when a debugger asks.
+    debug: Option<RiscDebug>,
 }
 
 impl Eth {
@@ -108,6 +98,7 @@ impl Eth {
             l1: None,
             registers: REGISTERS.iter().map(|&(_, value)| value).collect(),
             heartbeat: 0,
+            debug: None,
         }
     }
 
@@ -145,6 +136,37 @@ impl Eth {
         (bytes == 4).then(|| &mut self.registers[index])
     }
 
+    /// A register of the debug hardware. To a debugger the cores, which do not run, are paused.
+    fn debug_register(&self, addr: u64) -> Option<u32> {
+        let addr = u32::try_from(addr).ok()?;
+        let debug = self.debug.clone().unwrap_or_default();
+        Some(match addr {
+            tile_control::RISC_DBG_CNTL_0 => debug.control(),
+            tile_control::RISC_DBG_CNTL_1 => debug.data(),
+            tile_control::RISC_DBG_STATUS_0 => debug.status(),
+            tile_control::RISC_DBG_STATUS_1 => debug.result(),
+            _ if DEBUG_BUS.contains(&addr) => 0,
+            _ => return None,
+        })
+    }
+
+    /// Writes a register of the debug hardware; whether it is one. Nobody carries out what a debugger asks for.
+    fn debug(&mut self, addr: u64, value: u32) -> Result<bool, DeviceFault> {
+        match u32::try_from(addr) {
+            Ok(tile_control::RISC_DBG_CNTL_0) => {
+                let debug = self.debug.get_or_insert_default();
+                if let Some(access) = debug.write_control(value)? {
+                    debug.perform(access, status::HALTED);
+                }
+            }
+            Ok(tile_control::RISC_DBG_CNTL_1) => {
+                self.debug.get_or_insert_default().write_data(value);
+            }
+            other => return Ok(other.is_ok_and(|addr| DEBUG_BUS.contains(&addr))),
+        }
+        Ok(true)
+    }
+
     /// A register of its NIUs. They have sent nothing and have begun nothing: nobody here does.
     fn niu(&self, addr: u64) -> Option<u32> {
         let hit = lookup(View::Noc, u32::try_from(addr).ok()?)?;
@@ -163,12 +185,15 @@ impl Eth {
     }
 
     pub(super) fn hash_state(&self, hasher: &mut StateHasher) {
-        let Self { channel: _, l1, registers, heartbeat } = self;
+        let Self { channel: _, l1, registers, heartbeat, debug } = self;
         if let Some(l1) = l1 {
             hasher.bytes(&l1.bytes);
         }
         hasher.words(registers);
         hasher.u32(*heartbeat);
+        if let Some(debug) = debug {
+            debug.hash_state(hasher);
+        }
     }
 }
 
@@ -179,7 +204,7 @@ impl Endpoint for Eth {
             return Ok(());
         }
         if bytes.len() == 4
-            && let Some(value) = debug(addr).or_else(|| self.niu(addr))
+            && let Some(value) = self.debug_register(addr).or_else(|| self.niu(addr))
         {
             bytes.copy_from_slice(&value.to_le_bytes());
             return Ok(());
@@ -203,7 +228,9 @@ impl Endpoint for Eth {
             *register = if addr == SOFT_RESET { resets(value) } else { value };
             return Ok(());
         }
-        if bytes.len() == 4 && debug(addr).is_some() {
+        if let Ok(value) = bytes.try_into().map(u32::from_le_bytes)
+            && self.debug(addr, value)?
+        {
             return Ok(());
         }
         let l1 = self.l1();
@@ -264,17 +291,16 @@ mod tests {
         assert_eq!(word(&mut eth, 0xFFB2_0148), 31 | 25 << 6);
         assert_eq!(word(&mut eth, 0xFFB2_1840), 0);
         assert_eq!(word(&mut eth, 0xFFB3_0208), 0);
-        let hash = |eth: &Eth| {
-            let mut hasher = StateHasher::default();
-            eth.hash_state(&mut hasher);
-            hasher.finish()
-        };
-        let before = hash(&eth);
-        // A read of DR(0) of core 0.
-        eth.write(0xFFB1_2080, &0x8000_0000_u32.to_le_bytes()).expect("taken");
-        assert_eq!(word(&mut eth, 0xFFB1_2088), 1 << 30, "there is an answer");
-        assert_eq!(word(&mut eth, 0xFFB1_208C), 0, "it is not halted");
-        assert_eq!(hash(&eth), before);
+        // A read of DR(0) of core 1, and of what it has found for a command.
+        eth.write(0xFFB1_2080, &0x8002_0000_u32.to_le_bytes()).expect("taken");
+        assert_eq!(word(&mut eth, 0xFFB1_2088) >> 30 & 1, 1, "there is an answer");
+        assert_eq!(word(&mut eth, 0xFFB1_208C), 1, "it is paused");
+        eth.write(0xFFB1_2080, &0_u32.to_le_bytes()).expect("taken");
+        eth.write(0xFFB1_2080, &0x8002_0004_u32.to_le_bytes()).expect("taken");
+        assert_eq!(word(&mut eth, 0xFFB1_208C), 0);
+        // Its pc on the debug bus.
+        eth.write(0xFFB1_2054, &(1_u32 << 29).to_le_bytes()).expect("taken");
+        assert_eq!(word(&mut eth, 0xFFB1_205C), 0);
         // Nobody sends requests from there.
         assert!(eth.write(0xFFB2_0040, &1_u32.to_le_bytes()).is_err());
     }

@@ -443,6 +443,19 @@ impl<O: Observer + Send + 'static> Chip<O> {
         Some(more.unwrap_or(hang))
     }
 
+    /// The cores that a debugger has paused.
+    pub fn paused(&mut self) -> Vec<(TensixTile, CoreId)> {
+        let (now, grid, mut paused) = (self.now, &self.grid, Vec::new());
+        self.field.for_each(now, |number, tile| {
+            for wait in tile.waits() {
+                if let (WaitReason::Paused, AgentId::Core(core)) = (wait.reason, wait.agent) {
+                    paused.push((grid.tile(number), core));
+                }
+            }
+        });
+        paused
+    }
+
     /// How everybody stands right now, whether or not that is a hang.
     pub fn standing(&mut self) -> Hang {
         let scenes = Mailbox::new()

@@ -131,9 +131,6 @@ pub struct RiscDebug {
 }
 
 impl RiscDebug {
-    /// `RISC_DBG_STATUS_0` of a tile without cores that run: an answer is there.
-    pub const ANSWERED: u32 = 1 << echo::VALID;
-
     /// Nothing asked, nothing watched.
     #[must_use]
     pub fn new() -> Self {

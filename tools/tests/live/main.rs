@@ -205,6 +205,18 @@ fn program_finds_library_descriptor_and_dispatch_mode() {
 }
 
 #[test]
+fn chip_is_served_to_debuggers_if_asked() {
+    let installed = Installed::new();
+    let served = |options: &[&str]| {
+        let script =
+            "echo ${TT_METAL_SIMULATOR_SERVE_OVER_SOCKETS-no} ${TT_METAL_INSPECTOR_RPC-no}";
+        stdout(&installed.script(options, script).output().expect("it runs"))
+    };
+    assert_eq!(served(&[]), "no no\n");
+    assert_eq!(served(&["--attach"]), "1 1\n");
+}
+
+#[test]
 fn options_win_over_the_environment_which_wins_over_defaults() {
     let installed = Installed::new();
     let shown = |options: &[&str], set: &[(&str, &str)]| {

@@ -151,6 +151,16 @@ fn who_is_ended_by_a_signal_says_where_everybody_stood_and_so_does_the_tape() {
 }
 
 #[test]
+fn program_that_hangs_says_that_debuggers_can_attach() {
+    let installed = Installed::new();
+    let mut run = Running::start(installed.host(&["--attach", "--no-tape"], "hangs"));
+    run.wait_for("the program waits on, and tt-exalens and tt-triage can attach to it; Ctrl-C");
+    run.send("TERM");
+    let (status, said) = run.end();
+    assert_eq!(status, 3, "{said}");
+}
+
+#[test]
 fn explained_hang_is_not_told_again_to_who_ends_the_program() {
     let installed = Installed::new();
     let mut run = Running::start(installed.host(&["-o", "a.tstape"], "hangs"));

@@ -48,6 +48,7 @@ Examples:
   tilescope run --on-hang exit --report hang.html -- pytest test_add.py
   tilescope run --fast-dispatch --no-tape -- python3 my_program.py
   tilescope run --perfetto t.pftrace --tiles 0,0 -- python3 my_program.py
+  tilescope run --attach -- python3 my_program.py        # tt-exalens, tt-triage: in another shell
 ";
 
 /// Run a host program on the simulated chip, and say why if it hangs
@@ -76,6 +77,13 @@ pub struct LiveArgs {
     /// Let kernels on the chip dispatch the work (TT_METAL_SLOW_DISPATCH_MODE unset)
     #[arg(long)]
     pub fast_dispatch: bool,
+    /// Let tt-exalens and tt-triage attach to the program while it runs or hangs
+    ///
+    /// Each in a shell of its own with the same TMPDIR. The program serves the chip over a socket there
+    /// (TT_METAL_SIMULATOR_SERVE_OVER_SOCKETS), and what tt-triage asks of the runtime at port 50051
+    /// (TT_METAL_INSPECTOR_RPC).
+    #[arg(long)]
+    pub attach: bool,
     /// Take this library instead of the one that belongs to this program
     #[arg(long, value_name = "LIB.so")]
     pub lib: Option<PathBuf>,
@@ -126,6 +134,7 @@ pub fn tape_of(command: &[OsString], out: &mut dyn Write) -> Result<PathBuf> {
         on_hang: Some(OnHang::Exit),
         report: None,
         fast_dispatch: false,
+        attach: false,
         lib: None,
         views: ViewArgs::default(),
         command: command.to_vec(),
@@ -156,7 +165,7 @@ fn supervised(args: &LiveArgs, out: &mut dyn Write) -> Result<(Exit, Vec<PathBuf
     command.env("TILESCOPE_RUN_DIR", &news);
     wishes(args, &mut command)?;
     out.flush()?;
-    let mut watcher = Watcher::new(&news, args.on_hang.unwrap_or(OnHang::Continue));
+    let mut watcher = Watcher::new(&news, args.on_hang.unwrap_or(OnHang::Continue), args.attach);
     let ended = supervise::run(&mut command, &mut watcher)
         .with_context(|| format!("cannot run {}", program.display()))?;
     let seen = watcher.finish();
@@ -178,6 +187,9 @@ fn wishes(args: &LiveArgs, command: &mut process::Command) -> Result<()> {
     if !args.no_tape && std::env::var_os(OPERATIONS).is_none() {
         command.env(OPERATIONS, "1");
     }
+    if args.attach {
+        ATTACHED.into_iter().for_each(|name| _ = command.env(name, "1"));
+    }
     if let Some(bytes) = args.tape_bytes {
         command.env("TILESCOPE_TAPE_BYTES", bytes.to_string());
     }
@@ -192,6 +204,9 @@ fn wishes(args: &LiveArgs, command: &mut process::Command) -> Result<()> {
 
 /// Whether the host writes names of operations into its logs [spec: live-sessions].
 const OPERATIONS: &str = "TT_METAL_INSPECTOR_LOG_RUNTIME_ENTRIES";
+
+/// What has the vendor's driver serve the chip, and its runtime what it knows of kernels, to other processes.
+const ATTACHED: [&str; 2] = ["TT_METAL_SIMULATOR_SERVE_OVER_SOCKETS", "TT_METAL_INSPECTOR_RPC"];
 
 /// Programs whose first argument is the program that people mean.
 const INTERPRETERS: [&str; 4] = ["python", "pypy", "bash", "sh"];

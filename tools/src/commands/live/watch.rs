@@ -159,6 +159,8 @@ fn ask(tape: &Path, answer: &Path) -> io::Result<Child> {
 pub(super) struct Watcher {
     dir: PathBuf,
     on_hang: OnHang,
+    /// The vendor's debuggers can attach to the program.
+    attach: bool,
     hinted: bool,
     asked: Option<Instant>,
     /// It was said that nobody answers.
@@ -178,10 +180,11 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    pub(super) fn new(dir: &Path, on_hang: OnHang) -> Self {
+    pub(super) fn new(dir: &Path, on_hang: OnHang, attach: bool) -> Self {
         Self {
             dir: dir.to_owned(),
             on_hang,
+            attach,
             hinted: false,
             asked: None,
             given_up: false,
@@ -265,6 +268,10 @@ impl Watcher {
         }
         self.hinted = true;
         say(match self.asked {
+            None if self.attach => {
+                "the program waits on, and tt-exalens and tt-triage can attach to it; Ctrl-C shows \
+                 where everybody stands, a second one ends it"
+            }
             None => {
                 "the program waits on; Ctrl-C shows where everybody stands, a second one ends it \
                  (--on-hang exit does so by itself, --report FILE.html keeps this as a page)"
