@@ -9,6 +9,7 @@ use sim_core::l1::L1_BYTES;
 use sim_core::{Cycle, NullObserver, Observer, StateHasher};
 use tile::{AgentWait, Departure, HostWait, Inputs, Quiescence};
 
+use crate::asked::Asked;
 use crate::config::{ChipConfig, ClockStep};
 use crate::endpoint::{Endpoints, HostMemory};
 use crate::error::HostError;
@@ -26,11 +27,6 @@ use crate::snapshot::{ChipSnapshot, State};
 /// epochs.
 pub const LOOKAHEAD: u64 = 16;
 
-/// Cycles between two accesses of a debugger. A read over PCI Express takes a microsecond or two,
-/// which at 1.35 GHz are so many; debuggers rely on a core having gone somewhere by then
-/// `[inferred: tt-exalens' own tests continue a core and look at once where it has come to]`.
-const DEBUGGER_CYCLES: u64 = 2048;
-
 /// One Blackhole chip behind a PCI Express interface.
 #[derive(Debug)]
 pub struct Chip<O: Observer = NullObserver> {
@@ -45,8 +41,8 @@ pub struct Chip<O: Observer = NullObserver> {
     pub(crate) departures: Vec<(u16, Departure)>,
     pub(crate) now: Cycle,
     pub(crate) reports: Reports,
-    /// The host has just asked the debug interface of some cores for something.
-    pub(crate) debugged: bool,
+    /// What the host has just asked of the debug hardware of a tile.
+    pub(crate) asked: Asked,
     /// The host has used the debug interface of some core: it may have placed an `ebreak`.
     pub(crate) attended: bool,
 }
@@ -86,7 +82,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             departures: Vec::new(),
             now: Cycle::ZERO,
             reports: Reports::default(),
-            debugged: false,
+            asked: Asked::Nothing,
             attended: false,
             config,
             grid,
@@ -148,15 +144,6 @@ impl<O: Observer + Send + 'static> Chip<O> {
         let result = pci.write(paddr, bytes, &mut port);
         self.let_debugger_see();
         result
-    }
-
-    /// A debugger writes a command and, with nothing in between, looks at what came of it: memory,
-    /// or another core. Hardware has gone on meanwhile, and so does time here.
-    fn let_debugger_see(&mut self) {
-        if std::mem::take(&mut self.debugged) {
-            self.attended = true;
-            self.advance(self.config.epoch.round_up(self.now + DEBUGGER_CYCLES));
-        }
     }
 
     /// Reads from an endpoint by its translated coordinate, without a window.
@@ -347,7 +334,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             departures: _,
             now,
             reports,
-            debugged,
+            asked,
             attended,
         } = self;
         ChipSnapshot::of(State {
@@ -357,7 +344,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             post: post.clone(),
             now: *now,
             reports: reports.clone(),
-            debugged: *debugged,
+            asked: *asked,
             attended: *attended,
         })
     }
@@ -378,7 +365,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             departures: _,
             now,
             reports,
-            debugged,
+            asked,
             attended,
         } = self;
         field.restore(&old.field);
@@ -387,14 +374,14 @@ impl<O: Observer + Send + 'static> Chip<O> {
         post.clone_from(&old.post);
         *now = old.now;
         reports.clone_from(&old.reports);
-        *debugged = old.debugged;
+        *asked = old.asked;
         *attended = old.attended;
     }
 
     /// The PCI front and what is behind it.
     fn split(&mut self) -> (&mut Pci, Port<'_, O>) {
-        let Self { pci, grid, field, endpoints, debugged, now, reports, .. } = self;
-        (pci, Port { grid, field, endpoints, debugged, now: *now, reports })
+        let Self { pci, grid, field, endpoints, asked, now, reports, .. } = self;
+        (pci, Port { grid, field, endpoints, asked, now: *now, reports })
     }
 
     /// A hash of everything that determines the future.
@@ -412,7 +399,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             departures: _,
             now,
             reports: _,
-            debugged: _,
+            asked: _,
             attended: _,
         } = self;
         let mut hasher = StateHasher::default();

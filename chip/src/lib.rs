@@ -5,6 +5,7 @@
 //! * `field` keeps the tiles and advances the active ones; `time` is the loop of rounds and
 //!   messages; `post` holds requests to endpoints.
 
+mod asked;
 mod chip;
 mod config;
 mod endpoint;

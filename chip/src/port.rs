@@ -3,6 +3,7 @@
 use devices::niu::Coordinate;
 use sim_core::{Cycle, Observer};
 
+use crate::asked::Asked;
 use crate::endpoint::{Endpoints, Pcie};
 use crate::error::HostError;
 use crate::field::Field;
@@ -15,15 +16,9 @@ pub(crate) struct Port<'a, O: Observer> {
     pub(crate) grid: &'a Grid,
     pub(crate) field: &'a mut Field<O>,
     pub(crate) endpoints: &'a mut Endpoints,
-    pub(crate) debugged: &'a mut bool,
+    pub(crate) asked: &'a mut Asked,
     pub(crate) now: Cycle,
     pub(crate) reports: &'a mut Reports,
-}
-
-/// Whether a host's write asks the debug interface of the cores for something.
-fn asks_debugger(addr: u32, bytes: &[u8]) -> bool {
-    const TRIGGER: u8 = 0x80;
-    addr == tile::DEBUG_CONTROL && bytes.get(3).is_some_and(|top| top & TRIGGER != 0)
 }
 
 impl<O: Observer + Send + 'static> Port<'_, O> {
@@ -83,7 +78,10 @@ impl<O: Observer + Send + 'static> NocPort for Port<'_, O> {
         match self.place(noc, at, addr)? {
             Place::Tensix(number) => {
                 let addr = tile_address(at, addr)?;
-                *self.debugged |= asks_debugger(addr, bytes);
+                let asked = Asked::of(number, addr, bytes);
+                if asked != Asked::Nothing {
+                    *self.asked = asked;
+                }
                 if self.field.write_untouched(number, addr, bytes) {
                     return Ok(());
                 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use sim_core::Cycle;
 use tile::TileSnapshot;
 
+use crate::asked::Asked;
 use crate::endpoint::EndpointsSnapshot;
 use crate::field::FieldSnapshot;
 use crate::pci::Pci;
@@ -28,7 +29,7 @@ pub(crate) struct State {
     pub(crate) post: Post,
     pub(crate) now: Cycle,
     pub(crate) reports: Reports,
-    pub(crate) debugged: bool,
+    pub(crate) asked: Asked,
     pub(crate) attended: bool,
 }
 

@@ -5,10 +5,16 @@ use devices::niu::Coordinate;
 use sim_core::{AgentId, Cycle, Observer, Shortcut};
 use tile::{Arrival, Departure, Message, Receivers, Refused};
 
+use crate::asked::Asked;
 use crate::chip::{Chip, LOOKAHEAD};
 use crate::grid::Place;
 use crate::post::{EndpointPort, Letter, travel};
 use crate::report::Read;
+
+/// Cycles between two accesses of a debugger. A read over PCI Express takes a microsecond or two,
+/// which at 1.35 GHz are so many; debuggers rely on a core having gone somewhere by then
+/// `[inferred: tt-exalens' own tests continue a core and look at once where it has come to]`.
+const DEBUGGER_CYCLES: u64 = 2048;
 
 /// Numbers of endpoints as senders start here; below are tiles.
 const FIRST_ENDPOINT: u16 = 0x8000;
@@ -42,6 +48,30 @@ impl<O: Observer + Send + 'static> Chip<O> {
         }
         self.serve();
         self.field.settle(self.now);
+    }
+
+    /// A debugger writes a command and, with nothing in between, looks at what came of it: memory,
+    /// or another core. Hardware has gone on meanwhile, and so does time here.
+    pub(crate) fn let_debugger_see(&mut self) {
+        match std::mem::take(&mut self.asked) {
+            Asked::Nothing => {}
+            Asked::Command => {
+                self.attended = true;
+                self.pass(DEBUGGER_CYCLES);
+            }
+            Asked::Samples(number, series) => {
+                let mut goes_on = true;
+                while goes_on && self.field.with(number, self.now, |tile| series.is_left(tile)) {
+                    self.pass(series.interval());
+                    goes_on = self.field.with(number, self.now, |tile| series.take(tile));
+                }
+            }
+        }
+    }
+
+    /// At least so many cycles, in whole epochs.
+    fn pass(&mut self, cycles: u64) {
+        self.advance(self.config.epoch.round_up(self.now + cycles));
     }
 
     /// With all tiles at rest: to the next letter's arrival, or to the end.

@@ -79,6 +79,94 @@ fn ebreak_under_a_debugger_is_no_mistake() {
     assert!(notes.len() == 1 && notes[0].text.contains("pc 0x10"), "{notes:?}");
 }
 
+const DBG_BUS_CTRL: u64 = 0xFFB1_2054;
+const DBG_L1_MEM: [u64; 3] = [0xFFB1_2048, 0xFFB1_204C, 0xFFB1_2050];
+/// Group B of BRISC, of which word 1 has the pc `[isa-wh: TensixTile/DebugDaisychain.md]`.
+const BRISC_B: u32 = 1 << 29 | 7 << 16 | 11;
+const SAMPLES: u32 = 0x2_0000;
+
+/// A chip whose BRISC executes one `nop` in each cycle, from pc 0 on.
+fn running() -> Chip {
+    let mut chip = Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+    for addr in (0..0x1_0000).step_by(4) {
+        write(&mut chip, addr, 0x13);
+    }
+    write(&mut chip, SOFT_RESET_0, 0x4_7000);
+    chip.clock(1);
+    chip
+}
+
+/// What a debugger writes before the trigger, as tt-exalens does `[exalens: debug_bus_signal_store.py]`.
+fn prepare(chip: &mut Chip, group: u32, end: u32, mode: u32) {
+    write(chip, DBG_BUS_CTRL, group);
+    write(chip, DBG_L1_MEM[2], 0xF);
+    write(chip, DBG_L1_MEM[0], SAMPLES >> 4);
+    write(chip, DBG_L1_MEM[1], end >> 4);
+    write(chip, DBG_L1_MEM[2], mode);
+    for addr in (SAMPLES..SAMPLES + 0x100).step_by(4) {
+        write(chip, addr.into(), 0xBADC_0FFE);
+    }
+}
+
+#[test]
+fn group_of_the_debug_bus_comes_into_l1_when_asked_for() {
+    let mut chip = running();
+    prepare(&mut chip, BRISC_B, 0, 1);
+    write(&mut chip, DBG_L1_MEM[2], 1 << 12 | 1);
+    let words = [0, 4, 8, 12].map(|at| read(&mut chip, u64::from(SAMPLES) + at));
+    write(&mut chip, DBG_BUS_CTRL, BRISC_B | 1 << 25);
+    assert_eq!(words[1], read(&mut chip, 0xFFB1_205C), "no time has passed since");
+    assert_eq!(words[0], 0);
+    assert_eq!(read(&mut chip, u64::from(SAMPLES) + 16), 0xBADC_0FFE, "one sample");
+}
+
+#[test]
+fn series_of_samples_takes_its_time() {
+    let mut chip = running();
+    let count = 8;
+    // Every 25 cycles, in whole epochs: 32 each.
+    let mode = 24 << 4 | 4;
+    prepare(&mut chip, BRISC_B, SAMPLES + 16 * count, mode);
+    let before = chip.now();
+    write(&mut chip, DBG_L1_MEM[2], 1 << 12 | mode);
+    assert_eq!(chip.now() - before, 32 * u64::from(count - 1));
+    let pcs: Vec<u32> = (0..count)
+        .map(|at| read(&mut chip, u64::from(SAMPLES + 16 * at + 4)) & 0x3FFF_FFFF)
+        .collect();
+    assert!(pcs.windows(2).all(|pair| pair[1] == pair[0] + 4 * 32), "{pcs:x?}");
+    assert_eq!(read(&mut chip, u64::from(SAMPLES + 16 * count)), 0xBADC_0FFE);
+}
+
+#[test]
+fn samples_of_what_is_not_modelled_are_refused_and_zero() {
+    let mut chip = running();
+    prepare(&mut chip, 1 << 29 | 0xFF << 16, 0, 1);
+    let refused = chip.tile_write(AT.0, AT.1, DBG_L1_MEM[2], &(1_u32 << 12 | 1).to_le_bytes());
+    let error = refused.expect_err("nothing is known there").to_string();
+    assert!(error.contains("[debug-bus]") && error.contains("L1 0x20000 gets zeroes"), "{error}");
+    // Who waits for the sample goes on.
+    assert_eq!(read(&mut chip, SAMPLES.into()), 0);
+}
+
+#[test]
+fn core_that_samples_gets_a_series_of_one_moment() {
+    use isa::asm::{j, li, sw};
+    let mut chip = Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+    prepare(&mut chip, BRISC_B, SAMPLES + 16 * 0x1000, 4);
+    let program = [&li(5, DBG_L1_MEM[2] as u32)[..], &li(6, 1 << 12 | 4), &[sw(6, 5, 0), j(0)]];
+    for (addr, word) in (0..).step_by(4).zip(program.concat()) {
+        write(&mut chip, addr, word);
+    }
+    write(&mut chip, SOFT_RESET_0, 0x4_7000);
+    chip.clock(64);
+    let pc = |at: u64| u64::from(SAMPLES) + 16 * at + 4;
+    let first = read(&mut chip, pc(0));
+    assert_ne!(first, 0xBADC_0FFE);
+    assert_eq!(read(&mut chip, pc(0xFFF)), first);
+    assert_eq!(read(&mut chip, pc(0x1000)), 0);
+    assert_eq!(chip.take_reports(), Vec::<String>::new());
+}
+
 #[test]
 fn same_calls_give_the_same_chip() {
     let session = || {

@@ -197,7 +197,12 @@ impl Reporter {
         {
             self.note(&complaint);
         }
-        if self.seen.contains(text) || self.seen.len() >= REMEMBERED {
+        // What a host does wrong again is wrong at another cycle.
+        let key = match culprit {
+            Culprit::Host => text.split(" (cycle ").next().unwrap_or(text),
+            Culprit::Guest | Culprit::Simulator => text,
+        };
+        if self.seen.contains(key) || self.seen.len() >= REMEMBERED {
             self.repeated += 1;
         } else {
             if culprit == Culprit::Guest {
@@ -209,7 +214,7 @@ impl Reporter {
             if self.seen.len() + 1 == REMEMBERED {
                 self.line("tilescope: further errors are only counted");
             }
-            self.seen.insert(text.to_owned());
+            self.seen.insert(key.to_owned());
         }
         match self.on_error {
             OnError::Continue => self.hint(culprit),

@@ -20,9 +20,12 @@ use crate::waiting::Served;
 pub const DEBUG_CONTROL: u32 = tile_control::RISC_DBG_CNTL_0;
 
 /// The registers by which a host looks at cores and controls them without a program's help.
-const DEBUG_HARDWARE: [u32; 6] = [
+const DEBUG_HARDWARE: [u32; 9] = [
     tile_control::DBG_BUS_CTRL,
     tile_control::DBG_RD_DATA,
+    tile_control::DBG_L1_MEM_REG0,
+    tile_control::DBG_L1_MEM_REG1,
+    tile_control::DBG_L1_MEM_REG2,
     DEBUG_CONTROL,
     tile_control::RISC_DBG_CNTL_1,
     tile_control::RISC_DBG_STATUS_0,

@@ -6,7 +6,8 @@ use memory_map::{Hit, Target, lookup};
 use riscv::view;
 use sim_core::l1::L1_BYTES;
 use sim_core::{
-    Category, CoreId, Cycle, Event, Observer, Request, RequestKind, ThreadId, WaitReason, Width,
+    AgentId, Category, CoreId, Cycle, Event, Observer, Request, RequestKind, ThreadId, WaitReason,
+    Width,
 };
 
 use crate::asker::{Asker, fault};
@@ -247,6 +248,31 @@ impl<O: Observer + ?Sized> Bus<O> {
             pcbufs: &devices.pcbufs,
         };
         Some((signals.of(core, group) >> (32 * word)) as u32)
+    }
+
+    /// Writes the 128 bits that the debug bus shows to L1: zeroes, and a mistake, if nothing of the group is modelled.
+    pub(crate) fn sample_bus(
+        &mut self,
+        asker: Asker,
+        select: u32,
+        addr: u32,
+    ) -> Result<(), DeviceFault> {
+        let group = select & !(bus::READ.mask());
+        let words =
+            [0, 1, 2, 3].map(|word| self.debug_bus(group | bus::READ.put(word << 1), asker.end));
+        let bytes: Vec<u8> =
+            words.iter().flat_map(|word| word.unwrap_or(0).to_le_bytes()).collect();
+        self.write_block(asker, addr, &bytes)?;
+        if asker.agent == AgentId::Host {
+            self.cores.wake_by_stores(asker.end);
+        }
+        if words.contains(&None) {
+            let text = format!(
+                "debug bus selection {select:#010x} shows nothing; L1 {addr:#x} gets zeroes"
+            );
+            return Err(fault(Category::Unsupported, "debug-bus", text));
+        }
+        Ok(())
     }
 
     /// Reads a block through the NoC's view: L1, or aligned words of registers.

@@ -2,6 +2,7 @@
 
 use devices::overlay::index;
 use devices::{DeviceFault, TileControlEffect};
+use memory_map::reg::tile_control::dbg_l1_mem_reg2;
 use memory_map::{Hit, Target, View, lookup};
 use riscv::view;
 use sim_core::l1::L1_BYTES;
@@ -341,8 +342,29 @@ impl<O: Observer + ?Sized> Bus<O> {
             Some(TileControlEffect::CoreDebug(access)) => {
                 Debugger { bus: self }.access(asker, access)?;
             }
+            Some(TileControlEffect::SampleBus { select, addr, more }) => {
+                self.sample_bus(asker, select, addr)?;
+                // Between those that a host asks for it lets time pass; others get a series of one moment.
+                if more && asker.agent != AgentId::Host {
+                    self.sample_on(asker, offset, value)?;
+                }
+            }
         }
         Ok(())
+    }
+
+    /// The other samples of a series of the debug bus, at once.
+    fn sample_on(&mut self, asker: Asker, offset: u32, value: u32) -> Result<(), DeviceFault> {
+        let lowered = value & !dbg_l1_mem_reg2::WRITE_TRIGGER.mask();
+        let control = |bus: &mut Self, value| bus.devices.control.write(offset, value, asker.cycle);
+        loop {
+            control(self, lowered)?;
+            let Some(TileControlEffect::SampleBus { select, addr, .. }) = control(self, value)?
+            else {
+                return Ok(());
+            };
+            self.sample_bus(asker, select, addr)?;
+        }
     }
 
     fn enter_reset(&mut self, core: CoreId, asker: Asker) {

@@ -13,7 +13,7 @@
 mod registers;
 
 use memory_map::Target;
-use memory_map::reg::tile_control::soft_reset_0;
+use memory_map::reg::tile_control::{dbg_l1_mem_reg2 as sampling, soft_reset_0};
 use sim_core::{Category, CoreId, CoreSet, Cycle, StateHasher, ThreadId};
 
 use crate::fault::{DeviceFault, ReadClass, nearest};
@@ -37,6 +37,11 @@ const CORE_RESET_BITS: [u32; CoreId::COUNT] = [
 
 /// Bits of `SOFT_RESET_0` that reset something other than a core.
 const UNIT_RESET_BITS: u32 = soft_reset_0::NAMED_BITS & !all(CORE_RESET_BITS);
+
+/// The mode of a series of samples of the debug bus.
+const SERIES: u32 = 4;
+/// Samples lie in the low 1 MiB of L1, 16 bytes each `[isa-wh: TensixTile/DebugDaisychain.md]`.
+const SAMPLES_END: u32 = (1 << 20) >> 4;
 
 /// Bits together.
 const fn all(bits: [u32; CoreId::COUNT]) -> u32 {
@@ -74,6 +79,15 @@ pub enum TileControlEffect {
     },
     /// A debugger asks for a debug register of a core: for [`RiscDebug::perform`].
     CoreDebug(DebugAccess),
+    /// The debug bus writes the 128 bits that it shows to L1.
+    SampleBus {
+        /// `DBG_BUS_CTRL`.
+        select: u32,
+        /// Byte address in L1.
+        addr: u32,
+        /// More of a series are to follow, each of which a rising edge of the trigger begins.
+        more: bool,
+    },
 }
 
 /// A read whose value lives in the coprocessor; ask [`TileControl::external_read`] first.
@@ -331,6 +345,7 @@ impl TileControl {
                 self.debug.write_data(value);
                 return Ok(None);
             }
+            reg::DBG_L1_MEM_REG2 => return self.write_sampling(value),
             // "No effect" and "writes discarded" in the respective pages.
             reg::WALL_CLOCK_1
             | reg::WALL_CLOCK_H
@@ -409,6 +424,30 @@ impl TileControl {
         }
         ((value ^ before) & 7 != 0)
             .then(|| TileControlEffect::DebugBusControl { threads: threads(value) })
+    }
+
+    /// The rising edge of the trigger has a sample taken, and the next one goes behind it where the mode says so. That
+    /// the place of the next one stands in `DBG_L1_MEM_REG0` is our choice `[unknown: U-070]`.
+    fn write_sampling(&mut self, value: u32) -> Result<Option<TileControlEffect>, DeviceFault> {
+        let rises = sampling::WRITE_TRIGGER.is_set(value)
+            && !sampling::WRITE_TRIGGER.is_set(self.get(reg::DBG_L1_MEM_REG2));
+        self.set(reg::DBG_L1_MEM_REG2, value);
+        let (place, end) = (self.get(reg::DBG_L1_MEM_REG0), self.get(reg::DBG_L1_MEM_REG1));
+        let mode = sampling::WRITE_MODE.of(value);
+        if !rises || !(mode <= 1 || mode == SERIES && place < end) {
+            return Ok(None);
+        }
+        if place >= SAMPLES_END {
+            let text = format!(
+                "the debug bus is to write to L1 {:#x}, beyond the low 1 MiB",
+                u64::from(place) << 4
+            );
+            return Err(fault(Category::NonContractual, "debug-bus-sample", text));
+        }
+        let next = place + u32::from(mode != 0);
+        self.set(reg::DBG_L1_MEM_REG0, next);
+        let (select, more) = (self.get(reg::DBG_BUS_CTRL), mode == SERIES && next < end);
+        Ok(Some(TileControlEffect::SampleBus { select, addr: place << 4, more }))
     }
 
     /// Instruction FIFOs the debug bus has taken, bit *i* for thread *i*.

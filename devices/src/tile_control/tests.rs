@@ -109,6 +109,48 @@ fn debug_push_fires_on_the_rising_edge_only() {
 }
 
 #[test]
+fn debug_bus_samples_on_the_rising_edge_where_the_mode_says() {
+    // [isa-wh: TensixTile/DebugDaisychain.md] RISCV_DEBUG_REG_DBG_L1_MEM_REG2.
+    let (place, end, mode) = (0x48, 0x4C, 0x50);
+    let mut block = TileControl::new();
+    let mut write = |offset, value| match block.write(offset, value, Cycle(0)) {
+        Ok(Some(TileControlEffect::SampleBus { select, addr, more })) => {
+            Ok(Some((select, addr, more)))
+        }
+        Ok(_) => Ok(None),
+        Err(fault) => Err(fault.id),
+    };
+    write(0x54, 1 << 29 | 7 << 16 | 11).expect("stored");
+    let select = 1 << 29 | 7 << 16 | 11;
+    assert_eq!(write(mode, 0xF), Ok(None));
+    assert_eq!(write(place, 0x1_0000 >> 4), Ok(None));
+    // One after the other, each on an edge.
+    for addr in [0x1_0000, 0x1_0010] {
+        assert_eq!(write(mode, 1), Ok(None));
+        assert_eq!(write(mode, 1 << 12 | 1), Ok(Some((select, addr, false))));
+        assert_eq!(write(mode, 1 << 12 | 1), Ok(None));
+    }
+    // To the same place.
+    write(mode, 0).expect("stored");
+    assert_eq!(write(mode, 1 << 12), Ok(Some((select, 0x1_0020, false))));
+    write(mode, 0).expect("stored");
+    assert_eq!(write(mode, 1 << 12), Ok(Some((select, 0x1_0020, false))));
+    // A series of two, and no third.
+    write(mode, 0xF).expect("stored");
+    write(place, 0x2000).expect("stored");
+    write(end, 0x2002).expect("stored");
+    assert_eq!(write(mode, 1 << 12 | 7 << 4 | 4), Ok(Some((select, 0x2_0000, true))));
+    for expected in [Some((select, 0x2_0010, false)), None] {
+        assert_eq!(write(mode, 7 << 4 | 4), Ok(None));
+        assert_eq!(write(mode, 1 << 12 | 7 << 4 | 4), Ok(expected));
+    }
+    // The low 1 MiB only.
+    write(mode, 0).expect("stored");
+    write(place, 0x1_0000).expect("stored");
+    assert_eq!(write(mode, 1 << 12), Err("debug-bus-sample"));
+}
+
+#[test]
 fn debug_push_without_control_does_nothing() {
     let mut block = TileControl::new();
     assert_eq!(block.write(0xA0, 0x10, NOW), Ok(None));
