@@ -5,10 +5,10 @@
 
 use devices::niu::Identity;
 use devices::risc_debug::facts::status;
-use devices::{DeviceFault, Niu, RiscDebug};
+use devices::{DeviceFault, Niu, TileControl, TileControlEffect};
 use memory_map::reg::{noc_niu, tile_control};
 use memory_map::{Target, View, lookup};
-use sim_core::{Category, StateHasher};
+use sim_core::{Category, Cycle, StateHasher};
 
 use super::memory::{Endpoint, Ram, unmapped};
 use crate::grid::{eth_position, eth_translated};
@@ -64,9 +64,18 @@ const REGISTERS: &[(u64, u32)] = &[
     (0xFFB1_4030, 0),
 ];
 
-/// The debug bus, at the addresses that it has in a Tensix tile `[exalens: hardware/blackhole/eth_block.py]`: it shows
-/// zeroes, whatever is chosen.
-const DEBUG_BUS: [u32; 2] = [tile_control::DBG_BUS_CTRL, tile_control::DBG_RD_DATA];
+/// The debug hardware, at the addresses that it has in a Tensix tile `[exalens: hardware/blackhole/eth_block.py]`.
+const DEBUG: [u32; 9] = [
+    tile_control::DBG_L1_MEM_REG0,
+    tile_control::DBG_L1_MEM_REG1,
+    tile_control::DBG_L1_MEM_REG2,
+    tile_control::DBG_BUS_CTRL,
+    tile_control::DBG_RD_DATA,
+    tile_control::RISC_DBG_CNTL_0,
+    tile_control::RISC_DBG_CNTL_1,
+    tile_control::RISC_DBG_STATUS_0,
+    tile_control::RISC_DBG_STATUS_1,
+];
 
 const SOFT_RESET: u64 = 0xFFB1_21B0;
 /// The bits that exist there: cores 0 and 1.
@@ -79,6 +88,13 @@ fn resets(written: u32) -> u32 {
     if written & CORE_0_RESET == 0 { 0 } else { written & CORE_RESETS }
 }
 
+/// Where a register of the debug hardware is in the block that a Tensix tile has there.
+fn debug_offset(addr: u64) -> Option<u32> {
+    const BLOCK: u32 = tile_control::DBG_BUS_CTRL - tile_control::DBG_BUS_CTRL_OFFSET;
+    let addr = u32::try_from(addr).ok().filter(|addr| DEBUG.contains(addr))?;
+    Some(addr - BLOCK)
+}
+
 /// An ethernet tile.
 #[derive(Clone, Debug)]
 pub(super) struct Eth {
@@ -87,8 +103,8 @@ pub(super) struct Eth {
     l1: Option<Ram>,
     registers: Vec<u32>,
     heartbeat: u32,
-    /// Made when a debugger asks.
-    debug: Option<RiscDebug>,
+    /// Made when a debugger writes there.
+    debug: Option<Box<TileControl>>,
 }
 
 impl Eth {
@@ -136,33 +152,28 @@ impl Eth {
         (bytes == 4).then(|| &mut self.registers[index])
     }
 
-    /// A register of the debug hardware. To a debugger the cores, which do not run, are paused.
-    fn debug_register(&self, addr: u64) -> Option<u32> {
-        let addr = u32::try_from(addr).ok()?;
-        let debug = self.debug.clone().unwrap_or_default();
-        Some(match addr {
-            tile_control::RISC_DBG_CNTL_0 => debug.control(),
-            tile_control::RISC_DBG_CNTL_1 => debug.data(),
-            tile_control::RISC_DBG_STATUS_0 => debug.status(),
-            tile_control::RISC_DBG_STATUS_1 => debug.result(),
-            _ if DEBUG_BUS.contains(&addr) => 0,
-            _ => return None,
-        })
+    /// A register of the debug hardware. The debug bus shows zeroes, whatever is chosen.
+    fn debug_register(&mut self, addr: u64) -> Option<u32> {
+        let offset = debug_offset(addr)?;
+        let read = |debug: &mut TileControl| debug.read(offset, Cycle::ZERO).unwrap_or(0);
+        Some(self.debug.as_deref_mut().map_or_else(|| read(&mut TileControl::new()), read))
     }
 
-    /// Writes a register of the debug hardware; whether it is one. Nobody carries out what a debugger asks for.
+    /// Writes a register of the debug hardware; whether it is one. To a debugger the cores, which do not run, are
+    /// paused, and nobody carries out what it asks them for.
     fn debug(&mut self, addr: u64, value: u32) -> Result<bool, DeviceFault> {
-        match u32::try_from(addr) {
-            Ok(tile_control::RISC_DBG_CNTL_0) => {
-                let debug = self.debug.get_or_insert_default();
-                if let Some(access) = debug.write_control(value)? {
-                    debug.perform(access, status::HALTED);
+        let Some(offset) = debug_offset(addr) else { return Ok(false) };
+        let debug = self.debug.get_or_insert_with(|| Box::new(TileControl::new()));
+        match debug.write(offset, value, Cycle::ZERO)? {
+            Some(TileControlEffect::CoreDebug(access)) => {
+                debug.debug.perform(access, status::HALTED);
+            }
+            Some(TileControlEffect::SampleBus { addr, .. }) => {
+                if let Some(sample) = self.l1().slice_mut(addr.into(), 16) {
+                    sample.fill(0);
                 }
             }
-            Ok(tile_control::RISC_DBG_CNTL_1) => {
-                self.debug.get_or_insert_default().write_data(value);
-            }
-            other => return Ok(other.is_ok_and(|addr| DEBUG_BUS.contains(&addr))),
+            _ => {}
         }
         Ok(true)
     }
@@ -301,6 +312,12 @@ mod tests {
         // Its pc on the debug bus.
         eth.write(0xFFB1_2054, &(1_u32 << 29).to_le_bytes()).expect("taken");
         assert_eq!(word(&mut eth, 0xFFB1_205C), 0);
+        // A sample of it comes into L1.
+        eth.write(0x1_0000, &[0xAA; 32]).expect("L1");
+        for (addr, value) in [(0x2048, 0x1000_u32), (0x2050, 1), (0x2050, 1 << 12 | 1)] {
+            eth.write(0xFFB1_0000 + addr, &value.to_le_bytes()).expect("taken");
+        }
+        assert_eq!((word(&mut eth, 0x1_000C), word(&mut eth, 0x1_0010)), (0, 0xAAAA_AAAA));
         // Nobody sends requests from there.
         assert!(eth.write(0xFFB2_0040, &1_u32.to_le_bytes()).is_err());
     }
