@@ -407,10 +407,11 @@ impl TileControl {
         ((raised | lowered) & 0x00FF_FFFF != 0).then_some(effect)
     }
 
-    /// Bits 0-2 give the debug bus control, bits 4-6 push on their rising edge.
+    /// Bits 0-2 give the debug bus control, bits 4-6 push on their rising edge; the others keep what is written
+    /// `[exalens: test/ttexalens/unit_tests/test_lib.py]`.
     fn write_debug_push(&mut self, value: u32) -> Option<TileControlEffect> {
         let before = self.get(reg::INSTRN_BUF_CTRL0);
-        self.set(reg::INSTRN_BUF_CTRL0, value & 0x77);
+        self.set(reg::INSTRN_BUF_CTRL0, value);
         let threads = |bits: u32| {
             ThreadId::ALL
                 .into_iter()

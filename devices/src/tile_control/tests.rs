@@ -153,6 +153,9 @@ fn debug_bus_samples_on_the_rising_edge_where_the_mode_says() {
 #[test]
 fn debug_push_without_control_does_nothing() {
     let mut block = TileControl::new();
+    block.write(0xA0, 9, Cycle(0)).expect("stored");
+    assert_eq!((block.read(0xA0, Cycle(0)), block.debug_bus_threads()), (Ok(9), 1));
+    let mut block = TileControl::new();
     assert_eq!(block.write(0xA0, 0x10, NOW), Ok(None));
 }
 
