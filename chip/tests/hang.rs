@@ -201,9 +201,9 @@ fn bare_tile_hangs_if_the_host_waits_for_one_of_its_words() {
     assert_eq!(verdicts(&found(&mut chip, &[])), [None; 3]);
 }
 
-/// Who pauses a core looks at the chip already, and what it makes others wait for is not the program's mistake.
+/// What a paused core makes others wait for is not the program's mistake, and what hangs without it is.
 #[test]
-fn nothing_hangs_while_a_debugger_has_paused_a_core() {
+fn core_that_a_debugger_has_paused_will_go_on() {
     let mut chip = chip();
     polls(&mut chip, FIRST.0, WORD);
     let word = [HostPoll { tile: FIRST.1, addr: WORD + 0x100, bytes: 4 }];
@@ -219,9 +219,16 @@ fn nothing_hangs_while_a_debugger_has_paused_a_core() {
     assert_eq!(verdicts(&found(&mut chip, &word)), [None; 3]);
     let standing = chip.standing();
     assert_eq!(standing.tiles[0].waits[0].reason, WaitReason::Paused);
+    // BRISC of another tile reads what TRISC0 has sent it, which is held in reset.
+    start(&mut chip, SECOND.0, &[&li(5, 0xFFEC_1000)[..], &[lw(6, 5, 0), j(0)]].concat());
+    let both = [word[0], HostPoll { tile: SECOND.1, addr: WORD, bytes: 4 }];
+    let hang = found(&mut chip, &both)[1].take().expect("the other one waits for good");
+    assert_eq!(hang.stuck().map(|tile| tile.number).collect::<Vec<_>>(), [SECOND.1]);
+    assert!(hang.is_debugged());
     command(&mut chip, 2);
-    let after = found(&mut chip, &word)[1].as_ref().map(Hang::key);
-    assert_eq!(after, Some(before), "it waits where it did");
+    let after = found(&mut chip, &both)[1].as_ref().map(Hang::key).expect("both do");
+    assert_eq!(after[..before.len()], before, "it waits where it did");
+    assert!(after.len() > before.len());
 }
 
 /// Looks at a word every 200 cycles by the wall clock, and counts behind it when that is not zero.

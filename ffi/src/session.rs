@@ -444,8 +444,7 @@ fn held(cores: &[(TensixTile, sim_core::CoreId)]) -> String {
         others => format!(" and {others} more"),
     };
     format!(
-        "a debugger has paused {core} of {tile}{more}, while the host waits; whether anything hangs is looked for when \
-         they go on"
+        "the host waits while a debugger has paused {core} of {tile}{more}: who waits for that is not taken to hang"
     )
 }
 

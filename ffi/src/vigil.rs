@@ -136,8 +136,7 @@ impl Vigil {
             let fresh = chip.witness();
             self.fresh = Some(fresh).filter(|fresh| !fresh.is_empty()).or(self.fresh.take());
         }
-        let is_new = |hang: &&Hang| (hang.key(), hang.closed) != self.told;
-        let hang = hang.filter(|hang| is_new(&hang));
+        let hang = hang.filter(|hang| self.is_new(hang));
         self.tries += 1;
         if hang.is_none() && self.tries < TRIES {
             return None;
@@ -148,6 +147,17 @@ impl Vigil {
         (self.told, self.has_told) = ((hang.key(), hang.closed), true);
         self.looks = LOOKS.len();
         Some(Found::Hang(Box::new(hang)))
+    }
+
+    /// Whether it is not the one that was last said. Without those whom a debugger has paused since, and whom they
+    /// hold, it is a part of that.
+    fn is_new(&self, hang: &Hang) -> bool {
+        let (told, closed) = &self.told;
+        let key = hang.key();
+        match hang.is_debugged() {
+            true => !key.iter().all(|stuck| told.contains(stuck)),
+            false => (&key, &hang.closed) != (told, closed),
+        }
     }
 
     /// Cores that a debugger has paused, if it has been so for some looks: none of those finds a hang.

@@ -379,7 +379,7 @@ fn host_that_waits_for_a_core_that_a_debugger_has_paused_is_told_so() {
         return;
     }
     let note =
-        "note: a debugger has paused BRISC of tile (0, 0) [NoC (1, 2)], while the host waits";
+        "note: the host waits while a debugger has paused BRISC of tile (0, 0) [NoC (1, 2)]:";
     assert_eq!(errors.matches(note).count(), 1, "{errors}");
     assert_eq!(errors.matches("DEADLOCK on").count(), 1, "{errors}");
     assert!(errors.find(note) < errors.find("DEADLOCK"), "{errors}");

@@ -22,7 +22,10 @@ impl<'a> Closure<'a> {
         let moves = |scene: &Scene, wait: &AgentWait| {
             scene.computes && matches!(wait.agent, AgentId::Thread(_))
         };
-        let of = |scene: &Scene| scene.waits.iter().map(|wait| moves(scene, wait)).collect();
+        let goes_on = |scene: &Scene, wait: &AgentWait| {
+            wait.reason == WaitReason::Paused || moves(scene, wait)
+        };
+        let of = |scene: &Scene| scene.waits.iter().map(|wait| goes_on(scene, wait)).collect();
         let live = scenes.iter().map(of).collect();
         let enders =
             |scene: &Scene| scene.waits.iter().map(|wait| scene.enders(wait, mailbox)).collect();

@@ -124,6 +124,12 @@ impl Hang {
         self.tiles.iter().filter(|tile| tile.is_stuck())
     }
 
+    /// Whether a debugger has paused a core.
+    #[must_use]
+    pub fn is_debugged(&self) -> bool {
+        self.tiles.iter().flat_map(|tile| &tile.waits).any(|wait| wait.reason == WaitReason::Paused)
+    }
+
     /// Who is stuck where: equal for a hang that is looked at again.
     #[must_use]
     pub fn key(&self) -> Vec<(u16, u8, u32)> {
@@ -391,8 +397,8 @@ impl<O: Observer + Send + 'static> Chip<O> {
 
     /// Whether some part of the chip hangs, if the host does no more than `stance` says; `polls` are the
     /// words it reads over and over. Parts that still move, and whoever these could help, are live; but not
-    /// cores that wait by the clock on a tile where nothing has been done since an earlier `witness`. Not while a
-    /// debugger has paused a core: who does that looks at the chip already, and will let it go on.
+    /// cores that wait by the clock on a tile where nothing has been done since an earlier `witness`. A core that a
+    /// debugger has paused is live: who does that will let it go on.
     /// Changes nothing.
     pub fn hang(&mut self, stance: Stance, polls: &[HostPoll], witness: &Witness) -> Option<Hang> {
         let mailbox = Mailbox::new()?;
@@ -400,9 +406,6 @@ impl<O: Observer + Send + 'static> Chip<O> {
             return None;
         }
         let scenes = self.scenes(mailbox, witness);
-        if scenes.iter().any(Scene::is_debugged) {
-            return None;
-        }
         let closure = Closure::new(&scenes, mailbox, stance);
         let tiles: Vec<HungTile> = scenes
             .iter()
