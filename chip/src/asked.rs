@@ -1,5 +1,6 @@
 //! What a write of a host asks of the debug hardware of a tile, for which time has to pass within the call.
 
+use devices::tile_control::SERIES;
 use memory_map::reg::tile_control::{self, dbg_l1_mem_reg2 as sampling};
 use sim_core::Observer;
 use tile::Tile;
@@ -37,12 +38,9 @@ impl Asked {
 pub(crate) struct Series(u32);
 
 impl Series {
-    /// The mode of a series `[isa-wh: TensixTile/DebugDaisychain.md]`.
-    const MODE: u32 = 4;
-
     fn new(value: u32) -> Option<Self> {
         let begins =
-            sampling::WRITE_MODE.of(value) == Self::MODE && sampling::WRITE_TRIGGER.is_set(value);
+            sampling::WRITE_MODE.of(value) == SERIES && sampling::WRITE_TRIGGER.is_set(value);
         begins.then_some(Self(value))
     }
 
@@ -51,21 +49,22 @@ impl Series {
         u64::from(sampling::SAMPLING_INTERVAL.of(self.0)) + 1
     }
 
-    /// Whether more are to follow those that the tile has taken.
-    pub(crate) fn is_left<O: Observer>(self, tile: &mut Tile<O>) -> bool {
+    /// How many are to follow those that the tile has taken.
+    pub(crate) fn left<O: Observer>(self, tile: &mut Tile<O>) -> u32 {
         let mut read = |register| {
             let mut bytes = [0; 4];
-            tile.host_read(register, &mut bytes).ok().map(|()| u32::from_le_bytes(bytes))
+            tile.host_read(register, &mut bytes).map_or(0, |()| u32::from_le_bytes(bytes))
         };
         let at = read(tile_control::DBG_L1_MEM_REG0);
-        at.zip(read(tile_control::DBG_L1_MEM_REG1)).is_some_and(|(at, end)| at < end)
+        read(tile_control::DBG_L1_MEM_REG1).saturating_sub(at)
     }
 
-    /// Has the tile take the next one; whether it does.
-    pub(crate) fn take<O: Observer>(self, tile: &mut Tile<O>) -> bool {
-        let lowered = self.0 & !sampling::WRITE_TRIGGER.mask();
-        [lowered, self.0].into_iter().all(|value| {
-            tile.host_write(tile_control::DBG_L1_MEM_REG2, &value.to_le_bytes()).is_ok()
-        })
+    /// Has the tile take the next one, and gives how many are left then: as many as before where none can be taken.
+    /// What is wrong with it was the answer to the first.
+    pub(crate) fn take<O: Observer>(self, tile: &mut Tile<O>) -> u32 {
+        for value in [self.0 & !sampling::WRITE_TRIGGER.mask(), self.0] {
+            drop(tile.host_write(tile_control::DBG_L1_MEM_REG2, &value.to_le_bytes()));
+        }
+        self.left(tile)
     }
 }

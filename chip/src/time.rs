@@ -60,10 +60,14 @@ impl<O: Observer + Send + 'static> Chip<O> {
                 self.pass(DEBUGGER_CYCLES);
             }
             Asked::Samples(number, series) => {
-                let mut goes_on = true;
-                while goes_on && self.field.with(number, self.now, |tile| series.is_left(tile)) {
+                let mut left = self.field.with(number, self.now, |tile| series.left(tile));
+                while left > 0 {
                     self.pass(series.interval());
-                    goes_on = self.field.with(number, self.now, |tile| series.take(tile));
+                    let before = left;
+                    left = self.field.with(number, self.now, |tile| series.take(tile));
+                    if left == before {
+                        break;
+                    }
                 }
             }
         }

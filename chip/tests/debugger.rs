@@ -144,8 +144,17 @@ fn samples_of_what_is_not_modelled_are_refused_and_zero() {
     let refused = chip.tile_write(AT.0, AT.1, DBG_L1_MEM[2], &(1_u32 << 12 | 1).to_le_bytes());
     let error = refused.expect_err("nothing is known there").to_string();
     assert!(error.contains("[debug-bus]") && error.contains("L1 0x20000 gets zeroes"), "{error}");
-    // Who waits for the sample goes on.
+    // Who waits for the sample goes on, and who waits for the last one of a series.
     assert_eq!(read(&mut chip, SAMPLES.into()), 0);
+    prepare(&mut chip, 1 << 29 | 0xFF << 16, SAMPLES + 16 * 4, 4);
+    assert!(chip.tile_write(AT.0, AT.1, DBG_L1_MEM[2], &(1_u32 << 12 | 4).to_le_bytes()).is_err());
+    assert_eq!(read(&mut chip, u64::from(SAMPLES) + 16 * 3), 0);
+    // The low 1 MiB is all that there is.
+    prepare(&mut chip, BRISC_B, 2 << 20, 4);
+    write(&mut chip, DBG_L1_MEM[0], (1 << 16) - 2);
+    let before = chip.now();
+    write(&mut chip, DBG_L1_MEM[2], 1 << 12 | 4);
+    assert!(chip.now() - before <= 2 * 8, "two of them, and no more");
 }
 
 #[test]

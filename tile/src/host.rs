@@ -88,9 +88,9 @@ impl<O: Observer + ?Sized> Tile<O> {
         let done = self.bus.write_block(host, addr, bytes);
         if addr >= L1_BYTES {
             self.bus.recheck_waits();
-        } else {
-            self.bus.cores.wake_by_stores(self.bus.now);
         }
+        // A register may have the debug bus write to L1.
+        self.bus.cores.wake_by_stores(self.bus.now);
         done.map_err(|fault| self.host_error(fault))
     }
 

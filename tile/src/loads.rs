@@ -6,8 +6,7 @@ use memory_map::{Hit, Target, lookup};
 use riscv::view;
 use sim_core::l1::L1_BYTES;
 use sim_core::{
-    AgentId, Category, CoreId, Cycle, Event, Observer, Request, RequestKind, ThreadId, WaitReason,
-    Width,
+    Category, CoreId, Cycle, Event, Observer, Request, RequestKind, ThreadId, WaitReason, Width,
 };
 
 use crate::asker::{Asker, fault};
@@ -263,9 +262,6 @@ impl<O: Observer + ?Sized> Bus<O> {
         let bytes: Vec<u8> =
             words.iter().flat_map(|word| word.unwrap_or(0).to_le_bytes()).collect();
         self.write_block(asker, addr, &bytes)?;
-        if asker.agent == AgentId::Host {
-            self.cores.wake_by_stores(asker.end);
-        }
         if words.contains(&None) {
             let text = format!(
                 "debug bus selection {select:#010x} shows nothing; L1 {addr:#x} gets zeroes"

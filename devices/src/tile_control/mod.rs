@@ -38,8 +38,8 @@ const CORE_RESET_BITS: [u32; CoreId::COUNT] = [
 /// Bits of `SOFT_RESET_0` that reset something other than a core.
 const UNIT_RESET_BITS: u32 = soft_reset_0::NAMED_BITS & !all(CORE_RESET_BITS);
 
-/// The mode of a series of samples of the debug bus.
-const SERIES: u32 = 4;
+/// `WRITE_MODE` of a series of samples of the debug bus `[isa-wh: TensixTile/DebugDaisychain.md]`.
+pub const SERIES: u32 = 4;
 /// Samples lie in the low 1 MiB of L1, 16 bytes each `[isa-wh: TensixTile/DebugDaisychain.md]`.
 const SAMPLES_END: u32 = (1 << 20) >> 4;
 
