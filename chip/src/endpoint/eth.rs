@@ -64,19 +64,6 @@ const REGISTERS: &[(u64, u32)] = &[
     (0xFFB1_4030, 0),
 ];
 
-/// The debug hardware, at the addresses that it has in a Tensix tile `[exalens: hardware/blackhole/eth_block.py]`.
-const DEBUG: [u32; 9] = [
-    tile_control::DBG_L1_MEM_REG0,
-    tile_control::DBG_L1_MEM_REG1,
-    tile_control::DBG_L1_MEM_REG2,
-    tile_control::DBG_BUS_CTRL,
-    tile_control::DBG_RD_DATA,
-    tile_control::RISC_DBG_CNTL_0,
-    tile_control::RISC_DBG_CNTL_1,
-    tile_control::RISC_DBG_STATUS_0,
-    tile_control::RISC_DBG_STATUS_1,
-];
-
 const SOFT_RESET: u64 = 0xFFB1_21B0;
 /// The bits that exist there: cores 0 and 1.
 const CORE_RESETS: u32 = 0x1800;
@@ -88,10 +75,11 @@ fn resets(written: u32) -> u32 {
     if written & CORE_0_RESET == 0 { 0 } else { written & CORE_RESETS }
 }
 
-/// Where a register of the debug hardware is in the block that a Tensix tile has there.
+/// Where a register of the debug hardware is in the block that a Tensix tile has at the same addresses
+/// `[exalens: hardware/blackhole/eth_block.py]`.
 fn debug_offset(addr: u64) -> Option<u32> {
     const BLOCK: u32 = tile_control::DBG_BUS_CTRL - tile_control::DBG_BUS_CTRL_OFFSET;
-    let addr = u32::try_from(addr).ok().filter(|addr| DEBUG.contains(addr))?;
+    let addr = u32::try_from(addr).ok().filter(|&addr| tile::is_debug_hardware(addr))?;
     Some(addr - BLOCK)
 }
 
