@@ -8,7 +8,7 @@ use isa::asm::{addi, beq, branch, j, li, lw, sw};
 use isa::encode;
 use memory_map::mailbox::address;
 use memory_map::reg::tile_control;
-use sim_core::WaitReason;
+use sim_core::{CoreId, WaitReason};
 use tile::Verdict;
 
 /// Where tiles are in translated coordinates, and their numbers.
@@ -224,7 +224,10 @@ fn core_that_a_debugger_has_paused_will_go_on() {
     let both = [word[0], HostPoll { tile: SECOND.1, addr: WORD, bytes: 4 }];
     let hang = found(&mut chip, &both)[1].take().expect("the other one waits for good");
     assert_eq!(hang.stuck().map(|tile| tile.number).collect::<Vec<_>>(), [SECOND.1]);
-    assert!(hang.is_debugged());
+    assert_eq!(
+        hang.paused().map(|(tile, core)| (tile.worker(), core)).collect::<Vec<_>>(),
+        [((0, 0), CoreId::Brisc)]
+    );
     command(&mut chip, 2);
     let after = found(&mut chip, &both)[1].as_ref().map(Hang::key).expect("both do");
     assert_eq!(after[..before.len()], before, "it waits where it did");

@@ -154,15 +154,16 @@ impl Vigil {
     fn is_new(&self, hang: &Hang) -> bool {
         let (told, closed) = &self.told;
         let key = hang.key();
-        match hang.is_debugged() {
-            true => !key.iter().all(|stuck| told.contains(stuck)),
-            false => (&key, &hang.closed) != (told, closed),
+        if hang.paused().next().is_some() {
+            !key.iter().all(|stuck| told.contains(stuck))
+        } else {
+            (&key, &hang.closed) != (told, closed)
         }
     }
 
     /// Cores that a debugger has paused, if it has been so for some looks: none of those finds a hang.
     fn held(&mut self, chip: &mut Chip) -> Option<Vec<(TensixTile, CoreId)>> {
-        let paused = chip.paused();
+        let paused: Vec<_> = chip.standing().paused().collect();
         if paused.is_empty() {
             return None;
         }

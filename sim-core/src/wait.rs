@@ -127,7 +127,7 @@ impl fmt::Display for WaitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reset => f.write_str("held in soft reset"),
-            Self::Halted => f.write_str("has stopped at ebreak"),
+            Self::Halted => f.write_str("has stopped at ebreak or ecall"),
             Self::Paused => f.write_str("is paused by a debugger"),
             Self::Spin => f.write_str("spinning on memory that does not change"),
             Self::Ended => f.write_str("has ended in an empty endless loop"),

@@ -22,6 +22,7 @@ impl<'a> Closure<'a> {
         let moves = |scene: &Scene, wait: &AgentWait| {
             scene.computes && matches!(wait.agent, AgentId::Thread(_))
         };
+        // Who has paused a core will let it go on.
         let goes_on = |scene: &Scene, wait: &AgentWait| {
             wait.reason == WaitReason::Paused || moves(scene, wait)
         };

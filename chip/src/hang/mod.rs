@@ -124,10 +124,14 @@ impl Hang {
         self.tiles.iter().filter(|tile| tile.is_stuck())
     }
 
-    /// Whether a debugger has paused a core.
-    #[must_use]
-    pub fn is_debugged(&self) -> bool {
-        self.tiles.iter().flat_map(|tile| &tile.waits).any(|wait| wait.reason == WaitReason::Paused)
+    /// The cores that a debugger has paused.
+    pub fn paused(&self) -> impl Iterator<Item = (TensixTile, CoreId)> {
+        let waits =
+            self.tiles.iter().flat_map(|tile| tile.waits.iter().map(|wait| (tile.place, wait)));
+        waits.filter_map(|(place, wait)| match (wait.reason, wait.agent) {
+            (WaitReason::Paused, AgentId::Core(core)) => Some((place, core)),
+            _ => None,
+        })
     }
 
     /// Who is stuck where: equal for a hang that is looked at again.
@@ -278,7 +282,7 @@ impl Scene {
     fn enders(&self, wait: &AgentWait, mailbox: Mailbox) -> Vec<Ender> {
         match wait.reason {
             // A debugger is somebody at the host.
-            WaitReason::Halted | WaitReason::Paused | WaitReason::Reset => vec![Ender::Launch],
+            WaitReason::Halted | WaitReason::Reset => vec![Ender::Launch],
             WaitReason::Spin => {
                 let mut enders = Vec::new();
                 for load in wait.reads.iter().filter(|load| !load.device) {
@@ -358,17 +362,17 @@ impl<O: Observer + Send + 'static> Chip<O> {
     #[must_use]
     pub fn is_debugging(&self, paddr: u64, bytes: usize) -> bool {
         let target = self.pci.target(paddr, bytes);
-        target.is_some_and(|(noc, at, addr)| self.is_debugged_by(noc, at, addr))
+        target.is_some_and(|(noc, at, addr)| self.is_debug_register(noc, at, addr))
     }
 
     /// The same of one past the windows; `at` is a translated coordinate.
     #[must_use]
     pub fn is_debugging_at(&self, at: (u32, u32), addr: u64) -> bool {
         let at = u8::try_from(at.0).ok().zip(u8::try_from(at.1).ok());
-        at.is_some_and(|(x, y)| self.is_debugged_by(0, Coordinate { x, y }, addr))
+        at.is_some_and(|(x, y)| self.is_debug_register(0, Coordinate { x, y }, addr))
     }
 
-    fn is_debugged_by(&self, noc: u8, at: Coordinate, addr: u64) -> bool {
+    fn is_debug_register(&self, noc: u8, at: Coordinate, addr: u64) -> bool {
         matches!(self.grid.locate(noc, at, true), Some(Place::Tensix(_)))
             && u32::try_from(addr).is_ok_and(tile::is_debug_hardware)
     }
@@ -444,19 +448,6 @@ impl<O: Observer + Send + 'static> Chip<O> {
             _ => None,
         };
         Some(more.unwrap_or(hang))
-    }
-
-    /// The cores that a debugger has paused.
-    pub fn paused(&mut self) -> Vec<(TensixTile, CoreId)> {
-        let (now, grid, mut paused) = (self.now, &self.grid, Vec::new());
-        self.field.for_each(now, |number, tile| {
-            for wait in tile.waits() {
-                if let (WaitReason::Paused, AgentId::Core(core)) = (wait.reason, wait.agent) {
-                    paused.push((grid.tile(number), core));
-                }
-            }
-        });
-        paused
     }
 
     /// How everybody stands right now, whether or not that is a hang.
