@@ -274,22 +274,9 @@ fn host_that_waits_while_memory_changes_gets_no_hint() {
 /// BRISC polls a word that nobody writes, and the host polls another one without ever letting time pass.
 #[test]
 fn host_that_only_reads_is_told_of_a_hang() {
-    use isa::asm::{beq, j, li, lw};
     let name = "host_that_only_reads_is_told_of_a_hang";
     let errors = in_child(name, &[], |library| {
-        library.init();
-        let mut program = li(5, 0x3_0000).to_vec();
-        program.extend([lw(6, 5, 0), beq(6, 0, -4), j(0)]);
-        let bytes: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
-        library.tile_write(1, 2, 0, &bytes);
-        // SOFT_RESET_0 with BRISC alone released [isa-bh: TensixTile/SoftReset.md].
-        library.tile_write(1, 2, 0xFFB1_21B0, &0x4_7000_u32.to_le_bytes());
-        point(&library, 0, (1, 2), 0);
-        library.clock(4096);
-        let began = std::time::Instant::now();
-        while began.elapsed() < std::time::Duration::from_millis(1500) {
-            assert_eq!(read::<4>(&library, BAR0 + 0x3_0100), [0; 4]);
-        }
+        Waits::begin(&library).polls();
         library.exit();
     });
     if is_child() {
@@ -316,6 +303,7 @@ impl Waits<'_> {
         program.extend([lw(6, 5, 0), beq(6, 0, -4), j(0)]);
         let bytes: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
         library.tile_write(1, 2, 0, &bytes);
+        // SOFT_RESET_0 with BRISC alone released [isa-bh: TensixTile/SoftReset.md].
         library.tile_write(1, 2, 0xFFB1_21B0, &0x4_7000_u32.to_le_bytes());
         point(library, 0, (1, 2), 0);
         library.clock(4096);
