@@ -220,10 +220,10 @@ fn followers(
     (words, own): (Vec<(u32, u32)>, Vec<u32>),
     suppressed: &[String],
 ) -> Followers {
-    let (arguments, cleared) = (arguments(launches), (ZERO_UNTIL, own));
+    let (arguments, cleared) = (arguments(launches), (ZERO_UNTIL, own.clone()));
     let accesses =
         Accesses::new(Rc::clone(names), arguments, cleared, suppressed.to_vec()).polling(words);
-    let mut loads = Loads::new(Rc::clone(names), suppressed.to_vec());
+    let mut loads = Loads::new(Rc::clone(names), own, suppressed.to_vec());
     let circular = launches.iter().flat_map(|launch| launch.circular.iter().copied());
     // What each core was given is known of a plan, and looked at by `accesses`.
     loads.launched(&circular.collect::<Vec<_>>(), Configuration::default());

@@ -39,9 +39,9 @@ impl LaunchChecks {
     ) -> Self {
         let names = LiveNames::new(workers);
         let checks = Checks::of_launches(names.clone(), suppressed.clone());
-        let loads = Loads::new(names.clone(), suppressed.clone());
-        let stacks = Stacks::new(names.clone(), Vec::new(), suppressed);
         let named = |(x, y): (u8, u8)| u32::from(y) << 6 | u32::from(x);
+        let loads = Loads::new(names.clone(), vec![named(own)], suppressed.clone());
+        let stacks = Stacks::new(names.clone(), Vec::new(), suppressed);
         let others = tiles.iter().filter(|tile| **tile != own).map(|tile| named(*tile));
         Self { names, checks, loads, stacks, own: named(own), others: others.collect() }
     }

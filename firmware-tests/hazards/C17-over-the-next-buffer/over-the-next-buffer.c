@@ -21,13 +21,16 @@ void kernel_main(void) {
     }
 }
 #elif THREAD == 0
+static void take(u32 cb) {
+    cb_wait_front(cb, 1);
+    (void)REG32(BASE + PAGE * cb);
+    cb_pop_front(cb, 1);
+}
+
 void kernel_main(void) {
-    cb_wait_front(SECOND, 1);
-    cb_pop_front(SECOND, 1);
-    cb_wait_front(FIRST, 1);
-    cb_pop_front(FIRST, 1);
-    cb_wait_front(SECOND, 1);
-    cb_pop_front(SECOND, 1);
+    take(SECOND);
+    take(FIRST);
+    take(SECOND);
 }
 #else
 void kernel_main(void) {}

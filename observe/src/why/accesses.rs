@@ -60,6 +60,11 @@ impl Registers {
         (self.written[index] != u64::MAX).then_some(self.values[index])
     }
 
+    /// What the log has said last of it, be it still that or not.
+    pub(super) fn last_known(&self, register: u32) -> u32 {
+        self.values[(register & 31) as usize]
+    }
+
     pub(super) fn retire(&mut self, retire: &Retire) {
         self.count += 1;
         if self.recent.len() == FORGOTTEN {
@@ -247,6 +252,11 @@ pub(super) fn load_address(word: u32, registers: &Registers) -> Option<u32> {
         return None;
     }
     registers.known(rs1(word)).map(|base| base.wrapping_add_signed(imm_i(word)))
+}
+
+/// From where a load reads if its base is still what the log has said last of it.
+pub(super) fn likely_address(word: u32, registers: &Registers) -> u32 {
+    registers.last_known(rs1(word)).wrapping_add_signed(imm_i(word))
 }
 
 impl<N: Names + 'static> Observer for Accesses<N> {

@@ -246,9 +246,6 @@ impl<N: Names> Checks<N> {
         self.masks.ended();
         self.unset.ended();
         self.operations.ended();
-        for (stamp, hazard, text) in self.buffers.left() {
-            self.report.add(stamp, hazard, text);
-        }
     }
 
     /// A kernel takes data from its tile's L1, itself or by its Tensix thread.

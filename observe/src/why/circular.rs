@@ -63,9 +63,7 @@ struct Use {
     written: BTreeSet<u32>,
     /// How many pages had been pushed after each push, from the one on behind which a pop stands.
     pushes: VecDeque<u64>,
-    /// The last push, and the last pop.
     last_push: Option<Stamp>,
-    last_pop: Option<Stamp>,
 }
 
 impl Use {
@@ -135,7 +133,6 @@ impl Buffers {
             used.last_push = Some(stamp);
             &mut used.pushed
         } else {
-            used.last_pop = Some(stamp);
             &mut used.popped
         };
         let (own, stood) = counter.add(core, amount);
@@ -180,18 +177,6 @@ impl Buffers {
             return Some(violation);
         }
         if register == RECEIVED { used.early.take() } else { None }
-    }
-
-    /// What was pushed and not popped, of buffers from which something was popped: the kernels are done.
-    pub(super) fn left(&self) -> impl Iterator<Item = Violation> {
-        self.uses.iter().filter_map(|(index, used)| {
-            let (pushed, popped) = (used.pushed.total, used.popped.total);
-            let left = pushed.checked_sub(popped).filter(|left| *left > 0)?;
-            let text = format!(
-                "{left} of the {pushed} pages of CB {index} are left there: {popped} have been popped"
-            );
-            Some((used.last_pop?, h::C25, text))
-        })
     }
 
     /// Takes a read of `bytes` bytes at `addr` by `core`, which takes pages out of the buffers.
@@ -374,23 +359,6 @@ mod tests {
         let shared = CircularBuffer { index: 9, ..CB };
         let two = buffers.taken(&[CB, shared], by(B), (CB.address, 4));
         assert_eq!(two.map(|(_, hazard, _)| hazard.id), None, "two share it on purpose");
-    }
-
-    #[test]
-    fn pages_are_left_where_some_were_popped() {
-        let left = |pops: u32| {
-            let mut buffers = Buffers::default();
-            buffers.step(&CB, by(NC), RECEIVED, (0, 3));
-            if pops > 0 {
-                buffers.step(&CB, by(B), ACKED, (0, pops));
-            }
-            let texts = buffers.left().map(|(_, hazard, text)| (hazard.id, text));
-            texts.collect::<Vec<_>>()
-        };
-        assert_eq!(left(0), [], "what is kept to the end");
-        assert_eq!(left(3), []);
-        let text = "1 of the 3 pages of CB 3 are left there: 2 have been popped";
-        assert_eq!(left(2), [("C25", text.to_owned())]);
     }
 
     #[test]

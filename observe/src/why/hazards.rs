@@ -196,6 +196,9 @@ hazards! {
     C27 = "setting-of-another-program",
         "a kernel went by a format, a GPR or recorded instructions that it had not set: by what another program had left there, or zero",
         "call hw_configure, or the init of the operation, in front of it: compute_kernel_hw_startup, pack_dest_init, transpose_dest_init and so on";
+    C28 = "cb-page-not-read",
+        "pages of a circular buffer were filled and popped, and nobody has read anything of any of them",
+        "look for what should take the data in front of the pop: noc_async_write, an unpack, a load";
     D1 = "signal-astray",
         "a count or a flag for one tile went to another one",
         "compare the coordinate of the sender with the waiting tile's; on NoC 1 the corners of a rectangle change places";

@@ -12,19 +12,21 @@ use sim_core::l1::L1_BYTES;
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Retire, Stamp};
 
-use super::accesses::{Registers, load_address};
+use super::accesses::{Registers, likely_address, load_address};
 use super::buffer::CircularBuffer;
 use super::configuration::Configuration;
 use super::finding::Finding;
 use super::hazards as h;
 use super::niu::Niu;
+use super::pages::Pages;
 use super::report::{Report, coder};
 use super::stale::{OldCopy, Stale};
 use super::touched::Touched;
 use super::under_way::UnderWay;
 use super::waited::Waited;
-use crate::names::Names;
+use crate::names::{Names, is_go_signal};
 use crate::resource::{ACKED, RECEIVED};
+use crate::words;
 
 /// What a kernel's NoC read writes to.
 #[derive(Clone, Debug)]
@@ -41,6 +43,9 @@ pub struct Loads<N> {
     cores: [Registers; CoreId::COUNT],
     stale: Stale,
     waited: Waited,
+    pages: Pages,
+    /// This tile, as NoC commands name it.
+    own: Vec<u32>,
     niu: Niu,
     reads: UnderWay<Arriving>,
     configuration: Configuration,
@@ -71,13 +76,16 @@ const LW: u32 = 2;
 const BODY_BYTES: u32 = 64;
 
 impl<N: Names + Clone> Loads<N> {
-    /// Looks with names; ids in `suppressed` are not reported.
-    pub fn new(names: N, suppressed: Vec<String>) -> Self {
+    /// Looks with names; ids in `suppressed` are not reported. `own` are the coordinates of this tile as NoC commands
+    /// name it, `y << 6 | x`.
+    pub fn new(names: N, own: Vec<u32>, suppressed: Vec<String>) -> Self {
         Self {
             report: Report::new(names, suppressed),
             cores: std::array::from_fn(|_| Registers::reset()),
             stale: Stale::default(),
             waited: Waited::default(),
+            pages: Pages::default(),
+            own,
             niu: Niu::default(),
             reads: UnderWay::default(),
             configuration: Configuration::default(),
@@ -90,6 +98,7 @@ impl<N: Names + Clone> Loads<N> {
     pub fn launched(&mut self, circular: &[CircularBuffer], configuration: Configuration) {
         settle(&mut self.waited, &mut self.report);
         self.waited.launched(circular);
+        self.pages.launched(circular);
         self.configuration = configuration;
     }
 
@@ -106,6 +115,54 @@ impl<N: Names + Clone> Loads<N> {
         settle(&mut waited, &mut report);
         let found = report.findings().iter();
         found.filter(|one| one.hazard != h::A16 || !looks_again(one)).cloned().collect()
+    }
+
+    /// Who reads pages of buffers, and whether anybody has, once the kernels are done.
+    fn follow(&mut self, stamp: Stamp, event: &Event) {
+        match *event {
+            Event::L1Store { addr, value, width } => {
+                self.pages.wrote((addr, width.bytes()));
+                let by_firmware = matches!(stamp.agent, AgentId::Core(_))
+                    && value & width.mask() == 0
+                    && self.report.kernel(stamp).is_none();
+                if by_firmware && self.is_end(addr, width.bytes()) {
+                    for (stamp, hazard, text) in self.pages.ended() {
+                        self.report.add(stamp, hazard, text);
+                    }
+                }
+            }
+            Event::L1Atomic { addr, .. } => {
+                self.pages.wrote((addr, 4));
+                self.pages.read(stamp, (addr, 4));
+            }
+            Event::NocIssue { noc, initiator, control, addr, coordinate, bytes, .. } => {
+                if !NocControl(control).is_read() {
+                    let side = self.niu.own_side(noc, initiator, control);
+                    self.pages.sent(stamp, side.map(|side| (side, bytes)));
+                } else if self.own.contains(&coordinate)
+                    && let Ok(addr) = u32::try_from(addr)
+                {
+                    self.pages.read(stamp, (addr, bytes));
+                }
+            }
+            Event::NocServe { control, addr, bytes, .. } if NocControl(control).is_read() => {
+                if let Ok(addr) = u32::try_from(addr) {
+                    self.pages.read(stamp, (addr, bytes));
+                }
+            }
+            Event::Stream { stream, register: register @ (RECEIVED | ACKED), before, after }
+                if self.report.kernel(stamp).is_some() =>
+            {
+                self.pages.step(stamp, (stream, register), (before, after));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a store of zeroes ends the program.
+    fn is_end(&self, addr: u32, bytes: u32) -> bool {
+        let parts = words::parts(addr, 0, bytes, &self.report.names);
+        parts.iter().any(|part| is_go_signal(&part.name))
     }
 
     /// A kernel loaded what its own NoC read has yet to write.
@@ -158,6 +215,7 @@ impl<N: Names + Clone + 'static> Observer for Loads<N> {
     fn event(&mut self, stamp: Stamp, event: &Event) {
         self.stale.event(stamp, event);
         self.waited.event(stamp, event);
+        self.follow(stamp, event);
         match *event {
             Event::Reset { core, asserted: false, .. } => {
                 self.cores[core.index()] = Registers::reset();
@@ -194,8 +252,15 @@ impl<N: Names + Clone + 'static> Observer for Loads<N> {
         judge(&mut self.waited, &mut self.report, core, retire.cycle);
         let registers = &self.cores[core.index()];
         let addr = load_address(retire.word, registers);
+        let stamp = Stamp { cycle: retire.cycle, agent: AgentId::Core(core), pc: retire.pc };
         if opcode(retire.word) == LOAD {
             self.waited.loaded(core, retire, addr);
+            let likely = likely_address(retire.word, registers);
+            match addr {
+                _ if likely >= L1_BYTES => self.pages.looked(core, likely, retire.cycle),
+                Some(addr) => self.pages.read(stamp, (addr, 4)),
+                None => self.pages.read_near(stamp, likely),
+            }
         }
         let addr = addr.filter(|addr| *addr < L1_BYTES);
         let old = self.stale.retire(core, retire, registers);
@@ -203,7 +268,6 @@ impl<N: Names + Clone + 'static> Observer for Loads<N> {
             self.fences[core.index()].insert(retire.pc);
         }
         self.cores[core.index()].retire(retire);
-        let stamp = Stamp { cycle: retire.cycle, agent: AgentId::Core(core), pc: retire.pc };
         if let Some(old) = old.filter(|_| self.report.is_kernel(core, retire.pc)) {
             self.old(stamp, old);
         }
@@ -225,6 +289,7 @@ impl<N: Names + Clone + 'static> Observer for Loads<N> {
     }
 
     fn l1_read(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
+        self.pages.read(stamp, (addr, bytes));
         let AgentId::Thread(thread) = stamp.agent else { return };
         if self.report.is_kernel(thread.core(), stamp.pc) {
             self.waited.taken((stamp, thread.core()), (addr, bytes));
@@ -263,7 +328,7 @@ mod tests {
 
     /// A core with [`BASE`] in `x5`.
     fn loads() -> Loads<Kernels> {
-        let mut loads = Loads::new(Kernels, Vec::new());
+        let mut loads = Loads::new(Kernels, Vec::new(), Vec::new());
         let set = Retire { cycle: Cycle(0), pc: 0xC000, word: 0, rd: 5, value: BASE };
         loads.retire(CORE, &set);
         loads

@@ -40,6 +40,7 @@ mod niu;
 mod operations;
 mod origin;
 mod overlap;
+mod pages;
 mod pairs;
 mod polled;
 mod regions;

@@ -1,0 +1,344 @@
+//! What has become of the pages of circular buffers when the kernels are done: those that nobody has popped, and those of
+//! which nobody has read anything.
+//!
+//! Who takes data out of a page reads it: an unpacker, a core, a NoC request of this tile or of another one. Nobody reads
+//! a token, but nobody writes to it either; what only fills up a block is neither read nor popped. What is to stay in its
+//! buffer, as a tensor that lies there, is not popped, or all of it at once, as is what there was no need of: by who does
+//! not wait for writes of which he has sent none.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use memory_map::reg::noc_niu;
+use memory_map::{Target, lookup};
+use sim_core::{AgentId, CoreId, CoreSet, Cycle, Stamp};
+
+use super::buffer::{CircularBuffer, buffer_at};
+use super::circular::Violation;
+use super::hazards as h;
+use crate::describe::view_of;
+use crate::resource::{CREDIT_MASK, RECEIVED};
+
+/// A counter of a buffer since the launch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counter {
+    pages: u64,
+    /// Pages of the first step, and of the last.
+    first: u64,
+    last: u64,
+    steps: u32,
+    at: Option<Stamp>,
+}
+
+impl Counter {
+    fn add(&mut self, stamp: Stamp, pages: u64) {
+        if self.steps == 0 {
+            self.first = pages;
+        }
+        self.last = pages;
+        self.pages += pages;
+        self.steps = self.steps.saturating_add(1);
+        self.at = Some(stamp);
+    }
+}
+
+/// A buffer since the launch.
+#[derive(Clone, Debug, Default)]
+struct Use {
+    pushed: Counter,
+    popped: Counter,
+    written: bool,
+    /// Pages of which anything has been read.
+    read: BTreeSet<u32>,
+    last_read: Option<Stamp>,
+    /// Requests that have sent anything from there.
+    sent: u64,
+}
+
+/// Counters by which kernels wait for their writes `[isa-bh: NoC/Counters.md]`.
+const WRITES: [u32; 3] = [
+    noc_niu::NIU_MST_WR_ACK_RECEIVED_OFFSET,
+    noc_niu::NIU_MST_NONPOSTED_WR_REQ_SENT_OFFSET,
+    noc_niu::NIU_MST_POSTED_WR_REQ_SENT_OFFSET,
+];
+
+/// So many pages, in words.
+fn said(count: u64) -> String {
+    format!("{count} page{}", if count == 1 { "" } else { "s" })
+}
+
+impl Use {
+    /// What is wrong with how a buffer has been used. It may not be known how large that is. `in_vain` says since when a
+    /// core has last waited for writes of which it has sent none.
+    fn judge(
+        &self,
+        (index, buffer): (u8, Option<&CircularBuffer>),
+        in_vain: impl Fn(CoreId) -> Option<Cycle>,
+    ) -> Option<Violation> {
+        let left = self.pushed.pages.saturating_sub(self.popped.pages);
+        match self.popped.at {
+            Some(at) if left > 0 && !self.fills_up(left, buffer) => {
+                let text = format!(
+                    "{left} of the {} pages of CB {index} are left there: {} have been popped",
+                    self.pushed.pages, self.popped.pages
+                );
+                Some((at, h::C25, text))
+            }
+            Some(at) => {
+                let waits = |core| in_vain(core) > self.pushed.at.map(|push| push.cycle);
+                let writes = matches!(at.agent, AgentId::Core(core) if waits(core));
+                let stays = self.popped.steps == 1 && !writes;
+                let text = format!(
+                    "pops {} of CB {index} in all, into which data have been written, and nobody has read anything of them",
+                    said(self.popped.pages)
+                );
+                let is_lost = self.written && self.read.is_empty() && !stays && buffer.is_some();
+                is_lost.then_some((at, h::C28, text))
+            }
+            None => {
+                let pushed = self.pushed.pages;
+                let fits = buffer.is_some_and(|buffer| pushed <= u64::from(buffer.pages));
+                let read = match self.stays_at()? {
+                    1 => "first has".to_owned(),
+                    read => format!("first {read} have"),
+                };
+                let text = format!(
+                    "{} of CB {index} have been pushed, none has been popped, and only the {read} been read",
+                    said(pushed)
+                );
+                self.last_read.filter(|_| self.written && fits).map(|at| (at, h::C25, text))
+            }
+        }
+    }
+
+    /// How many pages have been read where more have been pushed, if their reader should have gone on: to what was pushed
+    /// later, or as often as it has sent the first page.
+    fn stays_at(&self) -> Option<u64> {
+        let (read, pushed) = (u64::from(*self.read.last()?) + 1, self.pushed.pages);
+        let is_behind = read <= self.pushed.first && self.pushed.first < pushed;
+        let is_sent_again = read == 1 && self.sent == pushed && 1 < pushed;
+        (is_behind || is_sent_again).then_some(read)
+    }
+
+    /// Whether so many pages that are left only fill up the last push, of which others have been popped.
+    fn fills_up(&self, left: u64, buffer: Option<&CircularBuffer>) -> bool {
+        let Some(buffer) = buffer else { return false };
+        let goes_round = self.pushed.pages > u64::from(buffer.pages);
+        let is_read = self.read.last().is_some_and(|last| u64::from(*last) >= self.popped.pages);
+        left < self.pushed.last && !goes_round && !is_read
+    }
+}
+
+/// The buffers of the launch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pages {
+    circular: Vec<CircularBuffer>,
+    uses: BTreeMap<u8, Use>,
+    /// When each core has looked last whether writes over a NoC are done,
+    waited: [Option<Cycle>; CoreId::COUNT],
+    /// and who has sent any.
+    senders: CoreSet,
+}
+
+impl Pages {
+    /// A launch has begun, with these buffers.
+    pub(super) fn launched(&mut self, circular: &[CircularBuffer]) {
+        *self = Self { circular: circular.to_vec(), ..Self::default() };
+    }
+
+    /// Somebody has written so many bytes at an address.
+    pub(super) fn wrote(&mut self, bytes: (u32, u32)) {
+        if let Some(buffer) = buffer_at(&self.circular, bytes) {
+            self.uses.entry(buffer.index).or_default().written = true;
+        }
+    }
+
+    /// Somebody has read so many bytes at an address.
+    pub(super) fn read(&mut self, stamp: Stamp, (addr, bytes): (u32, u32)) {
+        let end = addr.saturating_add(bytes.max(1));
+        for buffer in &self.circular {
+            if end <= buffer.address || addr >= buffer.end() || buffer.page_bytes == 0 {
+                continue;
+            }
+            let page = |addr: u32| addr.saturating_sub(buffer.address) / buffer.page_bytes;
+            let used = self.uses.entry(buffer.index).or_default();
+            used.read.extend(page(addr)..=page(end - 1).min(buffer.pages));
+            used.last_read = Some(stamp);
+        }
+    }
+
+    /// A core has sent a write or an atomic, with so many bytes at an address if it takes them from there.
+    pub(super) fn sent(&mut self, stamp: Stamp, bytes: Option<(u32, u32)>) {
+        if let AgentId::Core(core) = stamp.agent {
+            self.senders.insert(core);
+        }
+        let Some(bytes) = bytes else { return };
+        self.read(stamp, bytes);
+        if let Some(buffer) = buffer_at(&self.circular, bytes) {
+            self.uses.entry(buffer.index).or_default().sent += 1;
+        }
+    }
+
+    /// A core has read something, of which is known where it did so some rounds of a loop ago: it may be any page of that
+    /// buffer by now.
+    pub(super) fn read_near(&mut self, stamp: Stamp, addr: u32) {
+        if let Some(buffer) = buffer_at(&self.circular, (addr, 1)) {
+            self.read(stamp, (buffer.address, buffer.size));
+        }
+    }
+
+    /// A core has looked at a register: it may be one that says whether writes over a NoC are done.
+    pub(super) fn looked(&mut self, core: CoreId, addr: u32, cycle: Cycle) {
+        let is_noc = |target| matches!(target, Target::Noc0 | Target::Noc1);
+        let hit = lookup(view_of(core), addr).filter(|hit| is_noc(hit.target));
+        if hit.is_some_and(|hit| WRITES.contains(&hit.offset)) {
+            self.waited[core.index()] = Some(cycle);
+        }
+    }
+
+    /// A kernel has moved a counter of a buffer.
+    pub(super) fn step(
+        &mut self,
+        stamp: Stamp,
+        (stream, register): (u8, u16),
+        (before, after): (u32, u32),
+    ) {
+        let pages = u64::from(after.wrapping_sub(before) & CREDIT_MASK);
+        let used = self.uses.entry(stream).or_default();
+        let counter = if register == RECEIVED { &mut used.pushed } else { &mut used.popped };
+        counter.add(stamp, pages);
+    }
+
+    /// The kernels are done: what was wrong.
+    pub(super) fn ended(&mut self) -> Vec<Violation> {
+        let circular = std::mem::take(&mut self.circular);
+        let done = std::mem::replace(self, Self { circular, ..Self::default() });
+        let in_vain =
+            |core: CoreId| done.waited[core.index()].filter(|_| !done.senders.contains(core));
+        let found = done.uses.iter().filter_map(|(index, used)| {
+            let mut own = self.circular.iter().filter(|buffer| buffer.index == *index);
+            // Launches may differ about it, or another one has its place.
+            let buffer = own.next().filter(|buffer| {
+                own.all(|other| other == *buffer)
+                    && buffer_at(&self.circular, (buffer.address, buffer.size)).is_some()
+            });
+            used.judge((*index, buffer), in_vain)
+        });
+        found.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resource::ACKED;
+
+    const CB: CircularBuffer =
+        CircularBuffer { index: 3, address: 0x2_0000, size: 0x1000, pages: 4, page_bytes: 0x400 };
+    /// NIU_MST_WR_ACK_RECEIVED of NoC 0.
+    const ACKS: u32 = noc_niu::NIU_MST_WR_ACK_RECEIVED;
+
+    fn at(cycle: u64) -> Stamp {
+        Stamp { cycle: Cycle(cycle), agent: AgentId::Core(CoreId::Brisc), pc: 0x80 }
+    }
+
+    /// What is done to the buffer, at one cycle after the other.
+    #[derive(Clone, Copy)]
+    enum Act {
+        Push(u32),
+        Pop(u32),
+        Write(u32),
+        /// Bytes of a page.
+        Read(u32),
+        Near(u32),
+        Send(u32),
+        Look(u32),
+    }
+    use Act::{Look, Near, Pop, Push, Read, Send, Write};
+
+    fn said_of(circular: &[CircularBuffer], acts: &[Act]) -> Option<(&'static str, String)> {
+        let (mut pages, mut counts) = (Pages::default(), [0; 2]);
+        pages.launched(circular);
+        for (cycle, act) in (1..).zip(acts) {
+            let page = |page: u32| (CB.address + page * CB.page_bytes, 64);
+            let mut step = |register, amount: u32| {
+                let count = &mut counts[usize::from(register == RECEIVED)];
+                pages.step(at(cycle), (CB.index, register), (*count, *count + amount));
+                *count += amount;
+            };
+            match *act {
+                Push(amount) => step(RECEIVED, amount),
+                Pop(amount) => step(ACKED, amount),
+                Write(one) => pages.wrote(page(one)),
+                Read(one) => pages.read(at(cycle), page(one)),
+                Near(one) => pages.read_near(at(cycle), page(one).0),
+                Send(one) => pages.sent(at(cycle), Some(page(one))),
+                Look(addr) => pages.looked(CoreId::Brisc, addr, Cycle(cycle)),
+            }
+        }
+        let found = pages.ended();
+        assert!(pages.ended().is_empty(), "said once");
+        found.into_iter().next().map(|(_, hazard, text)| (hazard.id, text))
+    }
+
+    fn said(acts: &[Act]) -> Option<&'static str> {
+        said_of(&[CB], acts).map(|(id, _)| id)
+    }
+
+    #[test]
+    fn what_is_popped_page_by_page_is_read_by_somebody() {
+        let text = "pops 2 pages of CB 3 in all, into which data have been written, and nobody has read anything of them";
+        let acts = [Write(0), Push(1), Pop(1), Push(1), Pop(1)];
+        assert_eq!(said_of(&[CB], &acts), Some(("C28", text.to_owned())));
+        assert_eq!(said(&acts[1..]), None, "a token");
+        for read in [Read(0), Near(2), Send(3)] {
+            assert_eq!(said(&[&acts[..], &[read]].concat()), None);
+        }
+        assert_eq!(said(&[&acts[..], &[Read(4), Near(4)]].concat()), Some("C28"), "behind it");
+    }
+
+    #[test]
+    fn tensor_that_lies_in_its_buffer_is_popped_at_once_by_who_writes_nothing() {
+        let stays = [Write(0), Look(ACKS), Push(3), Pop(3)];
+        assert_eq!(said(&stays), None);
+        assert_eq!(said(&[&stays[..], &[Look(ACKS)]].concat()), Some("C28"));
+        assert_eq!(said(&[&[Send(9)], &stays[..], &[Look(ACKS)]].concat()), None, "of another");
+        let others = [noc_niu::NIU_MST_RD_RESP_RECEIVED, CB.address];
+        let looks = others.map(|addr| said(&[&stays[..], &[Look(addr)]].concat()));
+        assert_eq!(looks, [None; 2]);
+    }
+
+    #[test]
+    fn pages_are_left_where_some_were_popped() {
+        assert_eq!(said(&[Push(3)]), None, "what is kept to the end");
+        assert_eq!(said(&[Push(3), Pop(3)]), None);
+        let text = "1 of the 3 pages of CB 3 are left there: 2 have been popped";
+        let acts = [Push(1), Push(1), Push(1), Pop(2)];
+        assert_eq!(said_of(&[CB], &acts), Some(("C25", text.to_owned())));
+        assert_eq!(said_of(&[], &acts), Some(("C25", text.to_owned())));
+    }
+
+    #[test]
+    fn what_fills_a_block_up_is_neither_read_nor_popped() {
+        assert_eq!(said(&[Push(4), Read(0), Pop(1)]), None);
+        assert_eq!(said(&[Push(4), Read(1), Pop(1)]), Some("C25"), "it has been used");
+        assert_eq!(said(&[Push(1), Push(2), Read(0), Pop(1)]), Some("C25"), "a whole push");
+        let around = [Push(4), Pop(4), Push(4), Read(0), Pop(1)];
+        assert_eq!(said(&around), Some("C25"), "which of them were read is not known");
+    }
+
+    #[test]
+    fn who_never_pops_takes_the_first_page_again_and_again() {
+        let text = "2 pages of CB 3 have been pushed, none has been popped, and only the first has been read";
+        let acts = [Write(0), Push(1), Send(0), Push(1), Send(0)];
+        assert_eq!(said_of(&[CB], &acts), Some(("C25", text.to_owned())));
+        assert_eq!(said(&[&acts[..], &[Read(1)]].concat()), None);
+        assert_eq!(said(&[Write(0), Push(2), Send(0), Send(0)]), Some("C25"), "pushed at once");
+        assert_eq!(said(&[Write(0), Push(2), Send(0)]), None, "the other may fill it up");
+        assert_eq!(said(&[Write(0), Push(2), Read(0), Read(0)]), None);
+        assert_eq!(said(&[Write(0), Push(1), Send(0)]), None, "it may stay");
+        assert_eq!(said(&[Push(1), Push(1), Read(0)]), None, "a tensor that lies there");
+        assert_eq!(said(&[Write(0), Push(3), Push(2), Read(0)]), None, "beyond its end");
+        let other = CircularBuffer { index: 4, ..CB };
+        assert_eq!(said_of(&[CB, other], &acts), None, "two share it");
+    }
+}
