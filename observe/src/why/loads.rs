@@ -139,10 +139,13 @@ impl<N: Names + Clone> Loads<N> {
                 if !NocControl(control).is_read() {
                     let side = self.niu.own_side(noc, initiator, control);
                     self.pages.sent(stamp, side.map(|side| (side, bytes)));
-                } else if self.own.contains(&coordinate)
-                    && let Ok(addr) = u32::try_from(addr)
-                {
-                    self.pages.read(stamp, (addr, bytes));
+                } else {
+                    self.pages.asked(stamp);
+                    if self.own.contains(&coordinate)
+                        && let Ok(addr) = u32::try_from(addr)
+                    {
+                        self.pages.read(stamp, (addr, bytes));
+                    }
                 }
             }
             Event::NocServe { control, addr, bytes, .. } if NocControl(control).is_read() => {
@@ -257,7 +260,11 @@ impl<N: Names + Clone + 'static> Observer for Loads<N> {
             self.waited.loaded(core, retire, addr);
             let likely = likely_address(retire.word, registers);
             match addr {
-                _ if likely >= L1_BYTES => self.pages.looked(core, likely, retire.cycle),
+                _ if likely >= L1_BYTES => {
+                    if self.report.is_kernel(core, retire.pc) {
+                        self.pages.looked(core, likely, (retire.cycle, retire.pc));
+                    }
+                }
                 Some(addr) => self.pages.read(stamp, (addr, 4)),
                 None => self.pages.read_near(stamp, likely),
             }

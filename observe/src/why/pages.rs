@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use memory_map::reg::noc_niu;
 use memory_map::{Target, lookup};
-use sim_core::{AgentId, CoreId, CoreSet, Cycle, Stamp};
+use sim_core::{AgentId, CoreId, Cycle, Stamp};
 
 use super::buffer::{CircularBuffer, buffer_at};
 use super::circular::Violation;
@@ -54,12 +54,38 @@ struct Use {
     sent: u64,
 }
 
-/// Counters by which kernels wait for their writes `[isa-bh: NoC/Counters.md]`.
+/// Counters by which kernels wait for their reads, and for their writes `[isa-bh: NoC/Counters.md]`.
+const READS: u32 = noc_niu::NIU_MST_RD_RESP_RECEIVED_OFFSET;
 const WRITES: [u32; 3] = [
     noc_niu::NIU_MST_WR_ACK_RECEIVED_OFFSET,
     noc_niu::NIU_MST_NONPOSTED_WR_REQ_SENT_OFFSET,
     noc_niu::NIU_MST_POSTED_WR_REQ_SENT_OFFSET,
 ];
+
+/// What the kernel of a core has done over the NoCs since the launch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mover {
+    /// When it has looked last whether its writes are done, and whether it has sent any.
+    waited: Option<Cycle>,
+    sends: bool,
+    /// The first instruction that has looked at how many reads are done, as kernels do when they begin, when another one
+    /// has looked first, and whether it has sent any.
+    begins: Option<u32>,
+    awaited: Option<Cycle>,
+    reads: bool,
+}
+
+impl Mover {
+    /// When it has last waited for writes of which it has sent none.
+    fn writes_in_vain(&self) -> Option<Cycle> {
+        self.waited.filter(|_| !self.sends)
+    }
+
+    /// When it has first waited for reads of which it has sent none.
+    fn reads_in_vain(&self) -> Option<Cycle> {
+        self.awaited.filter(|_| !self.reads)
+    }
+}
 
 /// So many pages, in words.
 fn said(count: u64) -> String {
@@ -67,12 +93,25 @@ fn said(count: u64) -> String {
 }
 
 impl Use {
-    /// What is wrong with how a buffer has been used. It may not be known how large that is. `in_vain` says since when a
-    /// core has last waited for writes of which it has sent none.
-    fn judge(
+    /// Says of a buffer that its producer waits for reads of which it has sent none, and nobody else has written to it.
+    fn unfilled(&self, index: u8, movers: &[Mover; CoreId::COUNT]) -> Option<Violation> {
+        let push = self.pushed.at?;
+        let AgentId::Core(core) = push.agent else { return None };
+        let waited = movers[core.index()].reads_in_vain()?;
+        let is_empty = !self.written && !self.read.is_empty() && waited < push.cycle;
+        let text = format!(
+            "pushes {} of CB {index} in all, into which nobody has written since the launch, and has waited for reads and sent \
+             none; data have been taken from them",
+            said(self.pushed.pages)
+        );
+        is_empty.then_some((push, h::C22, text))
+    }
+
+    /// Says of pages that are left, or of which nobody has read anything. It may not be known how large the buffer is.
+    fn untaken(
         &self,
         (index, buffer): (u8, Option<&CircularBuffer>),
-        in_vain: impl Fn(CoreId) -> Option<Cycle>,
+        movers: &[Mover; CoreId::COUNT],
     ) -> Option<Violation> {
         let left = self.pushed.pages.saturating_sub(self.popped.pages);
         match self.popped.at {
@@ -84,8 +123,11 @@ impl Use {
                 Some((at, h::C25, text))
             }
             Some(at) => {
-                let waits = |core| in_vain(core) > self.pushed.at.map(|push| push.cycle);
-                let writes = matches!(at.agent, AgentId::Core(core) if waits(core));
+                let waited = match at.agent {
+                    AgentId::Core(core) => movers[core.index()].writes_in_vain(),
+                    _ => None,
+                };
+                let writes = waited > self.pushed.at.map(|push| push.cycle);
                 let stays = self.popped.steps == 1 && !writes;
                 let text = format!(
                     "pops {} of CB {index} in all, into which data have been written, and nobody has read anything of them",
@@ -133,10 +175,8 @@ impl Use {
 pub(super) struct Pages {
     circular: Vec<CircularBuffer>,
     uses: BTreeMap<u8, Use>,
-    /// When each core has looked last whether writes over a NoC are done,
-    waited: [Option<Cycle>; CoreId::COUNT],
-    /// and who has sent any.
-    senders: CoreSet,
+    /// By core.
+    movers: [Mover; CoreId::COUNT],
 }
 
 impl Pages {
@@ -169,7 +209,7 @@ impl Pages {
     /// A core has sent a write or an atomic, with so many bytes at an address if it takes them from there.
     pub(super) fn sent(&mut self, stamp: Stamp, bytes: Option<(u32, u32)>) {
         if let AgentId::Core(core) = stamp.agent {
-            self.senders.insert(core);
+            self.movers[core.index()].sends = true;
         }
         let Some(bytes) = bytes else { return };
         self.read(stamp, bytes);
@@ -186,12 +226,24 @@ impl Pages {
         }
     }
 
-    /// A core has looked at a register: it may be one that says whether writes over a NoC are done.
-    pub(super) fn looked(&mut self, core: CoreId, addr: u32, cycle: Cycle) {
+    /// A core has sent a read.
+    pub(super) fn asked(&mut self, stamp: Stamp) {
+        if let AgentId::Core(core) = stamp.agent {
+            self.movers[core.index()].reads = true;
+        }
+    }
+
+    /// The kernel of a core has looked at a register: it may be one that says whether requests over a NoC are done.
+    pub(super) fn looked(&mut self, core: CoreId, addr: u32, (cycle, pc): (Cycle, u32)) {
         let is_noc = |target| matches!(target, Target::Noc0 | Target::Noc1);
         let hit = lookup(view_of(core), addr).filter(|hit| is_noc(hit.target));
-        if hit.is_some_and(|hit| WRITES.contains(&hit.offset)) {
-            self.waited[core.index()] = Some(cycle);
+        let mover = &mut self.movers[core.index()];
+        match hit.map(|hit| hit.offset) {
+            Some(READS) if *mover.begins.get_or_insert(pc) != pc => {
+                mover.awaited.get_or_insert(cycle);
+            }
+            Some(offset) if WRITES.contains(&offset) => mover.waited = Some(cycle),
+            _ => {}
         }
     }
 
@@ -212,8 +264,6 @@ impl Pages {
     pub(super) fn ended(&mut self) -> Vec<Violation> {
         let circular = std::mem::take(&mut self.circular);
         let done = std::mem::replace(self, Self { circular, ..Self::default() });
-        let in_vain =
-            |core: CoreId| done.waited[core.index()].filter(|_| !done.senders.contains(core));
         let found = done.uses.iter().filter_map(|(index, used)| {
             let mut own = self.circular.iter().filter(|buffer| buffer.index == *index);
             // Launches may differ about it, or another one has its place.
@@ -221,7 +271,8 @@ impl Pages {
                 own.all(|other| other == *buffer)
                     && buffer_at(&self.circular, (buffer.address, buffer.size)).is_some()
             });
-            used.judge((*index, buffer), in_vain)
+            let unfilled = buffer.and_then(|_| used.unfilled(*index, &done.movers));
+            unfilled.or_else(|| used.untaken((*index, buffer), &done.movers))
         });
         found.collect()
     }
@@ -251,9 +302,12 @@ mod tests {
         Read(u32),
         Near(u32),
         Send(u32),
+        /// A register, each time by another instruction.
         Look(u32),
+        /// A read is sent.
+        Ask,
     }
-    use Act::{Look, Near, Pop, Push, Read, Send, Write};
+    use Act::{Ask, Look, Near, Pop, Push, Read, Send, Write};
 
     fn said_of(circular: &[CircularBuffer], acts: &[Act]) -> Option<(&'static str, String)> {
         let (mut pages, mut counts) = (Pages::default(), [0; 2]);
@@ -272,7 +326,8 @@ mod tests {
                 Read(one) => pages.read(at(cycle), page(one)),
                 Near(one) => pages.read_near(at(cycle), page(one).0),
                 Send(one) => pages.sent(at(cycle), Some(page(one))),
-                Look(addr) => pages.looked(CoreId::Brisc, addr, Cycle(cycle)),
+                Look(addr) => pages.looked(CoreId::Brisc, addr, (Cycle(cycle), cycle as u32)),
+                Ask => pages.asked(at(cycle)),
             }
         }
         let found = pages.ended();
@@ -305,6 +360,21 @@ mod tests {
         let others = [noc_niu::NIU_MST_RD_RESP_RECEIVED, CB.address];
         let looks = others.map(|addr| said(&[&stays[..], &[Look(addr)]].concat()));
         assert_eq!(looks, [None; 2]);
+    }
+
+    #[test]
+    fn who_waits_for_reads_and_has_sent_none_has_filled_nothing() {
+        const DONE: u32 = noc_niu::NIU_MST_RD_RESP_RECEIVED;
+        let text = "pushes 2 pages of CB 3 in all, into which nobody has written since the launch, and has waited for reads \
+                    and sent none; data have been taken from them";
+        let acts = [Look(DONE), Look(DONE), Push(1), Push(1), Read(0), Pop(2)];
+        assert_eq!(said_of(&[CB], &acts), Some(("C22", text.to_owned())));
+        assert_eq!(said(&acts[1..]), None, "what a kernel begins with");
+        assert_eq!(said(&[&acts[1..], &[Look(DONE)]].concat()), None, "behind the push");
+        assert_eq!(said(&[&[Ask], &acts[..]].concat()), None);
+        assert_eq!(said(&[&[Write(1)], &acts[..]].concat()), None);
+        assert_eq!(said(&[Look(DONE), Look(DONE), Push(2), Pop(2)]), None, "a token");
+        assert_eq!(said(&[Look(ACKS), Look(ACKS), Push(2), Read(0), Pop(2)]), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use isa::config::{self as fields, ConfigField};
 use isa::op::{DstUse, Opcode};
-use isa::operands::{Semget, Sempost, Semwait, Setadc, Setc16};
+use isa::operands::{Semget, Sempost, Semwait, Setadc, Setc16, Zeroacc};
 use sim_core::observer::SemaphoreOp;
 use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
 
@@ -26,6 +26,8 @@ const HALF_TILES: u32 = ROWS / 2 / TILE_ROWS;
 /// SEMWAIT waits while a semaphore is zero, or at its maximum `[isa-bh: TensixCoprocessor/SEMWAIT.md]`.
 const WHILE_ZERO: u32 = 1;
 const WHILE_MAX: u32 = 2;
+/// ZEROACC clears all of Dst `[isa-bh: TensixCoprocessor/ZEROACC.md]`.
+const CLEAR_ALL: u32 = 3;
 /// The packer in the mask of counters of SETADC, and the dimension W `[isa-bh: TensixCoprocessor/SETADC.md]`.
 const PACKER: u32 = 1 << 2;
 const W: u32 = 3;
@@ -190,7 +192,7 @@ impl Sections {
         let rows = if is_halved { ROWS / 2 } else { ROWS };
         let tile = row % rows / TILE_ROWS;
         let text = format!(
-            "{what} tile {tile} of Dst, and nothing was written there since pack cleared it"
+            "{what} tile {tile} of Dst, and nothing was written there since it was cleared"
         );
         Some((stamp, h::C5, text))
     }
@@ -198,8 +200,7 @@ impl Sections {
     fn math(&mut self, stamp: Stamp, word: u32) -> Option<Violation> {
         const ROW: &ConfigField = &fields::field::DEST_TARGET_REG_CFG_MATH_Offset;
         let opcode = Opcode::from_word(word)?;
-        // Zeroes that math has put there are its results.
-        if opcode == Opcode::Zeroacc {
+        if opcode == Opcode::Zeroacc && self.puts_zeroes(word) {
             (self.own.is_cleared, self.math_reads) = (true, None);
         }
         match opcode {
@@ -243,6 +244,15 @@ impl Sections {
             }
             _ => None,
         }
+    }
+
+    /// Whether zeroes of a ZEROACC are results of math: not where it sets Dst up for what comes, as `hw_configure` does all of
+    /// it in front of the first section, or makes rows valid that unpack has written
+    /// `[llk: llk_lib/llk_math_eltwise_unary_datacopy.h]`.
+    fn puts_zeroes(&self, word: u32) -> bool {
+        let Zeroacc { clear_mode, clear_zero_flags, .. } = Zeroacc::of(word);
+        let sets_up = clear_mode == CLEAR_ALL && !self.math.waited && self.math.early.is_none();
+        !sets_up && !clear_zero_flags
     }
 
     fn is_halved(&self) -> bool {
@@ -458,21 +468,27 @@ mod tests {
     #[test]
     fn tile_that_a_side_reads_and_nobody_has_written_is_told_when_it_gives_the_section_away() {
         let (zeroacc, math, pack) = (word(Opcode::Zeroacc), ThreadId::T1, ThreadId::T2);
-        for (words, is_told) in [
-            (vec![wait_math(), word(STORE)], true),
-            (vec![word(STORE)], false),
-            (vec![wait_math(), word(STORE), zeroacc], false),
+        let all = zeroacc | Zeroacc::CLEAR_MODE.set(0, CLEAR_ALL);
+        let valid = zeroacc | Zeroacc::CLEAR_ZERO_FLAGS.set(0, 1);
+        // What math does in its section, and whether its own reads, and those of pack, are told.
+        for (words, of_math, of_pack) in [
+            (vec![wait_math(), word(STORE)], true, true),
+            (vec![word(STORE)], false, true),
+            (vec![wait_math(), word(STORE), zeroacc], false, false),
+            (vec![all, wait_math(), word(STORE)], true, true),
+            (vec![wait_math(), word(STORE), all], false, false),
+            (vec![word(STORE), all, wait_math()], false, false),
+            (vec![wait_math(), word(STORE), valid], true, true),
         ] {
             let mut sections = of(2);
             run(&mut sections, math, &words);
             reads(&mut sections, math, &[(512, true), (576, false)]);
             let said = run(&mut sections, math, &[post()]);
-            assert_eq!(said.contains(&("C5", 101)), is_told, "{said:?}");
-            // Zeroes of math are what pack packs.
+            assert_eq!(said.contains(&("C5", 101)), of_math, "{said:?}");
             run(&mut sections, pack, &[wait_pack(), word(PACR)]);
             reads(&mut sections, pack, &[(0, false)]);
             let said = run(&mut sections, pack, &[get()]);
-            assert_eq!(said, [("C5", 100)][..usize::from(!words.contains(&zeroacc))], "{said:?}");
+            assert_eq!(said, [("C5", 100)][..usize::from(of_pack)], "{said:?}");
         }
         // The vector unit works for pack.
         let mut sections = of(2);
