@@ -6,7 +6,7 @@
 //! buffer, as a tensor that lies there, is not popped, or all of it at once, as is what there was no need of: by who does
 //! not wait for writes of which he has sent none.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use memory_map::reg::noc_niu;
 use memory_map::{Target, lookup};
@@ -47,8 +47,8 @@ struct Use {
     pushed: Counter,
     popped: Counter,
     written: bool,
-    /// Pages of which anything has been read.
-    read: BTreeSet<u32>,
+    /// The last page of which anything has been read.
+    read: Option<u32>,
     last_read: Option<Stamp>,
     /// Requests that have sent anything from there.
     sent: u64,
@@ -98,7 +98,7 @@ impl Use {
         let push = self.pushed.at?;
         let AgentId::Core(core) = push.agent else { return None };
         let waited = movers[core.index()].reads_in_vain()?;
-        let is_empty = !self.written && !self.read.is_empty() && waited < push.cycle;
+        let is_empty = !self.written && self.read.is_some() && waited < push.cycle;
         let text = format!(
             "pushes {} of CB {index} in all, into which nobody has written since the launch, and has waited for reads and sent \
              none; data have been taken from them",
@@ -133,7 +133,7 @@ impl Use {
                     "pops {} of CB {index} in all, into which data have been written, and nobody has read anything of them",
                     said(self.popped.pages)
                 );
-                let is_lost = self.written && self.read.is_empty() && !stays && buffer.is_some();
+                let is_lost = self.written && self.read.is_none() && !stays && buffer.is_some();
                 is_lost.then_some((at, h::C28, text))
             }
             None => {
@@ -155,7 +155,7 @@ impl Use {
     /// How many pages have been read where more have been pushed, if their reader should have gone on: to what was pushed
     /// later, or as often as it has sent the first page.
     fn stays_at(&self) -> Option<u64> {
-        let (read, pushed) = (u64::from(*self.read.last()?) + 1, self.pushed.pages);
+        let (read, pushed) = (u64::from(self.read?) + 1, self.pushed.pages);
         let is_behind = read <= self.pushed.first && self.pushed.first < pushed;
         let is_sent_again = read == 1 && self.sent == pushed && 1 < pushed;
         (is_behind || is_sent_again).then_some(read)
@@ -165,7 +165,7 @@ impl Use {
     fn fills_up(&self, left: u64, buffer: Option<&CircularBuffer>) -> bool {
         let Some(buffer) = buffer else { return false };
         let goes_round = self.pushed.pages > u64::from(buffer.pages);
-        let is_read = self.read.last().is_some_and(|last| u64::from(*last) >= self.popped.pages);
+        let is_read = self.read.is_some_and(|last| u64::from(last) >= self.popped.pages);
         left < self.pushed.last && !goes_round && !is_read
     }
 }
@@ -199,9 +199,9 @@ impl Pages {
             if end <= buffer.address || addr >= buffer.end() || buffer.page_bytes == 0 {
                 continue;
             }
-            let page = |addr: u32| addr.saturating_sub(buffer.address) / buffer.page_bytes;
+            let last = (end - 1).saturating_sub(buffer.address) / buffer.page_bytes;
             let used = self.uses.entry(buffer.index).or_default();
-            used.read.extend(page(addr)..=page(end - 1).min(buffer.pages));
+            used.read = used.read.max(Some(last));
             used.last_read = Some(stamp);
         }
     }
