@@ -310,9 +310,12 @@ reported where the data of a NoC write have not left in the simulated time, whic
 that sends both itself, to the same place. C20 needs the header that a host writes for a compute kernel, which no kernel below has. C21 is not
 reported of a core that has polled something else than a buffer of its tile since, which may have told it. C22 is about pages into which nobody has
 written since the launch, and that were popped once, as a tensor is pushed where it lies; and about those into which nobody has ever written, nor
-into one that was pushed with them: what fills a block up may hold anything; or into the second half of one, or into all but its first quarter. C9 of a host's program goes by what lies behind the arguments in the
-launch's configuration: how many there are it does not say, nor whose the first are if nobody has any behind them. C25 is about buffers from which something was popped: what is kept to the
-end is kept on purpose. C5 is about
+into one that was pushed with them: what fills a block up may hold anything; or into the second half of one, or into all but its first quarter; and about those of a core that has waited for
+reads over a NoC and sent none. C9 of a host's program goes by what lies behind the arguments in the
+launch's configuration: how many there are it does not say, nor whose the first are if nobody has any behind them. C25 is about buffers from which something was popped, but not about
+what only fills up a push of which the rest was read and popped; and about those from which nothing was popped and whose reader has never gone on from what
+was pushed first: what else is kept to the end is kept on purpose. C28 is about buffers that are popped in more than one step, or by a core that waits for its
+writes and has sent none: a tensor that stays where it lies may be popped at once, as may a constant that is not needed, and reads of the host are not seen. C5 is about
 words of L1: loads of cores, and what NoC transfers, unpackers, the mover and the scalar unit take of which a part was never written.
 A transfer of nothing but unwritten words is taken for a copy: what is loaded from its destination is reported. An unpack of nothing but
 unwritten words is reported once the coprocessor writes to L1 afterwards: a kernel that only wants a bank filled may unpack anything. Compressed and
