@@ -23,6 +23,11 @@ impl CircularBuffer {
     }
 }
 
+/// So many pages, in words.
+pub(super) fn pages(count: u64) -> String {
+    format!("{count} page{}", if count == 1 { "" } else { "s" })
+}
+
 /// The buffer in which bytes lie; none if buffers share them, as they do on purpose.
 pub(super) fn buffer_at(
     buffers: &[CircularBuffer],

@@ -10,7 +10,7 @@ use sim_core::observer::SemaphoreOp;
 use sim_core::{AgentId, CoreId, Event, Observer, Stamp, ThreadId};
 
 use super::banks::Banks;
-use super::buffer::CircularBuffer;
+use super::buffer::{CircularBuffer, pages};
 use super::circular::{Buffers, Violation};
 use super::constants::Constants;
 use super::finding::Finding;
@@ -368,10 +368,7 @@ impl<N: Names> Checks<N> {
             // What the launch says may be anything.
             let of = |pages: u32| pages.saturating_mul(buffer.page_bytes);
             let first = buffer.address.saturating_add(of(at));
-            let what = format!(
-                "pops {amount} page{} of CB {stream} at",
-                if amount == 1 { "" } else { "s" }
-            );
+            let what = format!("pops {} of CB {stream} at", pages(amount.into()));
             let bytes = first..buffer.end().min(first.saturating_add(of(amount)));
             // What a producer passes on to others it keeps until it fills the page again.
             if self.requests.sends_within(core, &bytes) {

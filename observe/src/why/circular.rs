@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use sim_core::{AgentId, CoreId, Stamp};
 
-use super::buffer::{CircularBuffer, buffer_at};
+use super::buffer::{self, CircularBuffer, buffer_at};
 use super::hazards::{self as h, Hazard};
 use super::touched::Touched;
 use crate::resource::{CREDIT_MASK, RECEIVED};
@@ -145,14 +145,13 @@ impl Buffers {
             }
         }
         let index = buffer.index;
-        let said = |count: u64| format!("{count} page{}", if count == 1 { "" } else { "s" });
         if own % pages != stood % pages && first != core {
             let (verb, done) =
                 if register == RECEIVED { ("pushes", "pushed") } else { ("pops", "popped") };
             let text = format!(
                 "{core} {verb} {} at its own page {} of CB {index}, which stands at page {}: {first} has {done} \
                  there too",
-                said(amount),
+                buffer::pages(amount),
                 own % pages,
                 stood % pages
             );
@@ -161,14 +160,15 @@ impl Buffers {
         if register == RECEIVED && held + amount > pages {
             let text = format!(
                 "{} pushed into CB {index} of {pages}, which holds {held}: {} of them overwritten before {}",
-                said(amount),
-                said(held + amount - pages),
+                buffer::pages(amount),
+                buffer::pages(held + amount - pages),
                 if held + amount - pages == 1 { "it was read" } else { "they were read" }
             );
             return Some((stamp, h::C14, text));
         }
         if register != RECEIVED && amount > held {
-            let text = format!("{} popped from CB {index}, which holds {held}", said(amount));
+            let text =
+                format!("{} popped from CB {index}, which holds {held}", buffer::pages(amount));
             let violation = (stamp, h::C15, text);
             if used.pushed.total == 0 {
                 used.early.get_or_insert(violation);

@@ -12,7 +12,7 @@ use memory_map::reg::noc_niu;
 use memory_map::{Target, lookup};
 use sim_core::{AgentId, CoreId, Cycle, Stamp};
 
-use super::buffer::{CircularBuffer, buffer_at};
+use super::buffer::{CircularBuffer, buffer_at, pages};
 use super::circular::Violation;
 use super::hazards as h;
 use crate::describe::view_of;
@@ -87,11 +87,6 @@ impl Mover {
     }
 }
 
-/// So many pages, in words.
-fn said(count: u64) -> String {
-    format!("{count} page{}", if count == 1 { "" } else { "s" })
-}
-
 impl Use {
     /// Says of a buffer that its producer waits for reads of which it has sent none, and nobody else has written to it.
     fn unfilled(&self, index: u8, movers: &[Mover; CoreId::COUNT]) -> Option<Violation> {
@@ -102,7 +97,7 @@ impl Use {
         let text = format!(
             "pushes {} of CB {index} in all, into which nobody has written since the launch, and has waited for reads and sent \
              none; data have been taken from them",
-            said(self.pushed.pages)
+            pages(self.pushed.pages)
         );
         is_empty.then_some((push, h::C22, text))
     }
@@ -131,7 +126,7 @@ impl Use {
                 let stays = self.popped.steps == 1 && !writes;
                 let text = format!(
                     "pops {} of CB {index} in all, into which data have been written, and nobody has read anything of them",
-                    said(self.popped.pages)
+                    pages(self.popped.pages)
                 );
                 let is_lost = self.written && self.read.is_none() && !stays && buffer.is_some();
                 is_lost.then_some((at, h::C28, text))
@@ -145,7 +140,7 @@ impl Use {
                 };
                 let text = format!(
                     "{} of CB {index} have been pushed, none has been popped, and only the {read} been read",
-                    said(pushed)
+                    pages(pushed)
                 );
                 self.last_read.filter(|_| self.written && fits).map(|at| (at, h::C25, text))
             }

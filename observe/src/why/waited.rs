@@ -22,7 +22,7 @@ use sim_core::l1::L1_BYTES;
 use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Cycle, Event, Retire, Stamp};
 
-use super::buffer::{CircularBuffer, buffer_at};
+use super::buffer::{self, CircularBuffer, buffer_at};
 use super::circular::Violation;
 use super::hazards as h;
 use crate::describe::view_of;
@@ -357,7 +357,7 @@ impl Waited {
         let (stream, after) = (step.stream, step.after);
         let known = self.known(core, stream);
         let seen = self.seen[core.index()].entry(stream).or_default();
-        let said = |pages: u32| format!("{pages} page{}", if pages == 1 { "" } else { "s" });
+        let said = |pages: u32| buffer::pages(pages.into());
         let text = match step.act {
             Act::Push(pages) => {
                 let room = *self.room.get(&stream)?;
