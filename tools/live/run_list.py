@@ -7,9 +7,10 @@
     tools/live/run_list.py --root TT_METAL tests/ttnn/unit_tests/operations/fused/test_softmax.py::test_softmax_sd
     tools/live/run_list.py ... --rival OTHER/libttsim_bh.so   # the same on another library, and the ratio
 
-A selector names what pytest calls its tests: a file, or the beginning of a test's id (`test_x.py::test_y[` is
+A selector names what pytest calls its tests: a directory, a file, or the beginning of a test's id (`test_x.py::test_y[` is
 `test_y` with any parameters and not `test_y2`). A list is a text file with one selector a line, or a YAML file
-with lists of selectors by architecture. Relative paths are looked for below `--root`.
+with lists of selectors by architecture. Relative paths are looked for below `--root`. A file that cannot be collected, or
+a selector that is nobody's, counts as a test that failed.
 
 Tests of one file run one after the other in one process, so that ttnn is imported once. One that takes longer than
 `--timeout` is ended with all that it started, one that takes its process with it is a crash, and the next goes
@@ -52,6 +53,10 @@ def pytest_collection_modifyitems(session, config, items):
         return
     order = {name: at for at, name in enumerate(json.load(open(wanted)))}
     items[:] = sorted((item for item in items if item.nodeid in order), key=lambda item: order[item.nodeid])
+
+def pytest_collectreport(report):
+    if report.failed:
+        say(uncollected=report.nodeid, text=str(report.longrepr)[-4000:])
 
 def pytest_runtest_logstart(nodeid, location):
     open(os.environ["RUN_LIST_REPORT"], "w").close()
@@ -106,7 +111,9 @@ class Group:
         environment["RUN_LIST_REPORT"] = str(self.report)
         environment.setdefault("TILESCOPE_REPORT", str(self.report))
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(work), environment.get("PYTHONPATH"))))
-        command = [sys.executable, "-m", "pytest", "-p", "run_list_plugin", "-q", "--tb=short", *arguments]
+        # Below a directory one file that cannot be collected is not to keep the others from running.
+        command = [sys.executable, "-m", "pytest", "-p", "run_list_plugin", "-q", "--tb=short",
+                   "--continue-on-collection-errors", *arguments]
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(command, cwd=root, env=environment, stdin=subprocess.DEVNULL,
                                             stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
@@ -171,18 +178,27 @@ class Runner:
         print(f"[{done}] {outcome:9} {seconds:7.1f} s  {test}", flush=True)
 
     def collect(self, path, prefixes, library):
-        """The tests of a file that begin with one of the prefixes, or all of them without any."""
+        """The tests of a file or directory that begin with one of the prefixes, or all of them without any; and the
+        files that could not be collected, which have failed."""
         group = Group(self.work, self.options.root, self.environment(library),
                       ["--collect-only", str(path), *self.options.pytest])
         try:
             group.process.wait(self.options.timeout + GRACE_S)
         except subprocess.TimeoutExpired:
             pass
-        found = [entry["collected"] for entry in group.news() if "collected" in entry]
+        said = group.news()
         status = group.end()
-        if not found:
-            self.keep(library, str(path), "failed", 0, f"nothing was collected (exit status {status})\n{group.tail()}")
-        return [test for test in found if not prefixes or any(test.startswith(prefix) for prefix in prefixes)]
+        found = [entry["collected"] for entry in said if "collected" in entry]
+        lost = {entry["uncollected"] or str(path): entry["text"] for entry in said if "uncollected" in entry}
+        if not found and not lost:
+            lost[str(path)] = f"nothing was collected (exit status {status})\n{group.tail()}"
+        elif not lost:
+            unknown = (prefix for prefix in prefixes if not any(test.startswith(prefix) for test in found))
+            lost.update({prefix: "no test's name begins like this" for prefix in unknown})
+        for name, text in lost.items():
+            self.keep(library, name, "failed", 0, text)
+        chosen = [test for test in found if not prefixes or any(test.startswith(prefix) for prefix in prefixes)]
+        return chosen, list(lost)
 
     def is_done(self, library, test):
         entry = self.results.get((library, test))
@@ -336,9 +352,10 @@ def main():
     libraries = [library for library in (options.library, options.rival) if library]
     with tempfile.TemporaryDirectory() as work:
         runner = Runner(options, pathlib.Path(work))
-        files = {}
+        files, lost = {}, []
         for path, selectors in wanted.items():
-            files[path] = runner.collect(path, [name for name in selectors if name != path], libraries[0])
+            files[path], without = runner.collect(path, [name for name in selectors if name != path], libraries[0])
+            lost += without
         if options.sample is not None:
             every = [test for tests in files.values() for test in tests]
             chosen = set(random.Random(options.seed).sample(every, min(options.sample, len(every))))
@@ -349,7 +366,7 @@ def main():
                     runner.run(path, tests, library)
         except KeyboardInterrupt:
             print("\ninterrupted; the same command goes on from here", file=sys.stderr)
-        tests = [test for path, tests in files.items() for test in (tests or [path])]
+        tests = [test for tests in files.values() for test in tests] + lost
         table(runner, tests, libraries)
         if options.junit:
             junit(options.junit, runner, tests, libraries[0])

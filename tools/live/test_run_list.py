@@ -97,5 +97,31 @@ def test_wrong_commands_get_one_line(tmp_path):
 def test_file_that_cannot_be_collected_has_failed(tmp_path):
     (tmp_path / "test_broken.py").write_text("import no_such_module\n")
     status, text, _ = run(tmp_path, "test_broken.py", "test_all.py::test_after")
-    assert status == 1 and "nothing was collected" in (tmp_path / "results.jsonl").read_text()
+    assert status == 1 and "failed: test_broken.py: ModuleNotFoundError" in text
     assert outcomes(tmp_path)["test_after"] == "passed"
+
+
+def test_file_that_cannot_be_collected_does_not_keep_others_of_its_directory_from_running(tmp_path):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "test_broken.py").write_text("import no_such_module\n")
+    (inner / "test_fine.py").write_text("def test_fine(): pass\n")
+    status, text, _ = run(tmp_path, "inner", "--junit", tmp_path / "out.xml")
+    assert status == 1 and "failed: inner/test_broken.py: ModuleNotFoundError" in text
+    assert outcomes(tmp_path)["test_fine"] == "passed"
+    assert xml.parse(tmp_path / "out.xml").getroot().get("tests") == "2"
+
+
+def test_selector_that_names_no_test_has_failed(tmp_path):
+    (tmp_path / "test_empty.py").write_text("")
+    status, text, _ = run(tmp_path, "test_empty.py")
+    assert status == 1 and "nothing was collected" in text + (tmp_path / "results.jsonl").read_text()
+    status, text, _ = run(tmp_path, "test_all.py::test_none", "test_all.py::test_after")
+    assert status == 1 and "failed: test_all.py::test_none: no test's name begins like this" in text
+    assert outcomes(tmp_path)["test_after"] == "passed"
+
+
+def test_sample_leaves_out_whole_files(tmp_path):
+    (tmp_path / "test_more.py").write_text("def test_more(): pass\n")
+    assert run(tmp_path, "test_more.py", "test_all.py::test_after", "--sample", "1")[0] == 0
+    assert len(outcomes(tmp_path)) == 1
