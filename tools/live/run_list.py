@@ -45,6 +45,11 @@ LOG = open(os.environ["RUN_LIST_LOG"], "a", buffering=1)
 def say(**what):
     LOG.write(json.dumps(what) + "\\n")
 
+def shortened(text):
+    # What was wrong stands in the first of the lines that begin with E; a long trace may follow.
+    begin = max(0, text.find("\\nE ") - 1000)
+    return text if len(text) <= 4000 else text[begin:begin + 3000] + "\\n...\\n" + text[-1000:]
+
 def pytest_collection_modifyitems(session, config, items):
     wanted = os.environ.get("RUN_LIST_ONLY")
     if wanted is None:
@@ -56,14 +61,14 @@ def pytest_collection_modifyitems(session, config, items):
 
 def pytest_collectreport(report):
     if report.failed:
-        say(uncollected=report.nodeid, text=str(report.longrepr)[-4000:])
+        say(uncollected=report.nodeid, text=shortened(str(report.longrepr)))
 
 def pytest_runtest_logstart(nodeid, location):
     open(os.environ["RUN_LIST_REPORT"], "w").close()
     say(begins=nodeid, at=time.time())
 
 def pytest_runtest_logreport(report):
-    text = "" if report.passed else str(report.longrepr)[-4000:]
+    text = "" if report.passed else shortened(str(report.longrepr))
     say(test=report.nodeid, when=report.when, outcome=report.outcome, seconds=report.duration, text=text)
 
 def pytest_runtest_logfinish(nodeid, location):

@@ -75,6 +75,15 @@ def test_run_that_was_interrupted_goes_on(tmp_path):
     assert sum("test_good[1]" in line for line in text.splitlines() if line.startswith("[")) == 0
 
 
+def test_long_reason_keeps_its_beginning(tmp_path):
+    (tmp_path / "test_long.py").write_text("""def test_long():
+    raise RuntimeError("the kernel does not compile" + 900 * "\\n --- a frame")
+""")
+    status, text, _ = run(tmp_path, "test_long.py")
+    assert status == 1 and "failed: test_long.py::test_long: RuntimeError: the kernel does not compile" in text
+    assert len((tmp_path / "results.jsonl").read_text()) < 5000
+
+
 def test_lists_are_read(tmp_path):
     (tmp_path / "list.txt").write_text("# a comment\ntest_all.py::test_after  # and why\n\n")
     assert run(tmp_path, "list.txt")[0] == 0
