@@ -306,8 +306,10 @@ Not covered: A20 and A21 (silicon only), and of the B classes B2, B3 and B7 (whe
 public), B4, B9 and B13. B5, B6, B14 and B15 are about what hardware does not wait for: the result is right here, or
 was in this run. Of B5 a WRCFG right behind a SETDMAREG is left out, which kernels of the vendor have in many places. A16 is about a
 core that has turned its data cache on, which firmware turns off; the simulated cores have none, so that what it names is right here. B11 is
-reported where the data of a NoC write have not left in the simulated time, which has no congestion, B12 of a core
-that sends both itself, to the same place. C20 needs the header that a host writes for a compute kernel, which no kernel below has. C21 is not
+reported where the data of a NoC write have not left in the simulated time, which has no congestion, and of a pop if something is pushed into
+that buffer later in the launch: kernels leave pages where they are that they pop last. B12 is reported of a core
+that sends both itself, to the same place. C20 needs the header that a host writes for a compute kernel, which no kernel below has. C18 is
+not reported of buffers into which nobody writes in the launch: a tensor that lies there is read beside who pushes and pops it. C21 is not
 reported of a core that has polled something else than a buffer of its tile since, which may have told it. C22 is about pages into which nobody has
 written since the launch, and that were popped once, as a tensor is pushed where it lies; and about those into which nobody has ever written, nor
 into one that was pushed with them: what fills a block up may hold anything; or into the second half of one, or into all but its first quarter; and about those of a core that has waited for

@@ -9,6 +9,7 @@ use observe::why::{
 use serde::Serialize;
 use sim_core::observer::ParkedSpan;
 use sim_core::{CoreId, Cycle, Event, Observer, Retire, Stamp};
+use symbols::formats::BufferFormats;
 use symbols::launch::{Launch, message_index};
 use symbols::tile_names::TileNames;
 
@@ -148,13 +149,22 @@ fn configuration(launch: &Launch) -> Configuration {
     Configuration::new(parts, none)
 }
 
-/// Formats of their data, from a compute kernel of the launch.
+/// Formats of their data.
 fn formats(names: &TileNames) -> Option<Arc<Formats>> {
-    let compute = [CoreId::Trisc0, CoreId::Trisc1, CoreId::Trisc2];
-    let kernels = compute.into_iter().filter_map(|core| names.core(core).kernel());
-    let mut found = kernels.filter_map(|kernel| kernel.formats(names.sources()));
-    let found = found.next()?;
-    Some(Arc::new(Formats { unpack: found.unpack.clone(), pack: found.pack.clone() }))
+    let of = |core: CoreId| names.core(core).kernel()?.formats(names.sources());
+    joined(of(CoreId::Trisc0), of(CoreId::Trisc2))
+}
+
+/// What the kernel of TRISC0 says of unpacking, and that of TRISC2 of packing. Programs with other formats can have the
+/// code of a thread in common, if it does not go by what differs: each knows for sure only what it sets itself.
+fn joined(unpack: Option<&BufferFormats>, pack: Option<&BufferFormats>) -> Option<Arc<Formats>> {
+    if unpack.is_none() && pack.is_none() {
+        return None;
+    }
+    Some(Arc::new(Formats {
+        unpack: unpack.map(|own| own.unpack.clone()).unwrap_or_default(),
+        pack: pack.map(|own| own.pack.clone()).unwrap_or_default(),
+    }))
 }
 
 /// What bounds the stacks of the launch's kernels.
@@ -270,6 +280,17 @@ mod tests {
             buffers: Vec::new(),
             remote_buffers: Vec::new(),
         }
+    }
+
+    #[test]
+    fn formats_are_those_of_the_thread_that_sets_them() {
+        let of = |unpack, pack| BufferFormats { unpack: vec![unpack], pack: vec![pack] };
+        let (first, third) = (of(5, 6), of(0, 7));
+        let both = joined(Some(&first), Some(&third)).expect("both are known");
+        assert_eq!((&both.unpack[..], &both.pack[..]), (&[5][..], &[7][..]));
+        let one = joined(None, Some(&third)).expect("one is known");
+        assert_eq!((&one.unpack[..], &one.pack[..]), (&[][..], &[7][..]));
+        assert!(joined(None, None).is_none());
     }
 
     /// What is said of a core's load from the configuration, of which nobody has written anything.

@@ -352,6 +352,7 @@ impl<N: Names> Checks<N> {
         // Firmware sets the counters back before a launch.
         let Some(core) = self.report.kernel(stamp) else {
             self.buffers.reset(stream);
+            self.requests.reset(stream);
             return;
         };
         let Some(buffer) = self.regions.buffer(stream) else { return };
@@ -372,8 +373,11 @@ impl<N: Names> Checks<N> {
             let bytes = first..buffer.end().min(first.saturating_add(of(amount)));
             // What a producer passes on to others it keeps until it fills the page again.
             if self.requests.sends_within(core, &bytes) {
-                self.add(self.requests.reused(&self.report, stamp, &bytes, &what));
+                self.requests.popped(&self.report, stamp, (stream, &bytes), &what);
             }
+        } else {
+            let popped = self.requests.pushed(stream);
+            self.add(popped);
         }
         if at + amount > buffer.pages {
             let text = format!(

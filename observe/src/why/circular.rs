@@ -226,6 +226,10 @@ impl Buffers {
             );
             return used.last_push.map(|pushed| (pushed, h::C22, text));
         }
+        // A tensor lies there before and after it is pushed, and others read it beside who pushes and pops it.
+        if used.written.is_empty() {
+            return None;
+        }
         let held = used.pushed.total.saturating_sub(used.popped.total).min(pages);
         let (first, last) =
             (used.popped.total % pages, (used.popped.total + held.max(1) - 1) % pages);
@@ -356,6 +360,11 @@ mod tests {
             "{text}"
         );
         assert_eq!(taken(&buffers, NC, 3), None, "who fills it may read it before");
+        let mut resident = Buffers::default();
+        resident.touched.set(CB.address, CB.size, true);
+        resident.step(&CB, by(NC), RECEIVED, (0, 3));
+        resident.step(&CB, by(NC), ACKED, (0, 1));
+        assert_eq!(taken(&resident, B, 0), None, "a tensor, which is there before and after");
         let shared = CircularBuffer { index: 9, ..CB };
         let two = buffers.taken(&[CB, shared], by(B), (CB.address, 4));
         assert_eq!(two.map(|(_, hazard, _)| hazard.id), None, "two share it on purpose");

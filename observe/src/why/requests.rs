@@ -61,6 +61,8 @@ pub(super) struct Requests {
     sources: UnderWay<Source>,
     /// Writes of kernels to tiles that have not come there, as far as is known.
     writes: UnderWay<Write>,
+    /// By circular buffer: pages were popped whose data had not left, and nothing was pushed there since.
+    popped: BTreeMap<u8, Violation>,
 }
 
 /// Function, file and line, or the pc.
@@ -142,6 +144,30 @@ impl Requests {
             source.core,
         );
         Some((stamp, h::B11, text))
+    }
+
+    /// A kernel pops pages of a buffer that it may still have to send. That matters if others are pushed into the buffer
+    /// later: what is popped last stays where it is, and kernels rely on that.
+    pub(super) fn popped<N: Names>(
+        &mut self,
+        report: &Report<N>,
+        stamp: Stamp,
+        (stream, bytes): (u8, &Range<u32>),
+        what: &str,
+    ) {
+        if let Some(violation) = self.reused(report, stamp, bytes, what) {
+            self.popped.entry(stream).or_insert(violation);
+        }
+    }
+
+    /// Pages are pushed into a buffer.
+    pub(super) fn pushed(&mut self, stream: u8) -> Option<Violation> {
+        self.popped.remove(&stream)
+    }
+
+    /// Firmware empties a buffer for a launch.
+    pub(super) fn reset(&mut self, stream: u8) {
+        self.popped.remove(&stream);
     }
 
     /// A kernel reports done.
