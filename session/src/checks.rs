@@ -128,12 +128,12 @@ fn configuration(launch: &Launch) -> Configuration {
     let starts = |core: &CoreId| launch.cores[core.index()].arguments;
     let is_behind = |core: &CoreId| starts(core).is_some_and(|start| start > base);
     let mut parts =
-        vec![(launch.semaphores, Part::Semaphores), (launch.remote_configs, Part::Other)];
+        vec![(launch.semaphores, Part::Semaphores), (launch.remote_configs, Part::Remote)];
     parts.extend(launch.buffer_configs.map(|start| (start, Part::Buffers)));
     let mut none = Vec::new();
     for (at, core) in cores.iter().enumerate() {
         let own = &launch.cores[core.index()];
-        parts.push((own.text, Part::Other));
+        parts.push((own.text, Part::Code));
         let before = cores[..at].iter().any(is_behind);
         let any = cores.iter().any(is_behind);
         for (start, part, is_taken) in [

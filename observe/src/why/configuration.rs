@@ -26,8 +26,10 @@ pub enum Part {
     Semaphores,
     /// Configurations of local circular buffers.
     Buffers,
-    /// What kernels may read: code, configurations of remote buffers.
-    Other,
+    /// Configurations of remote buffers, which kernels may read.
+    Remote,
+    /// A core's code, with what it brings for its variables.
+    Code,
 }
 
 impl fmt::Display for Part {
@@ -118,6 +120,10 @@ impl Configuration {
         let before = &self.parts[..end];
         let (start, _) = *before.last()?;
         let here = || before.iter().skip_while(move |(at, _)| *at != start);
+        // Code comes last and is never empty: what else begins there is.
+        if here().any(|(_, part)| *part == Part::Code) {
+            return None;
+        }
         // Where both kinds begin, one of them is empty, which nobody says: the common ones are rare.
         let kind = |(begin, part): &&(u32, Part)| (*begin, matches!(part, Part::Arguments(_)));
         let own = before.iter().filter(|(_, part)| part.is_of(core)).max_by_key(kind);
@@ -141,7 +147,7 @@ impl Configuration {
             Part::Semaphores if !(addr - start).is_multiple_of(SEMAPHORE_STRIDE) => {
                 Some("the semaphores".to_owned())
             }
-            Part::Semaphores | Part::Other => None,
+            Part::Semaphores | Part::Remote | Part::Code => None,
         })?;
         let (begin, part, given) = match (own, self.of_none(core, addr)) {
             (Some((begin, part)), _) => {
@@ -173,7 +179,7 @@ mod tests {
             (BASE + 0x30, Part::Buffers),
             (BASE, Part::Arguments(CoreId::Brisc)),
             (BASE + 8, Part::Arguments(CoreId::Ncrisc)),
-            (BASE + 0x50, Part::Other),
+            (BASE + 0x50, Part::Remote),
             (BASE + 0x20, Part::Semaphores),
         ];
         parts.extend(trisc.map(|core| (BASE + 0x18, Part::Common(core))));
@@ -230,6 +236,17 @@ mod tests {
             .expect("nobody has written it");
         assert_eq!(text, "reads argument 1, which nobody has ever written");
         assert_eq!(configuration.loaded(CoreId::Ncrisc, BASE + 4, |_| false), None);
+    }
+
+    #[test]
+    fn code_that_begins_where_semaphores_would_if_there_were_any_is_no_argument() {
+        let (arguments, semaphores) = (Part::Arguments(CoreId::Brisc), Part::Semaphores);
+        let said = |parts: &[(u32, Part)]| {
+            let parts = [&[(BASE, arguments), (BASE + 16, semaphores)], parts].concat();
+            Configuration::new(parts, Vec::new()).loaded(CoreId::Brisc, BASE + 28, |_| true)
+        };
+        assert!(said(&[(BASE + 32, Part::Code)]).is_some());
+        assert_eq!(said(&[(BASE + 16, Part::Code)]), None);
     }
 
     #[test]
