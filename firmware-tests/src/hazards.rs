@@ -317,10 +317,13 @@ about those of a core that has waited for reads over a NoC and sent none. C9 of 
 launch's configuration: how many there are it does not say, nor whose the first are if nobody has any behind them. C25 is about buffers from which something was popped, but not about
 what only fills up a push of which the rest was read and popped; and about those from which nothing was popped and whose reader has never gone on from what
 was pushed first: what else is kept to the end is kept on purpose. C28 is about buffers that are popped in more than one step, or by a core that waits for its
-writes and has sent none: a tensor that stays where it lies may be popped at once, as may a constant that is not needed, and reads of the host are not seen. C5 is about
+writes and has sent none: a tensor that stays where it lies may be popped at once, as may a constant that is not needed, and reads of the host are not seen. Of buffers that
+share bytes, as results and partial ones do, it is the one that was pushed there last whose data are read. C5 is about
 words of L1: loads of cores, and what NoC transfers, unpackers, the mover and the scalar unit take of which a part was never written.
 A transfer of nothing but unwritten words is taken for a copy: what is loaded from its destination is reported. An unpack of nothing but
-unwritten words is reported once the coprocessor writes to L1 afterwards: a kernel that only wants a bank filled may unpack anything. Compressed and
+unwritten words is reported once the coprocessor writes to L1 afterwards: a kernel that only wants a bank filled may unpack anything. Of a host's
+program it is about cores that load from a page into which nobody has ever written, nor does until the kernels are done, or from elsewhere in L1 if
+nothing lies in front of it that was written, which a loop may read ahead of; and about writes over a NoC to memory from where nobody has ever written. Compressed and
 upsampled unpacks are not looked at, nor are reads of SrcA, SrcB, LReg 0 to 7 and semaphores that nobody has set; constants that a kernel can set, LReg
 12 to 14, are. Of Dst it is about sections: whether
 math, or unpack, has written anything to one since it was taken, where the vector unit loads from it or pack takes it; and, where pack clears what it

@@ -41,10 +41,12 @@ impl LaunchChecks {
         let names = LiveNames::new(workers);
         let checks = Checks::of_launches(names.clone(), suppressed.clone());
         let named = |(x, y): (u8, u8)| u32::from(y) << 6 | u32::from(x);
-        let loads = Loads::new(names.clone(), vec![named(own)], suppressed.clone());
-        let stacks = Stacks::new(names.clone(), Vec::new(), suppressed);
         let others = tiles.iter().filter(|tile| **tile != own).map(|tile| named(*tile));
-        Self { names, checks, loads, stacks, own: named(own), others: others.collect() }
+        let others: Arc<[u32]> = others.collect();
+        let loads = Loads::new(names.clone(), vec![named(own)], suppressed.clone());
+        let loads = loads.among(Arc::clone(&others));
+        let stacks = Stacks::new(names.clone(), Vec::new(), suppressed);
+        Self { names, checks, loads, stacks, own: named(own), others }
     }
 
     /// What was found so far, oldest first; of a program that is done also what it has left behind.

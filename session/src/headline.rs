@@ -107,7 +107,7 @@ pub(super) fn headline(
         }
         if remote.arrived.is_empty() {
             return format!(
-                "{}: nobody on the chip has written {} since the launch{}",
+                "{}: nothing has been sent to {} since the launch{}",
                 step.sentence(),
                 remote.word,
                 held_back(all, web, root)

@@ -216,7 +216,7 @@ impl fmt::Display for Sender {
 
 impl fmt::Display for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "written into {} since the launch:", self.word)?;
+        writeln!(f, "sent to {} since the launch:", self.word)?;
         if self.arrived.is_empty() {
             writeln!(f, "  nothing")?;
         }

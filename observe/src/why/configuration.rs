@@ -93,6 +93,11 @@ impl Configuration {
         (first..last.saturating_add(ARGUMENT_BYTES)).contains(&addr)
     }
 
+    /// Whether all its parts begin in front of an address. What lies before them is firmware's.
+    pub(super) fn begins_before(&self, addr: u32) -> bool {
+        self.parts.last().is_some_and(|(start, _)| *start <= addr)
+    }
+
     /// Who else reads arguments of a core that begin there: a host gives them to one of both.
     fn other_reader(&mut self, core: CoreId, begin: u32) -> Option<CoreId> {
         let known = self.readers.iter().find(|(start, _)| *start == begin);

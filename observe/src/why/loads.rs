@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use isa::word::{FENCE, LOAD, funct3, opcode};
 use memory_map::NocControl;
@@ -13,6 +14,7 @@ use sim_core::observer::ParkedSpan;
 use sim_core::{AgentId, CoreId, Cycle, Event, Observer, Retire, Stamp};
 
 use super::accesses::{Registers, likely_address, load_address};
+use super::blank::Blank;
 use super::buffer::CircularBuffer;
 use super::configuration::Configuration;
 use super::finding::Finding;
@@ -46,11 +48,14 @@ pub struct Loads<N> {
     pages: Pages,
     /// This tile, as NoC commands name it.
     own: Vec<u32>,
+    /// The same of the other tiles, if they are known.
+    others: Arc<[u32]>,
     niu: Niu,
     reads: UnderWay<Arriving>,
     configuration: Configuration,
     /// Words in which anybody has written since the tile began.
     written: Touched,
+    blank: Blank,
     /// Fences that were executed.
     fences: [BTreeSet<u32>; CoreId::COUNT],
 }
@@ -86,12 +91,21 @@ impl<N: Names + Clone> Loads<N> {
             waited: Waited::default(),
             pages: Pages::default(),
             own,
+            others: Arc::new([]),
             niu: Niu::default(),
             reads: UnderWay::default(),
             configuration: Configuration::default(),
             written: Touched::new(4),
+            blank: Blank::default(),
             fences: std::array::from_fn(|_| BTreeSet::new()),
         }
+    }
+
+    /// Knows the other tiles, as NoC commands name them.
+    #[must_use]
+    pub fn among(mut self, others: Arc<[u32]>) -> Self {
+        self.others = others;
+        self
     }
 
     /// A launch has begun, in which there are these buffers, and its configuration.
@@ -121,24 +135,29 @@ impl<N: Names + Clone> Loads<N> {
     fn follow(&mut self, stamp: Stamp, event: &Event) {
         match *event {
             Event::L1Store { addr, value, width } => {
-                self.pages.wrote((addr, width.bytes()));
+                let kernel = self.report.kernel(stamp);
+                self.pages.wrote(kernel, (addr, width.bytes()));
                 let by_firmware = matches!(stamp.agent, AgentId::Core(_))
                     && value & width.mask() == 0
-                    && self.report.kernel(stamp).is_none();
+                    && kernel.is_none();
                 if by_firmware && self.is_end(addr, width.bytes()) {
-                    for (stamp, hazard, text) in self.pages.ended() {
+                    let blank = self.blank.ended(&self.written);
+                    for (stamp, hazard, text) in self.pages.ended().into_iter().chain(blank) {
                         self.report.add(stamp, hazard, text);
                     }
                 }
             }
             Event::L1Atomic { addr, .. } => {
-                self.pages.wrote((addr, 4));
+                self.pages.wrote(self.report.kernel(stamp), (addr, 4));
                 self.pages.read(stamp, (addr, 4));
             }
             Event::NocIssue { noc, initiator, control, addr, coordinate, bytes, .. } => {
                 if !NocControl(control).is_read() {
                     let side = self.niu.own_side(noc, initiator, control);
                     self.pages.sent(stamp, side.map(|side| (side, bytes)));
+                    if let Some(side) = side {
+                        self.sent(stamp, (side, bytes), coordinate);
+                    }
                 } else {
                     self.pages.asked(stamp);
                     if self.own.contains(&coordinate)
@@ -183,6 +202,30 @@ impl<N: Names + Clone> Loads<N> {
             read.range.len(),
         );
         self.report.add(stamp, h::B10, text);
+    }
+
+    /// A kernel has sent so many bytes from an address. Tiles may send each other anything, to measure or to wait; what goes
+    /// to memory is a result.
+    fn sent(&mut self, stamp: Stamp, (addr, bytes): (u32, u32), coordinate: u32) {
+        let is_tile = self.own.contains(&coordinate) || self.others.contains(&coordinate);
+        let is_result = !is_tile && !self.others.is_empty();
+        if is_result
+            && self.configuration.begins_before(addr)
+            && self.report.kernel(stamp).is_some()
+        {
+            self.blank.sent(stamp, (addr, bytes), &self.written);
+        }
+    }
+
+    /// A kernel loaded a word that none of its own reads is about to write.
+    fn blank(&mut self, stamp: Stamp, core: CoreId, addr: u32) {
+        let word = addr & !3;
+        let is_known = self.written.any(word, 4) || !self.configuration.begins_before(addr);
+        let comes = |read: &Arriving| read.core == core && read.range.contains(&addr);
+        if is_known || !self.report.is_kernel(core, stamp.pc) || self.reads.find(comes).is_some() {
+            return;
+        }
+        self.blank.read(stamp, word, self.pages.place_of(word), &self.written);
     }
 
     /// A kernel loaded what it takes for an argument, which is a word.
@@ -281,6 +324,7 @@ impl<N: Names + Clone + 'static> Observer for Loads<N> {
         if let Some(addr) = addr {
             self.argument(stamp, core, (retire.word, addr));
             self.early(stamp, core, addr);
+            self.blank(stamp, core, addr);
         }
     }
 
@@ -333,8 +377,14 @@ mod tests {
         Stamp { cycle: Cycle(cycle), agent, pc: 0xC000 }
     }
 
-    /// A core with [`BASE`] in `x5`.
+    /// A core with [`BASE`] in `x5`, where somebody has written.
     fn loads() -> Loads<Kernels> {
+        let mut loads = unwritten();
+        loads.written.set(BASE, 0x1000, true);
+        loads
+    }
+
+    fn unwritten() -> Loads<Kernels> {
         let mut loads = Loads::new(Kernels, Vec::new(), Vec::new());
         let set = Retire { cycle: Cycle(0), pc: 0xC000, word: 0, rd: 5, value: BASE };
         loads.retire(CORE, &set);
@@ -380,11 +430,82 @@ mod tests {
         assert_eq!(loads.findings()[0].count, 1);
     }
 
+    /// What lies behind firmware is a kernel's.
+    #[derive(Clone, Copy)]
+    struct Ends;
+
+    impl Names for Ends {
+        fn is_kernel(&self, _: CoreId, pc: u32) -> bool {
+            pc >= 0xC000
+        }
+    }
+
+    #[test]
+    fn what_a_kernel_takes_from_where_nobody_has_written_is_named_at_its_end() {
+        let (core, addr) = (AgentId::Core(CORE), BASE + 0x400);
+        let said = |code: u32, act: &dyn Fn(&mut Loads<Ends>), event: Option<Event>| {
+            let mut loads = Loads::new(Ends, vec![0x81], Vec::new()).among(Arc::new([0x82]));
+            let set = Retire { cycle: Cycle(0), pc: 0xC000, word: 0, rd: 5, value: BASE };
+            loads.retire(CORE, &set);
+            let configuration = Configuration::new(vec![(code, Part::Code)], Vec::new());
+            loads.launched(&[], configuration);
+            act(&mut loads);
+            if let Some(event) = event {
+                loads.event(stamp(3, AgentId::Noc(0)), &event);
+            }
+            assert!(loads.findings().is_empty(), "somebody may write yet");
+            let signal = memory_map::mailbox::address("go_messages[0].signal");
+            let addr = signal.expect("it has an address");
+            let end = Event::L1Store { addr, value: 0, width: Width::Byte };
+            let firmware = Stamp { cycle: Cycle(4), agent: AgentId::Core(CoreId::Brisc), pc: 0x10 };
+            loads.event(firmware, &end);
+            let found = loads.findings();
+            found.iter().map(|one| (one.hazard.id, one.text.clone())).collect::<Vec<_>>()
+        };
+        let reads = |loads: &mut Loads<Ends>| {
+            let word = lw(6, 5, 0x400);
+            loads.retire(CORE, &Retire { cycle: Cycle(2), pc: 0xC010, word, rd: 6, value: 0 });
+        };
+        let text = "reads L1 word 0x20400, which nobody has ever written";
+        assert_eq!(said(0xA000, &reads, None), [("C5", text.to_owned())]);
+        assert_eq!(said(addr + 4, &reads, None), [], "firmware's");
+        let store = Event::L1Store { addr, value: 0, width: Width::Word };
+        assert_eq!(said(0xA000, &reads, Some(store)), []);
+        let sends = |coordinate: u32| {
+            move |loads: &mut Loads<Ends>| {
+                // Where the data come from: NOC_TARG_ADDR_LO of initiator 0 [isa-bh: NoC/MemoryMap.md].
+                let from =
+                    Event::DeviceStore { addr: 0xFFB2_0000, value: addr, width: Width::Word };
+                loads.event(stamp(1, core), &from);
+                let (noc, initiator, ticket, packets) = (0, 0, 7, 1);
+                let (control, to, bytes) = (1 << 1, 0x100, 64);
+                let issue = Event::NocIssue {
+                    noc,
+                    initiator,
+                    control,
+                    addr: to,
+                    coordinate,
+                    bytes,
+                    packets,
+                    ticket,
+                };
+                loads.event(stamp(2, core), &issue);
+            }
+        };
+        let text = "sends 64 bytes from 0x20400, into which nobody has ever written";
+        assert_eq!(said(0xA000, &sends(0x391), None), [("C5", text.to_owned())]);
+        assert_eq!(said(0xA000, &sends(0x391), Some(store)), []);
+        for tile in [0x81, 0x82] {
+            assert_eq!(said(0xA000, &sends(tile), None), [], "a tile");
+        }
+    }
+
     #[test]
     fn argument_is_one_of_the_launch_in_force_and_given_once_somebody_writes_it() {
-        let given = || Configuration::new(vec![(BASE, Part::Arguments(CORE))], Vec::new());
+        let parts = [(BASE, Part::Arguments(CORE)), (BASE + 64, Part::Code)];
+        let given = || Configuration::new(parts.to_vec(), Vec::new());
         let said = |configuration: Configuration, written: Option<Event>| {
-            let mut loads = loads();
+            let mut loads = unwritten();
             loads.launched(&[], configuration);
             if let Some(event) = written {
                 loads.event(stamp(1, AgentId::Host), &event);
@@ -403,7 +524,7 @@ mod tests {
         // A byte of its data, where firmware takes the arguments of a core to be that has none.
         let none = || Configuration::new(Vec::new(), vec![(BASE + 3, Part::Arguments(CORE))]);
         let read = |word: u32| {
-            let mut loads = loads();
+            let mut loads = unwritten();
             loads.launched(&[], none());
             loads.retire(CORE, &Retire { cycle: Cycle(2), pc: 0xC010, word, rd: 6, value: 0 });
             found(&loads).len()

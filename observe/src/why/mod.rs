@@ -9,6 +9,7 @@ mod accesses;
 mod actors;
 mod ahead;
 mod banks;
+mod blank;
 mod buffer;
 mod casts;
 mod checks;

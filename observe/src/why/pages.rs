@@ -15,7 +15,7 @@ use sim_core::{AgentId, CoreId, Cycle, Stamp};
 use super::buffer::{CircularBuffer, buffer_at, pages};
 use super::circular::Violation;
 use super::hazards as h;
-use crate::describe::view_of;
+use crate::describe::{core_of, view_of};
 use crate::resource::{CREDIT_MASK, RECEIVED};
 
 /// A counter of a buffer since the launch.
@@ -52,6 +52,10 @@ struct Use {
     last_read: Option<Stamp>,
     /// Requests that have sent anything from there.
     sent: u64,
+    /// Somebody has written to bytes that it shares, and nobody has pushed them yet.
+    open: bool,
+    /// Which fill of shared bytes its pages hold, by page.
+    fills: BTreeMap<u32, u64>,
 }
 
 /// Counters by which kernels wait for their reads, and for their writes `[isa-bh: NoC/Counters.md]`.
@@ -165,6 +169,17 @@ impl Use {
     }
 }
 
+/// What a word of L1 belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// A page of a buffer.
+    Page(CircularBuffer, u32),
+    /// Several buffers.
+    Shared,
+    /// None.
+    Elsewhere,
+}
+
 /// The buffers of the launch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pages {
@@ -172,6 +187,8 @@ pub(super) struct Pages {
     uses: BTreeMap<u8, Use>,
     /// By core.
     movers: [Mover; CoreId::COUNT],
+    /// How often bytes that buffers share have been filled.
+    fills: u64,
 }
 
 impl Pages {
@@ -180,24 +197,117 @@ impl Pages {
         *self = Self { circular: circular.to_vec(), ..Self::default() };
     }
 
-    /// Somebody has written so many bytes at an address.
-    pub(super) fn wrote(&mut self, bytes: (u32, u32)) {
+    /// Where a word lies that is read.
+    pub(super) fn place_of(&self, addr: u32) -> Place {
+        match buffer_at(&self.circular, (addr, 4)) {
+            Some(buffer) => {
+                Place::Page(buffer, addr.saturating_sub(buffer.address) / buffer.page_bytes)
+            }
+            None if self.indices_at((addr, 4)).is_empty() => Place::Elsewhere,
+            None => Place::Shared,
+        }
+    }
+
+    /// Somebody has written so many bytes at an address, for the kernel of a core if for any of this tile.
+    pub(super) fn wrote(&mut self, core: Option<CoreId>, bytes: (u32, u32)) {
         if let Some(buffer) = buffer_at(&self.circular, bytes) {
             self.uses.entry(buffer.index).or_default().written = true;
+            return;
         }
+        for index in self.indices_at(bytes) {
+            let held = self.held_at(index, bytes.0);
+            let used = self.uses.entry(index).or_default();
+            used.open = true;
+            let producer = used.pushed.at.and_then(|push| core_of(push.agent));
+            // Who changes the data of another where they lie, and pushes them as another buffer's, takes them too.
+            if core.is_some() && core != producer {
+                used.read = used.read.max(held);
+            }
+        }
+    }
+
+    /// The page of a buffer at an address, if it has been pushed and not popped.
+    fn held_at(&self, index: u8, addr: u32) -> Option<u32> {
+        let buffer = self.only(index).filter(|buffer| buffer.pages != 0)?;
+        let (page, pages) =
+            (addr.checked_sub(buffer.address)? / buffer.page_bytes, u64::from(buffer.pages));
+        let used = self.uses.get(&index)?;
+        let held = used.pushed.pages.saturating_sub(used.popped.pages).min(pages);
+        let ahead = (u64::from(page) + pages - used.popped.pages % pages) % pages;
+        (ahead < held).then_some(page)
+    }
+
+    /// Buffers in which any of so many bytes at an address lie.
+    fn indices_at(&self, (addr, bytes): (u32, u32)) -> Vec<u8> {
+        let end = addr.saturating_add(bytes.max(1));
+        let hit = |buffer: &&CircularBuffer| {
+            buffer.address < end && addr < buffer.end() && buffer.page_bytes != 0
+        };
+        self.circular.iter().filter(hit).map(|buffer| buffer.index).collect()
+    }
+
+    /// The buffer of an id, if launches do not differ about it.
+    fn only(&self, index: u8) -> Option<&CircularBuffer> {
+        let mut own = self.circular.iter().filter(|buffer| buffer.index == index);
+        own.next().filter(|buffer| own.all(|other| other == *buffer) && buffer.page_bytes != 0)
+    }
+
+    /// Pages of a buffer that shares bytes are pushed: they hold what has been written there since the last push, or what
+    /// they held before.
+    fn filled(&mut self, index: u8, pages: std::ops::Range<u64>) {
+        let Some(&buffer) = self.only(index).filter(|buffer| buffer.pages != 0) else { return };
+        let all = self.indices_at((buffer.address, buffer.size));
+        if all.iter().all(|other| *other == index) {
+            return;
+        }
+        let is_new = self.uses.get(&index).is_some_and(|used| used.open);
+        if is_new {
+            self.fills += 1;
+            self.uses.entry(index).or_default().written = true;
+            for other in &all {
+                self.uses.entry(*other).or_default().open = false;
+            }
+        }
+        for page in pages {
+            let page = (page % u64::from(buffer.pages)) as u32;
+            let at = buffer.address.saturating_add(page.saturating_mul(buffer.page_bytes));
+            let held = all.iter().filter_map(|other| self.fill_at(*other, at)).max();
+            let fill = if is_new { self.fills } else { held.unwrap_or_default() };
+            self.uses.entry(index).or_default().fills.insert(page, fill);
+        }
+    }
+
+    /// Which fill a buffer's page at an address holds.
+    fn fill_at(&self, index: u8, addr: u32) -> Option<u64> {
+        let page = addr.checked_sub(self.only(index)?.address)? / self.only(index)?.page_bytes;
+        self.uses.get(&index)?.fills.get(&page).copied()
+    }
+
+    /// Whether who reads at an address reads another buffer's data, which shares the bytes: that which was pushed there
+    /// last.
+    fn is_of_another(&self, index: u8, addr: u32) -> bool {
+        let others = self.indices_at((addr, 1));
+        let last = others.iter().filter_map(|other| self.fill_at(*other, addr)).max();
+        last.is_some() && last != self.fill_at(index, addr)
     }
 
     /// Somebody has read so many bytes at an address.
     pub(super) fn read(&mut self, stamp: Stamp, (addr, bytes): (u32, u32)) {
         let end = addr.saturating_add(bytes.max(1));
-        for buffer in &self.circular {
-            if end <= buffer.address || addr >= buffer.end() || buffer.page_bytes == 0 {
-                continue;
-            }
+        let note = |uses: &mut BTreeMap<u8, Use>, buffer: &CircularBuffer| {
             let last = (end - 1).saturating_sub(buffer.address) / buffer.page_bytes;
-            let used = self.uses.entry(buffer.index).or_default();
+            let used = uses.entry(buffer.index).or_default();
             used.read = used.read.max(Some(last));
             used.last_read = Some(stamp);
+        };
+        if let Some(buffer) = buffer_at(&self.circular, (addr, bytes.max(1))) {
+            note(&mut self.uses, &buffer);
+            return;
+        }
+        for index in self.indices_at((addr, bytes)) {
+            if let Some(&buffer) = self.only(index).filter(|_| !self.is_of_another(index, addr)) {
+                note(&mut self.uses, &buffer);
+            }
         }
     }
 
@@ -250,6 +360,10 @@ impl Pages {
         (before, after): (u32, u32),
     ) {
         let pages = u64::from(after.wrapping_sub(before) & CREDIT_MASK);
+        let pushed = self.uses.entry(stream).or_default().pushed.pages;
+        if register == RECEIVED {
+            self.filled(stream, pushed..pushed + pages);
+        }
         let used = self.uses.entry(stream).or_default();
         let counter = if register == RECEIVED { &mut used.pushed } else { &mut used.popped };
         counter.add(stamp, pages);
@@ -260,13 +374,12 @@ impl Pages {
         let circular = std::mem::take(&mut self.circular);
         let done = std::mem::replace(self, Self { circular, ..Self::default() });
         let found = done.uses.iter().filter_map(|(index, used)| {
-            let mut own = self.circular.iter().filter(|buffer| buffer.index == *index);
-            // Launches may differ about it, or another one has its place.
-            let buffer = own.next().filter(|buffer| {
-                own.all(|other| other == *buffer)
-                    && buffer_at(&self.circular, (buffer.address, buffer.size)).is_some()
-            });
-            let unfilled = buffer.and_then(|_| used.unfilled(*index, &done.movers));
+            let buffer = self.only(*index);
+            let lies_alone = |buffer: &&CircularBuffer| {
+                buffer_at(&self.circular, (buffer.address, buffer.size)).is_some()
+            };
+            let unfilled =
+                buffer.filter(lies_alone).and_then(|_| used.unfilled(*index, &done.movers));
             unfilled.or_else(|| used.untaken((*index, buffer), &done.movers))
         });
         found.collect()
@@ -317,7 +430,7 @@ mod tests {
             match *act {
                 Push(amount) => step(RECEIVED, amount),
                 Pop(amount) => step(ACKED, amount),
-                Write(one) => pages.wrote(page(one)),
+                Write(one) => pages.wrote(Some(CoreId::Brisc), page(one)),
                 Read(one) => pages.read(at(cycle), page(one)),
                 Near(one) => pages.read_near(at(cycle), page(one).0),
                 Send(one) => pages.sent(at(cycle), Some(page(one))),
@@ -404,6 +517,81 @@ mod tests {
         assert_eq!(said(&[Push(1), Push(1), Read(0)]), None, "a tensor that lies there");
         assert_eq!(said(&[Write(0), Push(3), Push(2), Read(0)]), None, "beyond its end");
         let other = CircularBuffer { index: 4, ..CB };
-        assert_eq!(said_of(&[CB, other], &acts), None, "two share it");
+        assert_eq!(said_of(&[CB, other], &acts).map(|(id, _)| id), Some("C25"), "two share it");
+    }
+
+    #[test]
+    fn of_buffers_that_share_bytes_who_was_pushed_last_is_read() {
+        let partials = CircularBuffer { index: 9, ..CB };
+        let output = CB.index;
+        let said = |reads: [bool; 2], popped: bool| {
+            let mut pages = Pages::default();
+            pages.launched(&[CB, partials]);
+            for round in [0, 1] {
+                let bytes = (CB.address + round * CB.page_bytes, 64);
+                for (at_cycle, index) in [(1, partials.index), (5, output)] {
+                    pages.wrote(Some(CoreId::Brisc), bytes);
+                    pages.step(at(at_cycle), (index, RECEIVED), (round, round + 1));
+                    if reads[usize::from(index == output)] {
+                        let stays = !popped && index != output;
+                        let own = if stays { (CB.address, 64) } else { bytes };
+                        pages.read(at(at_cycle + 1), own);
+                    }
+                    if popped || index == output {
+                        pages.step(at(at_cycle + 2), (index, ACKED), (round, round + 1));
+                    }
+                }
+            }
+            let found = pages.ended().into_iter().map(|(at, found, _)| (at.cycle.0, found.id));
+            found.collect::<Vec<_>>()
+        };
+        assert_eq!(said([true, true], true), []);
+        assert_eq!(said([false, true], true), [(3, "C28")]);
+        assert_eq!(said([true, false], true), [(7, "C28")]);
+        assert_eq!(said([true, true], false), [(2, "C25")]);
+    }
+
+    #[test]
+    fn page_that_is_changed_in_place_and_pushed_as_another_buffers_is_taken() {
+        let changed = CircularBuffer { index: 9, ..CB };
+        let said = |in_place: bool| {
+            let mut pages = Pages::default();
+            pages.launched(&[CB, changed]);
+            for round in [0, 1] {
+                let bytes = (CB.address + round * CB.page_bytes, 64);
+                pages.wrote(Some(CoreId::Brisc), bytes);
+                pages.step(at(1), (CB.index, RECEIVED), (round, round + 1));
+                if in_place {
+                    pages.wrote(Some(CoreId::Ncrisc), bytes);
+                }
+                pages.step(at(2), (CB.index, ACKED), (round, round + 1));
+                pages.wrote(Some(CoreId::Brisc), bytes);
+                pages.step(at(3), (changed.index, RECEIVED), (round, round + 1));
+                pages.read(at(4), bytes);
+                pages.step(at(5), (changed.index, ACKED), (round, round + 1));
+            }
+            pages.ended().into_iter().map(|(_, found, _)| found.id).collect::<Vec<_>>()
+        };
+        assert_eq!(said(true), [""; 0]);
+        assert_eq!(said(false), ["C28"]);
+    }
+
+    #[test]
+    fn page_that_is_pushed_again_as_another_buffers_holds_the_same_data() {
+        let other = CircularBuffer { index: 9, ..CB };
+        let mut pages = Pages::default();
+        pages.launched(&[CB, other]);
+        pages.wrote(None, (CB.address, 64));
+        for round in [0, 1] {
+            for index in [CB.index, other.index] {
+                pages.step(at(2), (index, RECEIVED), (round, round + 1));
+            }
+            let page = CB.address + round * CB.page_bytes;
+            pages.read(at(3), (page, 64));
+            for index in [CB.index, other.index] {
+                pages.step(at(4), (index, ACKED), (round, round + 1));
+            }
+        }
+        assert!(pages.ended().is_empty());
     }
 }
