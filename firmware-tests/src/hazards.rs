@@ -329,7 +329,8 @@ upsampled unpacks are not looked at, nor are reads of SrcA, SrcB, LReg 0 to 7 an
 math, or unpack, has written anything to one since it was taken, where the vector unit loads from it or pack takes it; and, where pack clears what it
 gives back, about their tiles, but not in sections in which math clears rows itself. C23 and C24 go by the names of
 the vendor's library in debug information and their template arguments, not by what an operation is given when it is set up. Of what an operation leaves behind C24 knows what changes
-the unpackers' and the packer's settings, and a reduction's edge masks. C26 is about sections as a whole: which tiles of one are packed is not looked at. C27
+the unpackers' and the packer's settings, and a reduction's edge masks. C26 is about sections as a whole, and
+about tiles that math copies there and of which neither the vector unit nor pack reads a row, where math moves nothing back from Dst: which results are packed is not looked at. C27
 is about the formats that unpackers, matrix unit and packer go by, about GPRs and the replay buffer; what firmware has set once counts as set, but for
 GPRs that it clears.
 

@@ -191,8 +191,8 @@ hazards! {
         "pages were pushed into a circular buffer, and of these not all were popped when the kernels were done",
         "compare the pages that are pushed and popped in a round: cb_pop_front of as many as cb_wait_front";
     C26 = "dst-section-lost",
-        "pack gave back a section of Dst of which it had packed nothing, or did not give it back",
-        "look for the pack_tile of that section and for tile_regs_release behind it, or what led past them";
+        "pack gave back a section of Dst of which it had packed nothing, or did not give it back; or nobody took anything of a tile in it",
+        "look for the pack_tile of that section and for tile_regs_release behind it, or for the operation on that tile, and what led past them";
     C27 = "setting-of-another-program",
         "a kernel went by a format, a GPR or recorded instructions that it had not set: by what another program had left there, or zero",
         "call hw_configure, or the init of the operation, in front of it: compute_kernel_hw_startup, pack_dest_init, transpose_dest_init and so on";

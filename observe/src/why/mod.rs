@@ -18,6 +18,7 @@ mod classify;
 mod compared;
 mod configuration;
 mod constants;
+mod copies;
 mod counts;
 mod decided;
 mod evidence;

@@ -16,6 +16,7 @@ use sim_core::observer::SemaphoreOp;
 use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
 
 use super::circular::Violation;
+use super::copies::Copies;
 use super::hazards as h;
 use super::tile_reads::{TILE_ROWS, TileReads};
 use crate::describe::core_of;
@@ -96,6 +97,7 @@ pub(super) struct Sections {
     /// Tiles that each side has read of its section; none once that is known to be empty.
     math_reads: Option<TileReads>,
     pack_reads: Option<TileReads>,
+    copies: Copies,
 }
 
 impl Default for Sections {
@@ -123,6 +125,7 @@ impl Default for Sections {
             is_wide: false,
             math_reads: Some(TileReads::default()),
             pack_reads: Some(TileReads::default()),
+            copies: Copies::default(),
         }
     }
 }
@@ -155,7 +158,7 @@ impl Sections {
             // A new program begins, of which nobody says so.
             Event::Reset { core: CoreId::Trisc1, asserted: false, .. } => {
                 (self.math, self.row) = (Side::default(), None);
-                self.math_reads = Some(TileReads::default());
+                (self.math_reads, self.copies) = (Some(TileReads::default()), Copies::default());
                 None
             }
             Event::Reset { core: CoreId::Trisc2, asserted: false, .. } => {
@@ -177,8 +180,14 @@ impl Sections {
     /// An instruction is about to read rows of Dst, of which some are valid or none.
     pub(super) fn dst_read(&mut self, stamp: Stamp, rows: &[u16], held: bool) {
         let (side, reads) = match stamp.agent {
-            AgentId::Thread(ThreadId::T1) => (self.math, &mut self.math_reads),
-            AgentId::Thread(ThreadId::T2) => (self.pack, &mut self.pack_reads),
+            AgentId::Thread(ThreadId::T1) => {
+                rows.iter().for_each(|row| self.copies.math_reads((*row).into()));
+                (self.math, &mut self.math_reads)
+            }
+            AgentId::Thread(ThreadId::T2) => {
+                rows.iter().for_each(|row| self.copies.pack_reads((*row).into()));
+                (self.pack, &mut self.pack_reads)
+            }
             _ => return,
         };
         if let (true, Some(reads), Some(row)) = (side.waited, reads, rows.first()) {
@@ -200,6 +209,7 @@ impl Sections {
     fn math(&mut self, stamp: Stamp, word: u32) -> Option<Violation> {
         const ROW: &ConfigField = &fields::field::DEST_TARGET_REG_CFG_MATH_Offset;
         let opcode = Opcode::from_word(word)?;
+        self.copies.math(stamp, opcode, self.row);
         if opcode == Opcode::Zeroacc && self.puts_zeroes(word) {
             (self.own.is_cleared, self.math_reads) = (true, None);
         }
@@ -212,6 +222,7 @@ impl Sections {
             }
             Opcode::Sempost if Sempost::of(word).sem_sel & self.bit != 0 => {
                 self.given += 1;
+                self.copies.gives();
                 self.unreturned.push_back(std::mem::take(&mut self.own));
                 let is_halved = self.is_halved();
                 if is_halved {
@@ -329,7 +340,16 @@ impl Sections {
             self.pack_reads = None;
         }
         let unwritten = Self::unwritten(&mut self.pack_reads, is_halved, "packs");
-        self.pack.gives().map(packed_early).or(lost).or(unwritten)
+        let untaken = self.copies.gives_back().filter(|_| self.pack.waited);
+        let untaken = untaken.map(|(row, copied)| {
+            let rows = if is_halved { ROWS / 2 } else { ROWS };
+            let tile = row % rows / TILE_ROWS;
+            let text = format!(
+                "copies to tile {tile} of Dst, and nobody takes anything of it before pack gives that section back"
+            );
+            (copied, h::C26, text)
+        });
+        self.pack.gives().map(packed_early).or(lost).or(unwritten).or(untaken)
     }
 
     /// The program is over.
