@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use memory_map::NocControl;
+use memory_map::{NocControl, layout};
 use sim_core::observer::SemaphoreOp;
 use sim_core::{AgentId, CoreId, Event, Observer, Stamp, ThreadId};
 
@@ -35,6 +35,10 @@ use crate::words;
 /// Words that NoC commands of every kernel write: the old values of atomics, and the target of a
 /// barrier `[spec: boot-and-sync 1.2]`.
 const NOC_WORDS: Range<u32> = 4..16;
+
+/// Areas that the library of kernels uses: where an inline write to L1 is staged that the hardware does not carry out
+/// `[hdr: hw/inc/internal/tt-1xx/blackhole/noc_nonblocking_api.h]`, and what the compute library tells debuggers.
+const KERNEL_AREAS: [&str; 2] = ["inline_write_staging", "llk_debug"];
 
 /// A MOP that was pushed before goes by what is stored for the next one.
 fn overwritten(stamp: Stamp, event: &Event) -> Option<Violation> {
@@ -268,8 +272,11 @@ impl<N: Names> Checks<N> {
         }
     }
 
-    /// Debug structures in the mailbox belong to kernels too.
+    /// Debug structures in the mailbox belong to kernels too, as does what their library keeps in front of firmware.
     fn kernel_may_write(&self, addr: u32) -> bool {
+        if layout::area(addr).is_some_and(|area| KERNEL_AREAS.contains(&area.name)) {
+            return true;
+        }
         let Some(place) = self.report.names.l1(addr) else { return false };
         ["watcher.", "dprint", "profiler", "core_info"]
             .iter()
@@ -514,6 +521,23 @@ mod tests {
         fn is_kernel(&self, _: CoreId, _: u32) -> bool {
             true
         }
+    }
+
+    #[test]
+    fn library_of_kernels_has_areas_in_front_of_firmware() {
+        let found = |addr: u32| {
+            let mut checks = Checks::new(Kernels, Regions::default(), Vec::new());
+            let agent = AgentId::Core(CoreId::Brisc);
+            let store = Event::L1Store { addr, value: 7, width: sim_core::Width::Word };
+            checks.event(Stamp { cycle: Cycle(1), agent, pc: 0xA000 }, &store);
+            checks.findings().iter().map(|one| one.hazard.id).collect::<Vec<_>>()
+        };
+        for name in KERNEL_AREAS {
+            let base = layout::area_base(name).expect("the layout has it");
+            assert_eq!(found(base), [""; 0], "{name}");
+            assert_eq!(found(base - 4), ["C8"], "in front of {name}");
+        }
+        assert_eq!(found(0), ["C8"]);
     }
 
     #[test]
