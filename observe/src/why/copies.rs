@@ -21,12 +21,17 @@ struct Section {
     copied: [Option<Stamp>; TILES],
     /// A bit for each that somebody has read.
     taken: u16,
-    /// Math has moved data of Dst back, of which tile is not looked at.
+    /// Somebody has taken data of which the tile is not known: math has moved them back, or the vector unit has
+    /// loaded them by a macro.
     any_taken: bool,
 }
 
 fn tile_of(row: u32) -> usize {
     (row / TILE_ROWS) as usize % TILES
+}
+
+fn takes_any(opcode: Opcode) -> bool {
+    opcode == Opcode::Sfploadmacro || opcode.row().dst == DstUse::Reads
 }
 
 impl Section {
@@ -49,9 +54,13 @@ impl Copies {
             (Opcode::Mova2d | Opcode::Movb2d, Some(row)) => {
                 self.own.copied[tile_of(row)].get_or_insert(stamp);
             }
-            _ if opcode.row().dst == DstUse::Reads => self.own.any_taken = true,
-            _ => {}
+            _ => self.own.any_taken |= takes_any(opcode),
         }
+    }
+
+    /// Pack carries out an instruction.
+    pub(super) fn pack(&mut self, opcode: Opcode) {
+        self.given.front_mut().unwrap_or(&mut self.own).any_taken |= takes_any(opcode);
     }
 
     /// Math reads a row.
@@ -135,5 +144,15 @@ mod tests {
         copies(&mut all, 4, 0);
         all.math(stamp, Opcode::Movd2b, None);
         assert_eq!(lost(&mut all), None);
+        copies(&mut all, 4, 0);
+        all.math(stamp, Opcode::Sfploadmacro, None);
+        assert_eq!(lost(&mut all), None);
+        copies(&mut all, 4, 0);
+        all.gives();
+        all.pack(Opcode::Sfploadmacro);
+        assert_eq!(all.gives_back(), None);
+        copies(&mut all, 4, 0);
+        all.math(stamp, Opcode::Sfpstore, None);
+        assert!(lost(&mut all).is_some());
     }
 }

@@ -281,7 +281,9 @@ impl Sections {
     }
 
     fn pack(&mut self, stamp: Stamp, word: u32) -> Option<Violation> {
-        match Opcode::from_word(word)? {
+        let opcode = Opcode::from_word(word)?;
+        self.copies.pack(opcode);
+        match opcode {
             // For whichever semaphore: some kernels tell pack by another one.
             Opcode::Semwait => {
                 let wait = Semwait::of(word);
