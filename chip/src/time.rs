@@ -33,7 +33,8 @@ impl<O: Observer + Send + 'static> Chip<O> {
                 [number]
                     if self.post.is_empty() && self.config.shortcuts.has(Shortcut::LoneTile) =>
                 {
-                    let reached = self.field.advance_alone(number, target);
+                    // It may be ahead, from when another one was not waiting for an alarm yet.
+                    let reached = self.field.advance_alone(number, target).min(target);
                     self.collect(reached);
                     reached
                 }

@@ -508,3 +508,25 @@ proptest! {
         })?;
     }
 }
+
+/// One tile goes ahead to the end of the call; then the other one, which waits by the clock, is left alone until its
+/// alarm, which is before that.
+#[test]
+fn tile_that_is_ahead_takes_no_other_one_past_its_alarm() {
+    let request =
+        |deed, to, word, marked, pause| Request { deed, to, word, in_code: false, marked, pause };
+    let sends = vec![
+        request(Deed::Write(1), 0, 0, false, 0),
+        request(Deed::Write(1), 0, 25, true, 203),
+        request(Deed::Multicast(69), 6, 7, true, 305),
+        request(Deed::Add(false), 6, 0, false, 6),
+    ];
+    let outcome = |shortcuts| {
+        let clock = ClockStep::Cycles(16);
+        let mut chip =
+            Chip::new(ChipConfig { shortcuts, clock, threads: 1, ..ChipConfig::default() });
+        sleepers::start(&mut chip, &[Sleeper::Clock(709, 0)], std::slice::from_ref(&sends));
+        chip_outcome(chip, &[4, 73, 133, 52, 172, 62, 141, 86, 3, 4])
+    };
+    assert_eq!(outcome(Shortcuts::ALL), outcome(Shortcuts::NONE));
+}
