@@ -32,9 +32,16 @@ const PRESET: &[(u64, u32)] = &[
 const RETURN: u64 = 0x7CF10;
 /// Counts up each time it is read.
 const HEARTBEAT: u64 = 0x7CC70;
-/// A request word: the base firmware takes it by clearing its top byte.
-const REQUEST: u64 = 0x590;
-const REQUEST_PENDING: u32 = 0x40;
+/// Launch messages of the runtime's firmware. Go messages lie behind them, and each version has launch messages of its
+/// own length, which the host clears at once `[hdr: hw/inc/hostdev/dev_msgs.h]`.
+const LAUNCHES: u64 = 0x110;
+/// So many there are, each no shorter than that.
+const LAUNCH_SLOTS: usize = 8;
+const LEAST_LAUNCH_BYTES: usize = 64;
+/// Go messages of ttnn 0.81.1.
+const GO: u64 = 0x590;
+/// A go message that asks firmware to begin: it says that it has by clearing the top byte, its signal.
+const GO_INIT: u32 = 0x40;
 
 /// The host's mailbox to the base firmware: a message word, then three arguments.
 const MAILBOX: u64 = 0x7D000;
@@ -91,6 +98,8 @@ pub(super) struct Eth {
     l1: Option<Ram>,
     registers: Vec<u32>,
     heartbeat: u32,
+    /// Where the first go message lies.
+    go: u64,
     /// Made when a debugger writes there.
     debug: Option<Box<TileControl>>,
 }
@@ -102,6 +111,7 @@ impl Eth {
             l1: None,
             registers: REGISTERS.iter().map(|&(_, value)| value).collect(),
             heartbeat: 0,
+            go: GO,
             debug: None,
         }
     }
@@ -184,12 +194,15 @@ impl Eth {
     }
 
     pub(super) fn hash_state(&self, hasher: &mut StateHasher) {
-        let Self { channel: _, l1, registers, heartbeat, debug } = self;
+        let Self { channel: _, l1, registers, heartbeat, go, debug } = self;
         if let Some(l1) = l1 {
             hasher.bytes(&l1.bytes);
         }
         hasher.words(registers);
         hasher.u32(*heartbeat);
+        if *go != GO {
+            hasher.u64(*go);
+        }
         if let Some(debug) = debug {
             debug.hash_state(hasher);
         }
@@ -232,14 +245,18 @@ impl Endpoint for Eth {
         {
             return Ok(());
         }
+        if addr == LAUNCHES && bytes.len() >= LAUNCH_SLOTS * LEAST_LAUNCH_BYTES {
+            self.go = addr + bytes.len() as u64;
+        }
+        let at = self.go;
         let l1 = self.l1();
         match l1.slice_mut(addr, bytes.len()) {
             Some(data) => data.copy_from_slice(bytes),
             None => return Err(unmapped("ethernet tile", addr, bytes.len())),
         }
-        let request = l1.word(REQUEST);
-        if request >> 24 == REQUEST_PENDING {
-            l1.set_word(REQUEST, request & 0x00FF_FFFF);
+        let go = l1.word(at);
+        if go >> 24 == GO_INIT {
+            l1.set_word(at, go & 0x00FF_FFFF);
         }
         let end = addr.saturating_add(bytes.len() as u64);
         if addr < MAILBOX + 4 && end > MAILBOX { self.serve_mailbox() } else { Ok(()) }
@@ -274,8 +291,15 @@ mod tests {
         let mut eth = Eth::new(0);
         let first = word(&mut eth, HEARTBEAT);
         assert_eq!(word(&mut eth, HEARTBEAT), first + 1);
-        eth.write(REQUEST, &0x4000_0012_u32.to_le_bytes()).expect("L1");
-        assert_eq!(word(&mut eth, REQUEST), 0x12);
+        let request = 0x4000_0012_u32;
+        eth.write(GO, &request.to_le_bytes()).expect("L1");
+        assert_eq!(word(&mut eth, GO), 0x12);
+        eth.write(0x490, &request.to_le_bytes()).expect("L1");
+        assert_eq!(word(&mut eth, 0x490), request, "a launch message of ttnn 0.81.1");
+        // ttnn 0.71.2.
+        eth.write(LAUNCHES, &[0; 8 * 112]).expect("L1");
+        eth.write(0x490, &request.to_le_bytes()).expect("L1");
+        assert_eq!(word(&mut eth, 0x490), 0x12);
         assert!(eth.write(L1_BYTES as u64 - 2, &[0; 4]).is_err());
     }
 
