@@ -203,7 +203,7 @@ impl Unset {
             return Some(Missing::Format(field));
         }
         let at = thread.index();
-        let gprs = gprs_read(opcode, word) & !kernel.gprs[at] & !firmware.gprs[at];
+        let gprs = gprs_used(opcode, word) & !kernel.gprs[at] & !firmware.gprs[at];
         if gprs != 0 {
             return Some(Missing::Gprs(gprs));
         }
@@ -248,6 +248,20 @@ enum Stored {
     /// A word of Config, of either bank.
     Config(u32),
     Gpr(ThreadId, u32),
+}
+
+/// GPRs that an instruction reads and that matter. Of the four words from `PACK_SEC0_Offset` on the others are of packers
+/// that there are not; up to ttnn 0.77 the vendor's library writes them nevertheless, from GPRs that nobody has set
+/// `[llk: common/inc/cpack_common.h]`.
+fn gprs_used(opcode: Opcode, word: u32) -> u64 {
+    let gprs = gprs_read(opcode, word);
+    let offset = field::DEST_TARGET_REG_CFG_PACK_SEC0_Offset.addr32;
+    match Wrcfg::of(word) {
+        Wrcfg { cfg_reg, wr128b: true, .. } if opcode == Opcode::Wrcfg && cfg_reg == offset => {
+            gprs & gprs.wrapping_neg()
+        }
+        _ => gprs,
+    }
 }
 
 fn stored(core: CoreId, addr: u32) -> Option<Stored> {
@@ -361,6 +375,18 @@ mod tests {
         let text = "WRCFG reads GPR 9, which the kernel has not set";
         assert_eq!(issue(&mut unset, encode::wrcfg(index, 1, 8)).as_deref(), Some(text));
         assert_eq!(issue(&mut unset, PACR), None);
+    }
+
+    #[test]
+    fn offsets_of_packers_that_there_are_not_may_be_anything() {
+        let offsets = field::DEST_TARGET_REG_CFG_PACK_SEC0_Offset.addr32;
+        for (config, is_missing) in [(offsets, false), (offsets + 4, true)] {
+            let mut unset = Unset::default();
+            assert_eq!(issue(&mut unset, encode::setdmareg(2 * 4, 0, 0, 0)), None);
+            assert_eq!(issue(&mut unset, encode::wrcfg(config, 1, 4)).is_some(), is_missing);
+        }
+        let none = issue(&mut Unset::default(), encode::wrcfg(offsets, 1, 4));
+        assert_eq!(none.as_deref(), Some("WRCFG reads GPR 4, which the kernel has not set"));
     }
 
     #[test]
