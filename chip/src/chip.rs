@@ -3,8 +3,11 @@
 //! Everything is a pure function of the calls made: same calls, same answers, whatever the number
 //! of host threads.
 
+use std::sync::Arc;
+
 use devices::NocTiming;
 use devices::niu::Coordinate;
+use memory_map::mailbox::Layout;
 use sim_core::l1::L1_BYTES;
 use sim_core::{Cycle, NullObserver, Observer, StateHasher};
 use tile::{AgentWait, Departure, HostWait, Inputs, Quiescence};
@@ -45,6 +48,8 @@ pub struct Chip<O: Observer = NullObserver> {
     pub(crate) asked: Asked,
     /// The host has used the debug interface of some core: it may have placed an `ebreak`.
     pub(crate) attended: bool,
+    /// Where firmware keeps what in its mailbox block, if that has been said.
+    pub(crate) mailbox: Option<Arc<Layout>>,
 }
 
 impl Chip {
@@ -84,6 +89,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             reports: Reports::default(),
             asked: Asked::Nothing,
             attended: false,
+            mailbox: None,
             config,
             grid,
         }
@@ -336,6 +342,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             reports,
             asked,
             attended,
+            mailbox: _,
         } = self;
         ChipSnapshot::of(State {
             field: field.snapshot(like.map(|like| &like.state().field)),
@@ -367,6 +374,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             reports,
             asked,
             attended,
+            mailbox: _,
         } = self;
         field.restore(&old.field);
         pci.clone_from(&old.pci);
@@ -387,7 +395,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
     /// A hash of everything that determines the future.
     pub fn state_hash(&mut self) -> u64 {
         // Configuration, grid and timing define the machine; reports are what was said; a debugger that
-        // was seen changes what is said.
+        // was seen and the names of firmware change what is said.
         let Self {
             config: _,
             grid: _,
@@ -401,6 +409,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             reports: _,
             asked: _,
             attended: _,
+            mailbox: _,
         } = self;
         let mut hasher = StateHasher::default();
         hasher.u64(now.0);

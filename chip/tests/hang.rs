@@ -3,10 +3,12 @@
 //! Programs are a few instructions each; what the vendor's firmware keeps in L1 is written by the host
 //! `[spec: boot-and-sync 1.4, 1.5]`.
 
+use std::sync::Arc;
+
 use chip::{Chip, ChipConfig, Hang, HostPoll, Likeness, Role, Stance, Witness};
 use isa::asm::{addi, beq, branch, j, li, lw, sw};
 use isa::encode;
-use memory_map::mailbox::address;
+use memory_map::mailbox::{FIELDS, Field, Layout, MAILBOX_BYTES, address};
 use memory_map::reg::tile_control;
 use sim_core::{CoreId, WaitReason};
 use tile::Verdict;
@@ -116,6 +118,31 @@ fn semaphore_that_no_core_is_left_to_count_is_a_deadlock_at_once() {
     assert_eq!(hang.verdict, Verdict::Deadlock);
     let tiles: Vec<_> = hang.stuck().map(|tile| (tile.place.worker(), tile.role)).collect();
     assert_eq!(tiles, [((0, 0), Role::HostLaunched)]);
+}
+
+/// Firmware of another version has its fields elsewhere. Until that is said its tile is one without the vendor's
+/// firmware, whose words the host may write.
+#[test]
+fn launch_of_another_versions_firmware_is_known_when_its_layout_is() {
+    const APART: u32 = 0x40;
+    let moved = |field: &Field| Field { offset: field.offset + APART, ..field.clone() };
+    let layout = Layout::new(MAILBOX_BYTES + APART, FIELDS.iter().map(moved).collect());
+    let mut chip = chip();
+    let at = |name| u64::from(layout.address(name).expect("a field"));
+    write(&mut chip, FIRST.0, at("core_info.core_magic_number"), &0x50EC_09A3_u32.to_le_bytes());
+    write(&mut chip, FIRST.0, at("launch[0].kernel_config_base[0]"), &CONFIG.to_le_bytes());
+    write(&mut chip, FIRST.0, at("launch[0].sem_offset[0]"), &0x100_u16.to_le_bytes());
+    write(&mut chip, FIRST.0, at("launch[0].local_cb_offset"), &0x200_u16.to_le_bytes());
+    write(&mut chip, FIRST.0, at("launch[0].mode"), &[HOST]);
+    write(&mut chip, FIRST.0, at("go_messages[0].signal"), &[GO]);
+    polls(&mut chip, FIRST.0, SEMAPHORE);
+    assert_eq!(verdicts(&found(&mut chip, &[])), [None; 3]);
+    chip.set_mailbox(Arc::new(layout));
+    let hangs = found(&mut chip, &[]);
+    assert_eq!(
+        hangs[0].as_ref().expect("nobody is left to count").tiles[0].role,
+        Role::HostLaunched
+    );
 }
 
 /// A tile that rests may be launched and count the semaphore, until the host has waited for long.

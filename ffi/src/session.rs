@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chip::{Chip, ChipConfig, HostError, TensixTile};
-use session::names::read_names;
+use session::names::{learn_mailbox, read_names};
 use session::{Hint, TileView, mistakes};
 use symbols::catalog::{Catalog, Places};
 use tape::Call;
@@ -407,6 +407,7 @@ fn watch_over(chip: &mut Chip, desk: &mut Desk<'_>) {
     let Desk { vigil, rounds, reporter, taping, .. } = desk;
     if reporter.bell.is_asked() {
         let catalog = Catalog::gather(&places());
+        learn_mailbox(chip, || &catalog);
         let view = |tile: &_, _: &_| TileView::new(&read_names(tile, &catalog));
         let positions = session::positions(chip, view).to_string();
         // Who asks may be about to end the process.
@@ -415,7 +416,7 @@ fn watch_over(chip: &mut Chip, desk: &mut Desk<'_>) {
         }
         reporter.bell.tell(&positions);
     }
-    match vigil.has_waited(chip) {
+    match vigil.has_waited(chip, learn) {
         Some(Found::Hang(hang)) => {
             let catalog = Catalog::gather(&places());
             let view = |tile: &_, _: &_| TileView::new(&read_names(tile, &catalog));
@@ -465,10 +466,16 @@ fn disturbed(chip: &mut Chip, desk: &mut Desk<'_>) {
     vigil.disturbed();
 }
 
+/// Finds out which version's firmware runs.
+fn learn(chip: &mut Chip) {
+    learn_mailbox(chip, || Catalog::gather(&places()));
+}
+
 /// Says who is at work and gets nowhere.
 #[cold]
 fn goes_round(chip: &mut Chip, reporter: &mut Reporter, hint: &Hint) {
     let catalog = Catalog::gather(&places());
+    learn_mailbox(chip, || &catalog);
     let view = |tile: &_, _: &_| TileView::new(&read_names(tile, &catalog));
     reporter.goes_round(&session::progress(chip, hint, view));
 }

@@ -115,8 +115,13 @@ impl Vigil {
         }
     }
 
-    /// The host has looked, or has let time pass. Gives what is worth saying, once.
-    pub(crate) fn has_waited(&mut self, chip: &mut Chip) -> Option<Found> {
+    /// The host has looked, or has let time pass. Gives what is worth saying, once. `prepare` comes before a look at
+    /// the chip.
+    pub(crate) fn has_waited(
+        &mut self,
+        chip: &mut Chip,
+        prepare: impl FnOnce(&mut Chip),
+    ) -> Option<Found> {
         self.calls += 1;
         let now = Instant::now();
         let since = *self.since.get_or_insert(now);
@@ -129,6 +134,7 @@ impl Vigil {
         if self.looked.is_some_and(|looked| now - looked < APART * self.patience) {
             return None;
         }
+        prepare(chip);
         let known = self.witness.take().unwrap_or_default();
         let hang = chip.full_hang(stance, &self.words, &known);
         self.witness = Some(known);

@@ -67,6 +67,8 @@ build() { # kind core elf source defines...
     local defines=("-DROLE_${core^^}" "$@") work=$scratch/obj syms=() s
     case $core in trisc*) defines+=("-DTHREAD=${core#trisc}") ;; esac
     for s in $(place "$kind" "$core"); do syms+=("-Wl,--defsym=$s"); done
+    # -DAT=ADDRESS puts a program elsewhere than its kind.
+    for s in "$@"; do case $s in -DAT=*) syms+=("-Wl,--defsym=ORG=${s#-DAT=}") ;; esac done
     mkdir -p "$work" "$(dirname "$out/$elf")"
     "${CROSS}gcc" "${CFLAGS[@]}" -c "lib/start_$kind.S" -o "$work/start.o"
     "${CROSS}gcc" "${CFLAGS[@]}" "${defines[@]}" -c "$source" -o "$work/main.o"

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use symbols::code::Symbols;
 use symbols::image::Image;
-use symbols::mailbox_names::MailboxNames;
+use symbols::mailbox_layout;
 
 /// One input.
 pub(crate) fn feed(data: &[u8]) {
     match Image::parse_elf("fuzz.elf", data.into()) {
         Ok(image) => {
             let entry = image.entry;
-            let _ = MailboxNames::from_image(&image);
+            let _ = mailbox_layout::of_firmware(&image);
             let symbols = Symbols::for_core(Some(Arc::new(image)));
             for step in 0..64 {
                 let _ = symbols.locate(entry.wrapping_add(step * 4));

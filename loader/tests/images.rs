@@ -161,9 +161,9 @@ proptest! {
         }
         if let Ok(image) = parse(&bytes) {
             let entry = image.entry;
-            if let Some(names) = symbols::mailbox_names::MailboxNames::from_image(&image) {
+            if let Some(names) = symbols::mailbox_layout::as_compiled(&image) {
                 for address in (0x60..0x600).step_by(3) {
-                    let _ = names.name(address);
+                    let _ = names.place(address);
                 }
             }
             let symbols = Symbols::for_core(Some(std::sync::Arc::new(image)));

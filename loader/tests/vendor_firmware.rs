@@ -8,9 +8,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use loader::firmware::{BootImage, BootOptions, FirmwareSet, identify};
+use memory_map::mailbox::{Layout, Place};
 use sim_core::CoreId;
 use symbols::code::Symbols;
-use symbols::mailbox_names::MailboxNames;
+use symbols::mailbox_layout;
 
 fn set(id: &str) -> Option<FirmwareSet> {
     let Some(root) = std::env::var_os("TILESCOPE_TEST_FIRMWARE") else {
@@ -52,31 +53,32 @@ fn vendor_set_staging_matches_fact_sheet() {
 #[test]
 fn vendor_brisc_mailbox_names_from_debug_information() {
     let Some(set) = set("10231668919762417454") else { return };
-    let names = MailboxNames::from_image(set.image(CoreId::Brisc)).expect("vendor ELFs have DWARF");
-    assert_eq!(names.size_bytes(), 13440);
-    let name = |address| names.name(address);
+    let image = set.image(CoreId::Brisc);
+    let names = mailbox_layout::as_compiled(image).expect("vendor ELFs have DWARF");
+    assert_eq!(names.bytes(), 13440);
+    let name = |address| names.place(address).map(Place::into_name);
     assert_eq!(name(0x4F3).as_deref(), Some("go_messages[0].signal"));
     assert_eq!(name(0x69).as_deref(), Some("subordinate_sync.trisc0"));
-    let table = MailboxNames::built_in();
+    assert_eq!(names.address("go_messages[0].signal"), Some(0x4F3));
+    let table = Layout::built_in();
+    assert_eq!(mailbox_layout::of_firmware(image).as_ref(), Some(table), "it knows better names");
     // The table leaves padding out; what it names must be what the compiler says. Outside the
     // handshake area and the tile's identity it is coarser: there the first name must agree.
-    let first = |field: Option<symbols::mailbox_names::Field>| {
-        field.map(|field| field.name.split(['.', '[']).next().map(str::to_owned))
+    let first = |place: Option<Place>| {
+        place.map(|place| place.name.split(['.', '[']).next().map(str::to_owned))
     };
     let coarse: Vec<u32> = (0x60..0x34E0)
-        .filter(|&address| table.field(address).is_some())
-        .filter(|&address| first(names.field(address)) != first(table.field(address)))
+        .filter(|&address| table.covers(address))
+        .filter(|&address| first(names.place(address)) != first(table.place(address)))
         .collect();
     assert_eq!(coarse, Vec::<u32>::new());
     let differ: Vec<_> = (0x60..0x530)
         .chain(0xBB7..0xBC8)
-        .filter(|&address| {
-            table.field(address).is_some() && names.field(address) != table.field(address)
-        })
-        .map(|address| (address, names.name(address), table.name(address)))
+        .filter(|&address| table.covers(address) && names.place(address) != table.place(address))
+        .map(|address| (address, names.place(address), table.place(address)))
         .collect();
     assert_eq!(differ, []);
-    let named = (0x60..0x530).filter(|&address| table.field(address).is_some()).count();
+    let named = (0x60..0x530).filter(|&address| table.covers(address)).count();
     assert!(named > 1000, "the table names only {named} bytes");
 }
 

@@ -174,6 +174,12 @@ pub trait Names {
         memory_map::mailbox::place(addr)
     }
 
+    /// L1 address of a field of the vendor firmware's mailbox block, a path as [`Names::l1`] gives it. Built in: the
+    /// table's.
+    fn mailbox_address(&self, field: &str) -> Option<u32> {
+        memory_map::mailbox::address(field)
+    }
+
     /// What `value` in the whole field `field` (a path as [`Names::l1`] gives it) means.
     /// Built in: [`signal_name`], enables, waypoints.
     fn l1_value(&self, field: &str, value: u32) -> Option<String> {
@@ -252,6 +258,10 @@ where
 
     fn l1(&self, addr: u32) -> Option<Place> {
         (**self).l1(addr)
+    }
+
+    fn mailbox_address(&self, field: &str) -> Option<u32> {
+        (**self).mailbox_address(field)
     }
 
     fn l1_value(&self, field: &str, value: u32) -> Option<String> {

@@ -2,6 +2,7 @@
 
 use chip::{Chip, Hang, HostPoll, HungTile, Role, Stance};
 use memory_map::layout::L1_BYTES;
+use memory_map::mailbox::{Layout, Place};
 use observe::why::{End, Explanation, Scene, casts, explain, pending};
 use sim_core::{AgentId, CoreId, Observer, ThreadId, WaitReason, Width};
 use tile::{AgentWait, Tile, Verdict};
@@ -26,7 +27,8 @@ fn host<O: Observer + Send + 'static>(chip: &mut Chip<O>, hang: &Hang) -> String
             _ => "the host only lets time pass".to_owned(),
         };
     }
-    let (goes, others): (Vec<_>, Vec<_>) = hang.polls.iter().partition(|poll| is_go(poll));
+    let (goes, others): (Vec<_>, Vec<_>) =
+        hang.polls.iter().partition(|poll| is_go(chip.mailbox_layout(), poll));
     // What it waits for first. A server of prints reads the same word of every tile.
     let mut groups: Vec<(&HostPoll, usize)> = goes.into_iter().map(|poll| (poll, 1)).collect();
     let single = groups.len();
@@ -53,16 +55,22 @@ fn host<O: Observer + Send + 'static>(chip: &mut Chip<O>, hang: &Hang) -> String
     format!("the host polls {}", words.join(", "))
 }
 
+/// The name of a word of the mailbox block.
+fn name(layout: &Layout, poll: &HostPoll) -> Option<String> {
+    layout.place(poll.addr).map(Place::into_name)
+}
+
 /// Whether a word is a go message.
-fn is_go(poll: &HostPoll) -> bool {
-    memory_map::mailbox::name(poll.addr).is_some_and(|name| name.starts_with("go_messages["))
+fn is_go(layout: &Layout, poll: &HostPoll) -> bool {
+    name(layout, poll).is_some_and(|name| name.starts_with("go_messages["))
 }
 
 /// A word that the host reads over and over, and of a go message what it waits to see there.
 fn polled<O: Observer + Send + 'static>(chip: &mut Chip<O>, poll: &HostPoll) -> String {
     let place = chip.grid().tile(poll.tile);
-    if !is_go(poll) {
-        let name = memory_map::mailbox::name(poll.addr).unwrap_or_default();
+    let layout = chip.mailbox_layout();
+    if !is_go(layout, poll) {
+        let name = name(layout, poll).unwrap_or_default();
         let name = if name.is_empty() { format!("the word at {:#x}", poll.addr) } else { name };
         return format!("{name} of {place}");
     }

@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use memory_map::mailbox::Layout;
 use sim_core::observer::ParkedSpan;
 use sim_core::{CoreId, Cycle, Event, Jump, L1, Observer, Retire, Stamp};
 use symbols::catalog::Catalog;
@@ -29,6 +30,10 @@ pub trait Sink: Observer + Send + 'static {
     }
 }
 
+/// Launch messages of a version that is not known yet may be longer: so many bytes further its go messages still are
+/// seen. Those of older versions are shorter.
+const NEWER: u32 = 0x80;
+
 /// The observer.
 #[derive(Debug)]
 pub struct Eye<S> {
@@ -48,7 +53,8 @@ impl<S: Sink> Eye<S> {
     /// Watches for launches on behalf of `sink`.
     #[must_use]
     pub fn new(sink: S, catalog: Arc<Catalog>) -> Self {
-        let (go, preload) = (Go::new(), Preload::new());
+        let layout = Layout::built_in();
+        let (go, preload) = (Go::of(layout), Preload::of(layout));
         Self { sink, go, due: None, preload, may_be_early: false, early: None, catalog }
     }
 
@@ -120,6 +126,10 @@ impl<S: Sink + 'static> Observer for Eye<S> {
         if let Some((cycle, is_launch)) = self.due.take() {
             let early = self.early.take();
             let names = read_l1(l1, &self.catalog, early.as_deref());
+            if let Some(mailbox) = names.mailbox() {
+                let layout = mailbox.layout();
+                (self.go, self.preload) = (Go::of(layout), Preload::of(layout));
+            }
             self.sink.launched(cycle, &names, is_launch);
         } else if may_be_early && let Some(names) = read_early(l1, &self.catalog) {
             self.sink.announced(&names);
@@ -129,7 +139,8 @@ impl<S: Sink + 'static> Observer for Eye<S> {
 
     fn observed_l1(&self) -> Vec<(u32, u32)> {
         let mut ranges = self.sink.observed_l1();
-        ranges.extend([self.go.range(), self.preload.range()]);
+        let (first, end) = self.preload.range();
+        ranges.extend([self.go.range(), (first, end + NEWER)]);
         ranges
     }
 }

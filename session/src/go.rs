@@ -1,5 +1,6 @@
 //! The go message of a tile, and what comes before it, as events show it.
 
+use memory_map::mailbox::Layout;
 use sim_core::{Event, Width};
 use symbols::launch::{GO_MESSAGES, LAUNCH_SLOTS};
 
@@ -18,8 +19,8 @@ pub(crate) struct Preload {
 }
 
 impl Preload {
-    pub(crate) fn new() -> Self {
-        let at = |name: &str| memory_map::mailbox::address(name).unwrap_or(0);
+    pub(crate) fn of(layout: &Layout) -> Self {
+        let at = |name: &str| layout.address(name).unwrap_or(0);
         let first = at("launch[0].preload");
         let stride = at("launch[1].preload").saturating_sub(first);
         Self { pointer: at("launch_msg_rd_ptr"), first, stride }
@@ -49,8 +50,8 @@ impl Preload {
 pub(crate) struct Go(u32);
 
 impl Go {
-    pub(crate) fn new() -> Self {
-        Self(memory_map::mailbox::address("go_messages[0].signal").unwrap_or(0) & !3)
+    pub(crate) fn of(layout: &Layout) -> Self {
+        Self(layout.address("go_messages[0].signal").unwrap_or(0) & !3)
     }
 
     /// The bytes to watch.
@@ -78,7 +79,7 @@ mod tests {
 
     #[test]
     fn preload_is_told_by_the_pointer_and_by_that_byte_of_each_slot() {
-        let preload = Preload::new();
+        let preload = Preload::of(Layout::built_in());
         let at = |name: &str| memory_map::mailbox::address(name).expect("the table has it");
         let store = |addr, width| Event::L1Store { addr, value: 0, width };
         for name in ["launch_msg_rd_ptr", "launch[0].preload", "launch[7].preload"] {
@@ -96,7 +97,7 @@ mod tests {
     /// A go message is `signal << 24` with coordinates below; writes of the signal byte alone count too.
     #[test]
     fn go_is_the_signal_byte_whatever_the_width() {
-        let go = Go::new();
+        let go = Go::of(Layout::built_in());
         let (start, _) = go.range();
         let store = |addr, value, width| Event::L1Store { addr, value, width };
         let host = |addr, value, bytes| Event::HostWrite { addr, value, bytes };

@@ -9,7 +9,7 @@ use sim_core::Observer;
 use symbols::catalog::Catalog;
 
 use crate::host::{Host, Play, SessionError};
-use crate::names::read_names;
+use crate::names::{learn_mailbox, read_names};
 use crate::positions::standing;
 use crate::view::TileView;
 
@@ -89,6 +89,7 @@ impl SessionError {
     /// It was stopped here, with the chip as it stands.
     #[must_use]
     pub fn stopped<O: Observer + Send + 'static>(chip: &mut Chip<O>, catalog: &Catalog) -> Self {
+        learn_mailbox(chip, || catalog);
         let view = |tile: &_, _: &_| TileView::new(&read_names(tile, catalog));
         Self::Stopped(Box::new(standing(chip, view)))
     }

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use memory_map::mailbox::Layout;
 use memory_map::{NocControl, NocCoordinate};
 use observe::why::{CountWaits, Finding, Looks, Loops};
 use observe::{Ledger, Resource, Way};
@@ -196,7 +197,7 @@ impl Lens {
             sent: VecDeque::new(),
             served: VecDeque::new(),
             last: VecDeque::new(),
-            go: Go::new(),
+            go: Go::of(Layout::built_in()),
             counts: None,
             checks: None,
         }
@@ -409,6 +410,9 @@ impl Kept for Lens {
 
 impl Sink for Lens {
     fn launched(&mut self, cycle: Cycle, names: &Arc<TileNames>, is_launch: bool) {
+        if let Some(mailbox) = names.mailbox() {
+            self.go = Go::of(mailbox.layout());
+        }
         if let Some(checks) = &mut self.checks {
             checks.launched(cycle, names, is_launch);
         }

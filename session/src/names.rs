@@ -1,15 +1,17 @@
 //! What is known of a tile from files: names of its code, buffers and semaphores.
 
+use std::borrow::Borrow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use memory_map::mailbox::Place;
+use chip::Chip;
+use memory_map::mailbox::{Layout, Place};
 use observe::{CodeName, Excerpt, FrameName, Held, Names};
 use sim_core::sync::Mutex;
 use sim_core::{CoreId, L1, Observer, Width};
 use symbols::catalog::Catalog;
 use symbols::code::Frame;
-use symbols::launch::{Launched, Phase};
+use symbols::launch::{self, Launched, Phase};
 use symbols::tile_names::TileNames;
 use symbols::variables::{self, Variable};
 use tile::Tile;
@@ -126,7 +128,7 @@ impl Names for CodeNames {
         if let Some(launch) = self.0.launch()
             && let Some(index) = launch.semaphore(addr)
         {
-            let base = launch.semaphores + index * symbols::launch::SEMAPHORE_STRIDE;
+            let base = launch.semaphores + index * launch::SEMAPHORE_STRIDE;
             let byte = addr - base;
             let name = format!("semaphore {index} ({base:#x})");
             return (byte < SEMAPHORE_BYTES).then_some(Place {
@@ -136,7 +138,14 @@ impl Names for CodeNames {
             });
         }
         self.0.launched()?;
-        memory_map::mailbox::place(addr)
+        self.0.mailbox()?.layout().place(addr)
+    }
+
+    fn mailbox_address(&self, field: &str) -> Option<u32> {
+        match self.0.mailbox() {
+            Some(mailbox) => mailbox.layout().address(field),
+            None => memory_map::mailbox::address(field),
+        }
     }
 }
 
@@ -254,6 +263,13 @@ impl Names for LiveNames {
         }
     }
 
+    fn mailbox_address(&self, field: &str) -> Option<u32> {
+        match &self.now.lock().names {
+            Some(names) => names.mailbox_address(field),
+            None => memory_map::mailbox::address(field),
+        }
+    }
+
     fn endpoint(&self, number: u16) -> Option<String> {
         let (x, y) = self.workers.get(usize::from(number))?;
         Some(format!("tile ({x}, {y})"))
@@ -292,7 +308,7 @@ pub(crate) fn read_l1(l1: &L1, catalog: &Catalog, early: Option<&TileNames>) -> 
 /// As [`read_l1`], if the launch in force has not been given its go signal and its kernels are started nevertheless.
 pub(crate) fn read_early(l1: &L1, catalog: &Catalog) -> Option<Arc<TileNames>> {
     let memory = |addr: u32, bytes: &mut [u8]| l1.read_bytes(addr, bytes);
-    let launch = Launched::read(&memory)?.launch?;
+    let launch = Launched::read(&memory, &*catalog.mailbox(&memory)?)?.launch?;
     (launch.phase == Phase::Preloaded).then(|| Arc::new(TileNames::read(&memory, catalog)))
 }
 
@@ -310,6 +326,33 @@ fn memory<O: Observer>(tile: &Tile<O>) -> impl Fn(u32, &mut [u8]) + '_ {
 #[must_use]
 pub fn read_names<O: Observer>(tile: &Tile<O>, catalog: &Catalog) -> Arc<TileNames> {
     Arc::new(TileNames::read(&memory(tile), catalog))
+}
+
+/// Finds out once where the firmware of a session keeps what in its mailbox block, for what is said of the chip:
+/// of another version than the built-in table's by its file.
+pub fn learn_mailbox<O: Observer + Send + 'static, C: Borrow<Catalog>>(
+    chip: &mut Chip<O>,
+    catalog: impl FnOnce() -> C,
+) {
+    if chip.knows_mailbox() {
+        return;
+    }
+    let standing = chip.standing();
+    let numbers = standing.tiles.iter().map(|tile| tile.number);
+    let booted = |chip: &mut Chip<O>, number| {
+        chip.inspect(number, |tile| launch::entry(&memory(tile))).map(|entry| (number, entry))
+    };
+    let Some((number, entry)) = numbers.into_iter().find_map(|number| booted(chip, number)) else {
+        return;
+    };
+    if Some(entry) == memory_map::layout::area_base("brisc_firmware") {
+        return chip.set_mailbox(Arc::new(Layout::built_in().clone()));
+    }
+    let catalog = catalog();
+    let mailbox = chip.inspect(number, |tile| catalog.borrow().mailbox(&memory(tile)));
+    if let Some(mailbox) = mailbox {
+        chip.set_mailbox(Arc::new(mailbox.layout().clone()));
+    }
 }
 
 /// The operation that a tile runs, with the host's number of its program.

@@ -19,6 +19,7 @@ use crate::explain::report;
 use crate::eye::Eye;
 use crate::host::{Host, Play, SessionError, Stage};
 use crate::lens::Lens;
+use crate::names::learn_mailbox;
 use crate::report::Report;
 use crate::selection::Selection;
 use crate::suppose::what_if;
@@ -191,6 +192,7 @@ pub(crate) struct Found {
 /// Plays to the hang, or to the end. `each` sees the chip after each call.
 pub(crate) fn first_run<P: Play, O: Observer + Send + 'static>(
     stage: &mut Stage<P, O>,
+    catalog: &Arc<Catalog>,
     mut each: impl FnMut(&mut Chip<O>, &Played),
 ) -> Result<First, SessionError> {
     let mut wait = Wait::default();
@@ -204,6 +206,7 @@ pub(crate) fn first_run<P: Play, O: Observer + Send + 'static>(
         match wait.takes(&played, &stage.chip) {
             Turn::Waits => {}
             Turn::Looks => {
+                learn_mailbox(&mut stage.chip, || &**catalog);
                 if let Some(hang) = wait.look(&mut stage.chip) {
                     let answer = answer(stage, last);
                     return Ok(First {
@@ -225,6 +228,7 @@ pub(crate) fn first_run<P: Play, O: Observer + Send + 'static>(
     }
     // A tape that was cut in a hang may be shorter than a long wait.
     let answer = answer(stage, last);
+    learn_mailbox(&mut stage.chip, || &**catalog);
     let hang = if stage.is_open() { last_look(&mut wait, &mut stage.chip) } else { None };
     let found = hang.map(|hang| Found { index: last, wait, hang });
     Ok(First { found, given_up, answer })
@@ -327,6 +331,7 @@ pub fn why_of<H: Host>(
         answer.report = Some(tell(chip, found, catalog, host.only_polls()));
         answer.notes = catalog.notes();
     } else if survey.is_open || given_up.is_some() {
+        learn_mailbox(chip, || &**catalog);
         answer.unfinished = Some(unfinished(chip, catalog, given_up));
     }
     let told = |worker: (u8, u8)| {
@@ -386,7 +391,13 @@ fn second_run<'h, H: Host>(
 }
 
 /// The hang, told by the books.
-fn tell(chip: &mut Chip<Eye<Lens>>, found: &Found, catalog: &Catalog, only_polls: bool) -> Report {
+fn tell(
+    chip: &mut Chip<Eye<Lens>>,
+    found: &Found,
+    catalog: &Arc<Catalog>,
+    only_polls: bool,
+) -> Report {
+    learn_mailbox(chip, || &**catalog);
     let witness = chip.witness();
     // The same machine at the same cycle: the same hang.
     let again = chip.hang(found.hang.stance, &found.wait.words, &witness);

@@ -283,7 +283,7 @@ pub fn look<H: Host>(
     };
     let mut stage = Stage::new(host.play(), make);
     let (mut opened, mut sessions, mut said) = (0_usize, Vec::new(), Said::default());
-    let First { found, given_up, answer } = first_run(&mut stage, |chip, played| {
+    let First { found, given_up, answer } = first_run(&mut stage, catalog, |chip, played| {
         said.hear(chip, catalog);
         match played.what {
             What::Init => opened += 1,

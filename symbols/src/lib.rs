@@ -7,7 +7,7 @@
 //! * [`files`] tells the author's source files from the library's, and has their text.
 //! * [`formats`] tells what formats a compute kernel was compiled for.
 //! * [`variables`] tells arguments and locals with their values.
-//! * [`mailbox_names`] names the words of the firmware's mailbox block.
+//! * [`mailbox_layout`] tells where a firmware keeps what in its mailbox block.
 //! * [`launch`] reads from L1 what is launched on a tile.
 //! * [`catalog`] finds the files that a live session or a recording needs.
 //! * [`tile_names`] joins the last two: names for one tile.
@@ -21,7 +21,7 @@ pub mod files;
 pub mod formats;
 pub mod image;
 pub mod launch;
-pub mod mailbox_names;
+pub mod mailbox_layout;
 pub mod module;
 pub mod tile_names;
 pub mod variables;

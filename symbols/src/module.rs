@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use memory_map::mailbox::Layout;
 use sim_core::sync::Mutex;
 
 use crate::code::{Frame, Location, arguments, shorten};
@@ -15,7 +16,7 @@ use crate::dwarf::{Reader, load_dwarf};
 use crate::files::{SourceText, normal};
 use crate::formats::{BufferFormats, is_table};
 use crate::image::{Image, SymbolKind};
-use crate::mailbox_names::MailboxNames;
+use crate::mailbox_layout;
 use crate::variables::{Held, Variable, variables};
 
 type Context = addr2line::Context<Reader>;
@@ -30,7 +31,7 @@ pub struct Module {
     context: OnceLock<Option<Mutex<Context>>>,
     known: Mutex<HashMap<u32, Option<Arc<Location>>>>,
     statements: OnceLock<Vec<Statement>>,
-    mailbox: OnceLock<MailboxNames>,
+    mailbox: OnceLock<Option<Layout>>,
     formats: OnceLock<Option<BufferFormats>>,
 }
 
@@ -100,9 +101,9 @@ impl Module {
         &self.image
     }
 
-    /// The names of the mailbox block if this is firmware, else the built-in ones.
-    pub fn mailbox_names(&self) -> &MailboxNames {
-        self.mailbox.get_or_init(|| MailboxNames::for_firmware(Some(&self.image)))
+    /// Where the mailbox block has what if this is firmware of which debug information says so.
+    pub fn mailbox(&self) -> Option<&Layout> {
+        self.mailbox.get_or_init(|| mailbox_layout::of_firmware(&self.image)).as_ref()
     }
 
     /// The formats of circular buffers for which this kernel was compiled, if its host's files say so.

@@ -10,7 +10,7 @@ use sim_core::CoreId;
 use crate::catalog::{Catalog, KernelFile, Operation, stands};
 use crate::code::{Location, Symbols};
 use crate::files::SourceText;
-use crate::launch::{CircularBuffer, CoreLaunch, Launch, Launched, Memory, Phase};
+use crate::launch::{CircularBuffer, CoreLaunch, Launch, Launched, Mailbox, Memory, Phase};
 use crate::module::Module;
 
 /// The name of every kernel that a host gives as a string, and the directory of its files in the kernel cache, as
@@ -56,6 +56,7 @@ impl CoreNames {
 /// Names for one tile at one time. To be made anew when [`TileNames::is_current`] says so.
 #[derive(Debug)]
 pub struct TileNames {
+    mailbox: Option<Arc<Mailbox>>,
     launched: Option<Launched>,
     operation: Option<Operation>,
     cores: Arc<[CoreNames; CoreId::COUNT]>,
@@ -66,7 +67,8 @@ impl TileNames {
     /// Reads the tile's L1 and finds the files that belong to it.
     #[must_use]
     pub fn read(memory: &dyn Memory, catalog: &Catalog) -> Self {
-        let launched = Launched::read(memory);
+        let mailbox = catalog.mailbox(memory);
+        let launched = mailbox.as_ref().and_then(|mailbox| Launched::read(memory, mailbox));
         let launch = launched.as_ref().and_then(|launched| launched.launch.as_ref());
         let cores = CoreId::ALL.map(|core| match &launched {
             Some(_) => with_firmware(core, launch, memory, catalog),
@@ -76,14 +78,14 @@ impl TileNames {
         let recorded = cores.iter().any(|core| core.record.is_some());
         let id = launch.filter(|_| recorded).map(|launch| launch.host_assigned_id);
         let operation = id.and_then(|id| catalog.operation(id));
-        Self { launched, operation, cores: Arc::new(cores), sources: catalog.sources() }
+        Self { mailbox, launched, operation, cores: Arc::new(cores), sources: catalog.sources() }
     }
 
     /// As [`TileNames::read`], if the launch in force is that of these names, in whatever phase, and their kernels stand
     /// there: they are not looked for again. `None` also if a kernel of it was not found.
     #[must_use]
     pub fn reread(&self, memory: &dyn Memory) -> Option<Self> {
-        let launched = Launched::read(memory)?;
+        let launched = Launched::read(memory, self.mailbox.as_ref()?)?;
         let (old, new) = (self.launch()?, launched.launch.as_ref()?);
         if *old != (Launch { phase: old.phase, ..new.clone() }) {
             return None;
@@ -97,6 +99,7 @@ impl TileNames {
             return None;
         }
         Some(Self {
+            mailbox: self.mailbox.clone(),
             launched: Some(launched),
             operation: self.operation.clone(),
             cores: Arc::clone(&self.cores),
@@ -115,7 +118,8 @@ impl TileNames {
     /// that a file explains is never current.
     #[must_use]
     pub fn is_current(&self, memory: &dyn Memory) -> bool {
-        match (&self.launched, Launched::read(memory)) {
+        let read = |mailbox: &Arc<Mailbox>| Launched::read(memory, mailbox);
+        match (&self.launched, self.mailbox.as_ref().and_then(read)) {
             (Some(old), Some(new)) => old.launch == new.launch,
             (None, None) => {
                 let modules = self.modules();
@@ -123,6 +127,12 @@ impl TileNames {
             }
             _ => false,
         }
+    }
+
+    /// Where the firmware keeps what in its mailbox block; [`None`] if none is known that begins there.
+    #[must_use]
+    pub const fn mailbox(&self) -> Option<&Arc<Mailbox>> {
+        self.mailbox.as_ref()
     }
 
     /// What the mailbox block says; `None` if L1 holds none.

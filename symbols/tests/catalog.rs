@@ -10,7 +10,7 @@ use std::sync::Arc;
 use common::{CORES, L1, image, programs, write};
 use sim_core::CoreId;
 use symbols::catalog::{Catalog, ItemKind, Places};
-use symbols::launch::Phase;
+use symbols::launch::{Dispatch, Phase};
 use symbols::module::Module;
 use symbols::tile_names::TileNames;
 use tempfile::TempDir;
@@ -387,4 +387,49 @@ fn names_may_go_to_other_threads() {
     shared::<Catalog>();
     shared::<TileNames>();
     shared::<symbols::files::SourceText>();
+}
+
+/// Other versions of the firmware have their fields elsewhere. The file of the one that stands in L1 says where.
+#[test]
+fn launch_of_another_versions_firmware_is_read_where_that_has_it() {
+    let path = programs().join("bare/older/brisc.elf");
+    let mut l1 = L1(vec![0; 0x18_0000]);
+    // `jal x0, 0x38e0`, assembled by the GNU assembler.
+    l1.word(0, 0x0E10_306F);
+    l1.load(&image(&path));
+    // Slot 2 with enables 5, mode 1 (host), text of TRISC0 0x300 on; go message 0 with GO; a worker's number.
+    let slot = 0x70 + 2 * 112;
+    l1.word(0x6C, 2);
+    l1.word(slot, 0xA000);
+    l1.byte(slot + 48, 1);
+    l1.word(slot + 52 + 4 * 2, 0x300);
+    l1.word(slot + 88, 5);
+    l1.word(0x60 + 912, 0x8000_0000);
+    l1.word(0x60 + 2952, 0x50EC_09A3);
+
+    let item = symbols::catalog::Item {
+        kind: ItemKind::Elf,
+        path: "firmware/brisc/brisc.elf".to_owned(),
+        bytes: fs::read(&path).expect("it is there").as_slice().into(),
+    };
+    let catalog = Catalog::from_items([item]);
+    let names = TileNames::read(&l1.memory(), &catalog);
+    let layout = names.mailbox().expect("its file says so").layout();
+    assert_eq!(layout.address("go_messages[8].signal"), Some(0x60 + 912 + 8 * 4 + 3));
+    assert_eq!(layout.address("subordinate_sync.trisc2"), Some(0x6B));
+    assert_eq!(layout.place(0x60 + 915).expect("a field").name, "go_messages[0].signal");
+    assert_eq!(layout.place(slot + 88).expect("a field").name, "launch[2].enables");
+    assert_eq!(layout.address("launch[0].kernel_text_size[0]"), None, "it has none");
+    let launched = names.launched().expect("the block is there");
+    assert_eq!((launched.read_pointer, launched.go.signal), (2, 0x80));
+    let launch = launched.launch.as_ref().expect("it runs");
+    assert_eq!((launch.phase, launch.dispatch), (Phase::Running, Dispatch::Host));
+    assert_eq!((launch.enables, launch.config_base), (5, 0xA000));
+    assert_eq!(launch.core(CoreId::Trisc0).text, 0xA300);
+    assert!(names.is_current(&l1.memory()));
+
+    // Without the file nobody knows of the block.
+    let names = TileNames::read(&l1.memory(), &Catalog::from_items([]));
+    assert!(names.mailbox().is_none() && names.launched().is_none());
+    assert!(Catalog::from_items([]).mailbox(&L1::booted().memory()).is_some(), "the table says so");
 }

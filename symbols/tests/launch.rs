@@ -5,12 +5,12 @@ mod common;
 use common::L1;
 use proptest::prelude::*;
 use sim_core::CoreId;
-use symbols::launch::{CircularBuffer, Dispatch, Launch, Launched, Memory as _, Phase};
+use symbols::launch::{CircularBuffer, Dispatch, Launch, Launched, Mailbox, Memory as _, Phase};
 
 const GO: u8 = 0x80;
 
 fn launch(l1: &L1) -> Option<Launch> {
-    Launched::read(&l1.memory()).expect("the block is there").launch
+    Launched::read(&l1.memory(), &Mailbox::built_in()).expect("the block is there").launch
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn go_message_of_a_sub_device_counts() {
     l1.launch(0, false, 7);
     l1.word(0x520, 2);
     l1.bytes(0x4F0 + 8, &[1, 16, 3, 0x80]);
-    let launched = Launched::read(&l1.memory()).expect("the block is there");
+    let launched = Launched::read(&l1.memory(), &Mailbox::built_in()).expect("the block is there");
     assert_eq!((launched.go.index, launched.go.signal, launched.go.master), (2, GO, (16, 3)));
     assert_eq!(launched.launch.map(|launch| launch.phase), Some(Phase::Running));
 }
@@ -119,7 +119,7 @@ fn l1_without_the_block_is_told() {
         let mut l1 = L1::booted();
         l1.launch(0, true, 7);
         change(&mut l1);
-        Launched::read(&l1.memory())
+        Launched::read(&l1.memory(), &Mailbox::built_in())
     };
     assert!(read(&|_| {}).is_some());
     // BRISC of an LLK test begins with its own code: auipc gp.
@@ -210,11 +210,11 @@ proptest! {
             l1.byte(at, value);
         }
         l1.signal(signal);
-        if let Some(launch) = Launched::read(&l1.memory()).and_then(|found| found.launch) {
+        if let Some(launch) = Launched::read(&l1.memory(), &Mailbox::built_in()).and_then(|found| found.launch) {
             let _ = (launch.semaphore(0xA180), launch.buffer_at(0xA180), launch.buffer(3));
         }
         l1.0.truncate(length);
         let cut = &l1.0[..];
-        let _ = Launched::read(&|addr: u32, bytes: &mut [u8]| cut.l1(addr, bytes));
+        let _ = Launched::read(&|addr: u32, bytes: &mut [u8]| cut.l1(addr, bytes), &Mailbox::built_in());
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Closure<'a> {
 }
 
 impl<'a> Closure<'a> {
-    pub(super) fn new(scenes: &'a [Scene], mailbox: Mailbox, stance: Stance) -> Self {
+    pub(super) fn new(scenes: &'a [Scene], mailbox: &Mailbox, stance: Stance) -> Self {
         // What a thread waits for ends by itself while a unit is busy with it, and in the cycle in which its wait
         // gate lets go: no other agent does that. A coprocessor in which nothing of the kind is left sleeps.
         let moves = |scene: &Scene, wait: &AgentWait| {

@@ -19,8 +19,10 @@
 mod closure;
 mod pulse;
 
+use std::sync::Arc;
+
 use devices::niu::{Coordinate, Target};
-use memory_map::mailbox;
+use memory_map::mailbox::Layout;
 use sim_core::{AgentId, CoreId, Cycle, Observer, WaitReason, Width};
 use tile::{AgentWait, Tile, Verdict};
 
@@ -146,9 +148,10 @@ impl Hang {
     }
 }
 
-/// Where the vendor's firmware keeps what this needs; [`None`] in a table without those rows.
-#[derive(Clone, Copy, Debug)]
+/// Where the vendor's firmware keeps what this needs.
+#[derive(Debug)]
 struct Mailbox {
+    layout: Arc<Layout>,
     magic: u32,
     go: u32,
     go_index: u32,
@@ -166,14 +169,23 @@ const SYNC_BYTES: u32 = 4;
 const SLOTS: u32 = 8;
 
 impl Mailbox {
-    fn new() -> Option<Self> {
+    /// [`None`] of a layout that lacks one of them.
+    fn of(layout: Arc<Layout>) -> Option<Self> {
         Some(Self {
-            magic: mailbox::address("core_info.core_magic_number")?,
-            go: mailbox::address("go_messages[0].signal")?,
-            go_index: mailbox::address("go_message_index")?,
-            read_pointer: mailbox::address("launch_msg_rd_ptr")?,
-            first_sync: mailbox::address("subordinate_sync.dm1")?,
+            magic: layout.address("core_info.core_magic_number")?,
+            go: layout.address("go_messages[0].signal")?,
+            go_index: layout.address("go_message_index")?,
+            read_pointer: layout.address("launch_msg_rd_ptr")?,
+            first_sync: layout.address("subordinate_sync.dm1")?,
+            layout,
         })
+    }
+
+    /// Whether a word is a flag of Watcher's pause, which its thread of the host sets back when the user says so,
+    /// whatever the program waits for `[hdr: hw/inc/api/debug/pause.h]`.
+    fn is_pause(&self, addr: u32) -> bool {
+        let place = self.layout.place(addr);
+        place.is_some_and(|place| place.name.starts_with("watcher.pause_status."))
     }
 }
 
@@ -217,7 +229,7 @@ impl Scene {
         number: u16,
         tile: &Tile<O>,
         grid: &Grid,
-        mailbox: Mailbox,
+        mailbox: &Mailbox,
         idle: bool,
     ) -> Self {
         let word = |addr| tile.l1_value(addr, Width::Word);
@@ -225,7 +237,7 @@ impl Scene {
         let role = if word(mailbox.magic) == WORKER {
             let slot = word(mailbox.read_pointer) % SLOTS;
             let field = |name: &str, width: Width| {
-                let addr = mailbox::address(&format!("launch[{slot}].{name}"));
+                let addr = mailbox.layout.address(&format!("launch[{slot}].{name}"));
                 addr.map_or(0, |addr| tile.l1_value(addr, width))
             };
             let base = field("kernel_config_base[0]", Width::Word);
@@ -279,7 +291,7 @@ impl Scene {
     }
 
     /// Who could end that wait.
-    fn enders(&self, wait: &AgentWait, mailbox: Mailbox) -> Vec<Ender> {
+    fn enders(&self, wait: &AgentWait, mailbox: &Mailbox) -> Vec<Ender> {
         match wait.reason {
             // A debugger is somebody at the host.
             WaitReason::Halted | WaitReason::Reset => vec![Ender::Launch],
@@ -311,7 +323,7 @@ impl Scene {
     }
 
     /// Who could write a word that an agent polls.
-    fn word(&self, agent: AgentId, addr: u32, mailbox: Mailbox) -> Vec<Ender> {
+    fn word(&self, agent: AgentId, addr: u32, mailbox: &Mailbox) -> Vec<Ender> {
         let others = CoreId::ALL.map(AgentId::Core).into_iter().filter(|other| *other != agent);
         let mut enders: Vec<Ender> = others.map(Ender::Here).collect();
         let is_sync = (mailbox.first_sync..mailbox.first_sync + SYNC_BYTES).contains(&addr);
@@ -323,7 +335,8 @@ impl Scene {
         if self.semaphores.contains(&addr) {
             return enders;
         }
-        let is_mailbox = self.role != Role::Bare && mailbox::covers(addr) && !is_pause(addr);
+        let is_mailbox =
+            self.role != Role::Bare && mailbox.layout.covers(addr) && !mailbox.is_pause(addr);
         enders.push(if is_mailbox || is_commanded(self.role, agent) {
             Ender::Launch
         } else {
@@ -405,12 +418,12 @@ impl<O: Observer + Send + 'static> Chip<O> {
     /// debugger has paused is live: who does that will let it go on.
     /// Changes nothing.
     pub fn hang(&mut self, stance: Stance, polls: &[HostPoll], witness: &Witness) -> Option<Hang> {
-        let mailbox = Mailbox::new()?;
+        let mailbox = self.mailbox()?;
         if !self.post.is_empty() {
             return None;
         }
-        let scenes = self.scenes(mailbox, witness);
-        let closure = Closure::new(&scenes, mailbox, stance);
+        let scenes = self.scenes(&mailbox, witness);
+        let closure = Closure::new(&scenes, &mailbox, stance);
         let tiles: Vec<HungTile> = scenes
             .iter()
             .enumerate()
@@ -431,7 +444,7 @@ impl<O: Observer + Send + 'static> Chip<O> {
             tiles,
             polls: polls.to_vec(),
         };
-        hang.is_due(mailbox).then_some(hang)
+        hang.is_due(&mailbox).then_some(hang)
     }
 
     /// As [`Chip::hang`], with everybody who is stuck: of a chip that hangs whatever the host does also those
@@ -452,8 +465,9 @@ impl<O: Observer + Send + 'static> Chip<O> {
 
     /// How everybody stands right now, whether or not that is a hang.
     pub fn standing(&mut self) -> Hang {
-        let scenes = Mailbox::new()
-            .map_or_else(Vec::new, |mailbox| self.scenes(mailbox, &Witness::default()));
+        let mailbox = self.mailbox();
+        let scenes =
+            mailbox.map_or_else(Vec::new, |mailbox| self.scenes(&mailbox, &Witness::default()));
         let tiles: Vec<HungTile> = scenes
             .into_iter()
             .map(|scene| HungTile {
@@ -488,15 +502,38 @@ impl<O: Observer + Send + 'static> Chip<O> {
     /// are the words that the host reads. Cores that wait by the clock move in no loop of their own making and
     /// count as waiting. Changes nothing.
     pub fn pulse(&mut self, polls: &[HostPoll], before: Cycle) -> Option<(Pulse, Vec<Moving>)> {
-        let mailbox = Mailbox::new()?;
-        let scenes = self.scenes(mailbox, &Witness::default());
+        let mailbox = self.mailbox()?;
+        let scenes = self.scenes(&mailbox, &Witness::default());
         if scenes.iter().any(Scene::is_debugged) {
             return None;
         }
-        Pulse::take(&mut self.field, (before, self.now), &scenes, polls, mailbox)
+        Pulse::take(&mut self.field, (before, self.now), &scenes, polls, &mailbox)
     }
 
-    fn scenes(&mut self, mailbox: Mailbox, witness: &Witness) -> Vec<Scene> {
+    /// Says where the firmware of this session keeps what in its mailbox block. Until then it is taken to do so as that
+    /// of the built-in table does. It changes what is said of the chip and nothing else.
+    pub fn set_mailbox(&mut self, layout: Arc<Layout>) {
+        self.mailbox = Some(layout);
+    }
+
+    /// Whether that has been said.
+    #[must_use]
+    pub const fn knows_mailbox(&self) -> bool {
+        self.mailbox.is_some()
+    }
+
+    /// Where the firmware of this session keeps what in its mailbox block, as far as is known.
+    #[must_use]
+    pub fn mailbox_layout(&self) -> &Layout {
+        self.mailbox.as_deref().unwrap_or_else(|| Layout::built_in())
+    }
+
+    fn mailbox(&self) -> Option<Mailbox> {
+        let built_in = || Arc::new(Layout::built_in().clone());
+        Mailbox::of(self.mailbox.clone().unwrap_or_else(built_in))
+    }
+
+    fn scenes(&mut self, mailbox: &Mailbox, witness: &Witness) -> Vec<Scene> {
         let (now, grid) = (self.now, &self.grid);
         let mut scenes = Vec::new();
         self.field.for_each(now, |number, tile| {
@@ -520,19 +557,13 @@ fn closed(tiles: &[HungTile]) -> Option<Cycle> {
     stuck.filter_map(|wait| wait.since).max()
 }
 
-/// Whether a word is a flag of Watcher's pause, which its thread of the host sets back when the user says so, whatever
-/// the program waits for `[hdr: hw/inc/api/debug/pause.h]`.
-fn is_pause(addr: u32) -> bool {
-    mailbox::place(addr).is_some_and(|place| place.name.starts_with("watcher.pause_status."))
-}
-
 /// Whether the host commands an agent by words of its own choice: BRISC, without the vendor's runtime.
 fn is_commanded(role: Role, agent: AgentId) -> bool {
     role == Role::Bare && agent == AgentId::Core(CoreId::Brisc)
 }
 
 /// Whether a host that reads those words waits for a tile that is used so.
-fn is_awaited(role: Role, number: u16, polls: &[HostPoll], mailbox: Mailbox) -> bool {
+fn is_awaited(role: Role, number: u16, polls: &[HostPoll], mailbox: &Mailbox) -> bool {
     let mut polls = polls.iter().filter(|poll| poll.tile == number);
     match role {
         Role::Resting | Role::Dispatcher => false,
@@ -547,7 +578,7 @@ fn is_awaited(role: Role, number: u16, polls: &[HostPoll], mailbox: Mailbox) -> 
 
 impl Hang {
     /// Whether anybody would call it a hang.
-    fn is_due(&self, mailbox: Mailbox) -> bool {
+    fn is_due(&self, mailbox: &Mailbox) -> bool {
         let is_awaited = |tile: &HungTile| is_awaited(tile.role, tile.number, &self.polls, mailbox);
         match self.stance {
             // With a host that may do anything a kernel of the vendor's runtime must be stuck for good.

@@ -78,7 +78,7 @@ impl Pulse {
         (before, now): (Cycle, Cycle),
         scenes: &[Scene],
         polls: &[HostPoll],
-        mailbox: Mailbox,
+        mailbox: &Mailbox,
     ) -> Option<(Self, Vec<Moving>)> {
         let mut moving = Vec::new();
         let mut beats = Vec::new();

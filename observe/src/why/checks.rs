@@ -400,7 +400,7 @@ impl<N: Names> Checks<N> {
     /// The host may fill pages, and raises the go signal: the launch before has had its time.
     fn host_wrote(&mut self, stamp: Stamp, addr: u32, bytes: u32) {
         self.buffers.stored(&self.regions.circular, (stamp, None), (addr, bytes));
-        let signal = memory_map::mailbox::address("go_messages[0].signal");
+        let signal = self.report.names.mailbox_address("go_messages[0].signal");
         if signal.is_some_and(|signal| (addr..addr.saturating_add(bytes)).contains(&signal)) {
             self.settle();
             self.overlap.launched();

@@ -58,7 +58,7 @@ fn stopped_by_tool(
         return Some(h::A17);
     }
     let slot = slot(core);
-    let waypoint = memory_map::mailbox::address(&format!("watcher.debug_waypoint[{slot}]"));
+    let waypoint = scene.names.mailbox_address(&format!("watcher.debug_waypoint[{slot}]"));
     if waypoint.map(|addr| scene.machine.l1(addr, Width::Word) & 0xFF_FFFF)
         == Some(u32::from_le_bytes(*b"DPW\0"))
     {

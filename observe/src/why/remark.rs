@@ -25,7 +25,7 @@ pub(super) fn stopped(scene: &Scene<'_>, wait: &AgentWait) -> String {
 /// What a core has come to that goes round an empty loop.
 pub(super) fn ended(scene: &Scene<'_>, wait: &AgentWait) -> String {
     let value = |name: &str, width| {
-        memory_map::mailbox::address(name).map_or(0, |addr| scene.machine.l1(addr, width))
+        scene.names.mailbox_address(name).map_or(0, |addr| scene.machine.l1(addr, width))
     };
     match value("watcher.assert_status.line_num", Width::Half) {
         0 => "has ended in an endless loop".to_owned(),
@@ -57,7 +57,7 @@ pub(super) const fn slot(core: CoreId) -> u32 {
 /// well".
 pub(super) fn has_tripped(scene: &Scene<'_>, slot: u32) -> bool {
     let byte = |name: &str| {
-        memory_map::mailbox::address(name).map(|addr| scene.machine.l1(addr, Width::Byte))
+        scene.names.mailbox_address(name).map(|addr| scene.machine.l1(addr, Width::Byte))
     };
     byte("watcher.assert_status.tripped").is_some_and(|value| value > 2)
         && byte("watcher.assert_status.which") == Some(slot)

@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use memory_map::mailbox::Layout;
 use sim_core::CoreId;
 use sim_core::sync::{Mutex, in_parts};
 
@@ -29,7 +30,7 @@ pub use records::Operation;
 
 use crate::files::{Role, SourceText, normal, role};
 use crate::image::Image;
-use crate::launch::Memory;
+use crate::launch::{self, Mailbox, Memory};
 use crate::module::Module;
 use content::{Candidate, Seen, Wanted, compare};
 use index::Index;
@@ -79,6 +80,8 @@ struct State {
     /// What files held when they were looked at.
     pool: BTreeMap<PathBuf, (Stamp, Option<Arc<Candidate>>)>,
     candidates: BTreeMap<Group, Arc<Index>>,
+    /// By where the firmware of BRISC begins.
+    mailboxes: BTreeMap<u32, Arc<Mailbox>>,
     notes: BTreeSet<String>,
 }
 
@@ -142,6 +145,28 @@ impl Catalog {
             self.read_records(&mut state);
         }
         state.operations.get(&host_assigned_id).cloned()
+    }
+
+    /// Where the firmware that stands in L1 keeps what in its mailbox block: as its file says, else as the built-in
+    /// table does if firmware with that layout begins there. [`None`] of a tile that runs something else.
+    #[must_use]
+    pub fn mailbox(&self, memory: &dyn Memory) -> Option<Arc<Mailbox>> {
+        let entry = launch::entry(memory)?;
+        if let Some(known) = self.state.lock().mailboxes.get(&entry) {
+            return Some(Arc::clone(known));
+        }
+        let module = self.find(CoreId::Brisc, memory, None);
+        let Some(layout) = module.as_ref().and_then(|module| module.mailbox()) else {
+            // It may be there when asked again.
+            return launch::is_built_in(entry).then(Mailbox::built_in);
+        };
+        let found = if layout == Layout::built_in() && launch::is_built_in(entry) {
+            Mailbox::built_in()
+        } else {
+            Arc::new(Mailbox::new(layout.clone(), entry)?)
+        };
+        self.state.lock().mailboxes.insert(entry, Arc::clone(&found));
+        Some(found)
     }
 
     /// The kernel that stands in L1 at `text`: the one the id means if it is that, else whichever

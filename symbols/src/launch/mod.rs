@@ -1,21 +1,23 @@
 //! What a tile's L1 says about the launch that is in force: kernels, arguments, semaphores and
 //! circular buffers.
 //!
-//! It reads the vendor firmware's mailbox block (ttnn 0.81.1). A tile that runs something else, as
-//! the LLK tests do, has none, and the checks below say so.
+//! It reads the vendor firmware's mailbox block, by the layout of that firmware's version. A tile that runs something
+//! else, as the LLK tests do, has none, and the checks below say so.
 //!
 //! Sources: `[spec: boot-and-sync 1.4, 1.5, 7.1, 7.3]`, `[hdr: hw/inc/hostdev/dev_msgs.h]`,
 //! `[hdr: hw/firmware/src/tt-1xx/brisc.cc]`.
 
 mod slot;
 
+use std::sync::{Arc, LazyLock};
+
 use memory_map::layout::{L1_BYTES, in_l1};
-use memory_map::mailbox::address;
+use memory_map::mailbox::Layout;
 use sim_core::CoreId;
 
 pub use slot::{CircularBuffer, CoreLaunch, Launch, RemoteBuffer, message_index};
 
-use slot::Slot;
+use slot::{Slot, Slots};
 
 /// `core_info.core_magic_number` of a worker tile.
 const WORKER: u32 = 0x50EC_09A3;
@@ -120,47 +122,106 @@ pub struct Launched {
     pub launch: Option<Launch>,
 }
 
-/// Address of a field that the table of `memory-map` has.
-fn at(name: &str) -> u32 {
-    address(name).expect("the mailbox table has a row for this field")
+/// Whether that lies in BRISC's firmware of the version whose layout of the mailbox block is the built-in one.
+#[must_use]
+pub fn is_built_in(entry: u32) -> bool {
+    memory_map::layout::area(entry).is_some_and(|area| area.name == "brisc_firmware")
+}
+
+/// Where the firmware of BRISC begins: the word at 0 jumps there. [`None`] where there is none.
+#[must_use]
+pub fn entry(memory: &dyn Memory) -> Option<u32> {
+    jump_target(word(memory, 0))
+}
+
+/// The mailbox block of a version of the firmware, ready to be read.
+#[derive(Debug)]
+pub struct Mailbox {
+    layout: Layout,
+    /// Where BRISC's firmware begins; [`None`]: where that of the built-in layout lies.
+    entry: Option<u32>,
+    slots: Slots,
+    magic: u32,
+    read_pointer: u32,
+    go_index: u32,
+    go: u32,
+    subordinates: u32,
+}
+
+static BUILT_IN: LazyLock<Arc<Mailbox>> = LazyLock::new(|| {
+    let mailbox = Mailbox::of(Layout::built_in().clone(), None);
+    Arc::new(mailbox.expect("the mailbox table has a row for each field"))
+});
+
+impl Mailbox {
+    /// That of ttnn 0.81.1.
+    #[must_use]
+    pub fn built_in() -> Arc<Self> {
+        Arc::clone(&BUILT_IN)
+    }
+
+    /// That of firmware whose BRISC begins at `entry`. [`None`] if the layout lacks a field that every version has.
+    #[must_use]
+    pub fn new(layout: Layout, entry: u32) -> Option<Self> {
+        Self::of(layout, Some(entry))
+    }
+
+    fn of(layout: Layout, entry: Option<u32>) -> Option<Self> {
+        Some(Self {
+            entry,
+            slots: Slots::of(&layout)?,
+            magic: layout.address("core_info.core_magic_number")?,
+            read_pointer: layout.address("launch_msg_rd_ptr")?,
+            go_index: layout.address("go_message_index")?,
+            go: layout.address("go_messages[0].dispatch_message_offset")?,
+            subordinates: layout.address("subordinate_sync.dm1")?,
+            layout,
+        })
+    }
+
+    /// Whether firmware that begins there may be of this version.
+    fn is_of(&self, entry: u32) -> bool {
+        self.entry.map_or_else(|| is_built_in(entry), |own| own == entry)
+    }
+
+    /// The names and addresses of its fields.
+    #[must_use]
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
 }
 
 impl Launched {
-    /// Reads the mailbox block; `None` if L1 does not hold one that firmware uses: the word at 0
-    /// must jump to where BRISC firmware lies, and pointers, the go signal, the bytes of the
+    /// Reads the mailbox block; [`None`] if L1 does not hold one that firmware uses:
+    /// the word at 0 must jump to BRISC's firmware of that version, and pointers, the go signal, the bytes of the
     /// subordinates and the tile's magic number (0 or a worker's) must have values that exist.
     #[must_use]
-    pub fn read(memory: &dyn Memory) -> Option<Self> {
-        let firmware =
-            memory_map::layout::AREAS.iter().find(|area| area.name == "brisc_firmware")?;
-        let entry = jump_target(word(memory, 0))?;
-        if !(firmware.base..firmware.base + firmware.bytes).contains(&entry) {
-            return None;
-        }
-        let magic = word(memory, at("core_info.core_magic_number"));
-        let read_pointer = word(memory, at("launch_msg_rd_ptr"));
-        let index = word(memory, at("go_message_index"));
+    pub fn read(memory: &dyn Memory, mailbox: &Mailbox) -> Option<Self> {
+        entry(memory).filter(|entry| mailbox.is_of(*entry))?;
+        let magic = word(memory, mailbox.magic);
+        let read_pointer = word(memory, mailbox.read_pointer);
+        let index = word(memory, mailbox.go_index);
         if (magic != 0 && magic != WORKER) || read_pointer >= LAUNCH_SLOTS || index >= GO_MESSAGES {
             return None;
         }
-        let go = bytes::<4>(memory, at("go_messages[0].dispatch_message_offset") + 4 * index);
+        let go = bytes::<4>(memory, mailbox.go + 4 * index);
         let go =
             Go { index, signal: go[3], master: (go[1], go[2]), dispatch_message_offset: go[0] };
-        let subordinates = bytes::<4>(memory, at("subordinate_sync.dm1"));
+        let subordinates = bytes::<4>(memory, mailbox.subordinates);
         if !matches!(go.signal, 0 | 0x40 | 0x80 | 0xC0 | 0xE0 | 0xF0)
             || !subordinates.iter().all(|byte| matches!(byte, 0..=3 | 0x40 | 0x80))
         {
             return None;
         }
-        let launch = in_force(memory, read_pointer, go.signal);
+        let launch = in_force(memory, &mailbox.slots, read_pointer, go.signal);
         Some(Self { read_pointer, go, subordinates, launch })
     }
 }
 
 /// The slot whose launch is in force. With a dispatcher on the device firmware clears `enables` of
 /// a slot when it is done and goes on to the next; with the host as dispatcher it stays.
-fn in_force(memory: &dyn Memory, read_pointer: u32, signal: u8) -> Option<Launch> {
-    let slot = |index: u32| Slot::read(memory, index & (LAUNCH_SLOTS - 1));
+fn in_force(memory: &dyn Memory, slots: &Slots, read_pointer: u32, signal: u8) -> Option<Launch> {
+    let slot = |index: u32| slots.read(memory, index & (LAUNCH_SLOTS - 1));
     let current = slot(read_pointer);
     let launch = |slot: &Slot, phase| slot.launch(memory, phase);
     if signal == GO {

@@ -1,15 +1,13 @@
 //! One slot of the launch ring, taken apart.
 
-use std::sync::LazyLock;
-
 use memory_map::layout::in_l1;
-use memory_map::mailbox::{Dim, FIELDS};
+use memory_map::mailbox::Layout;
 use sim_core::CoreId;
 
-use super::{Dispatch, Memory, Phase, SEMAPHORE_STRIDE, SEMAPHORES, at, bytes, word};
+use super::{Dispatch, Memory, Phase, SEMAPHORE_STRIDE, SEMAPHORES, fill, word};
 
-/// Bytes of one launch message.
-const SLOT_BYTES: usize = 0x90;
+/// More bytes than a launch message has.
+const MAX_SLOT_BYTES: u32 = 1 << 12;
 /// Bytes of the configuration of a local circular buffer: address, size, pages, bytes of a page
 /// `[spec: boot-and-sync 7.1]`.
 const BUFFER_CONFIG_BYTES: u32 = 16;
@@ -32,8 +30,11 @@ pub const fn message_index(core: CoreId) -> usize {
     }
 }
 
-/// Where the fields lie in a slot, from the table of `memory-map`.
-struct Offsets {
+/// Where the slots lie, and the fields in a slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slots {
+    first: u32,
+    stride: u32,
     config_base: usize,
     sem_offset: usize,
     local_cb_offset: usize,
@@ -42,7 +43,8 @@ struct Offsets {
     crta: usize,
     mode: usize,
     text_offset: usize,
-    text_size: usize,
+    /// Versions up to 0.72 have no such field.
+    text_size: Option<usize>,
     local_cb_mask: usize,
     noc: usize,
     noc_mode: usize,
@@ -55,31 +57,46 @@ struct Offsets {
     preload: usize,
 }
 
-static OFFSETS: LazyLock<Offsets> = LazyLock::new(|| {
-    let start = at("launch[0].kernel_config_base[0]");
-    let field = |name: &str| (at(&format!("launch[0].{name}")) - start) as usize;
-    Offsets {
-        config_base: field("kernel_config_base[0]"),
-        sem_offset: field("sem_offset[0]"),
-        local_cb_offset: field("local_cb_offset"),
-        remote_cb_offset: field("remote_cb_offset"),
-        rta: field("rta_offset[0].rta"),
-        crta: field("rta_offset[0].crta"),
-        mode: field("mode"),
-        text_offset: field("kernel_text_offset[0]"),
-        text_size: field("kernel_text_size[0]"),
-        local_cb_mask: field("local_cb_mask"),
-        noc: field("brisc_noc_id"),
-        noc_mode: field("brisc_noc_mode"),
-        min_remote_cb: field("min_remote_cb_start_index"),
-        host_assigned_id: field("host_assigned_id"),
-        enables: field("enables"),
-        watcher_ids: field("watcher_kernel_ids[0]"),
-        origin_x: field("sub_device_origin_x"),
-        origin_y: field("sub_device_origin_y"),
-        preload: field("preload"),
+impl Slots {
+    /// [`None`] if the layout lacks one of them.
+    pub(super) fn of(layout: &Layout) -> Option<Self> {
+        let first = layout.address("launch[0].kernel_config_base[0]")?;
+        let stride = layout.address("launch[1].kernel_config_base[0]")?.checked_sub(first)?;
+        let field = |name: &str| {
+            let at = layout.address(&format!("launch[0].{name}"))?;
+            at.checked_sub(first).map(|at| at as usize)
+        };
+        Some(Self {
+            first,
+            stride: stride.min(MAX_SLOT_BYTES),
+            config_base: field("kernel_config_base[0]")?,
+            sem_offset: field("sem_offset[0]")?,
+            local_cb_offset: field("local_cb_offset")?,
+            remote_cb_offset: field("remote_cb_offset")?,
+            rta: field("rta_offset[0].rta")?,
+            crta: field("rta_offset[0].crta")?,
+            mode: field("mode")?,
+            text_offset: field("kernel_text_offset[0]")?,
+            text_size: field("kernel_text_size[0]"),
+            local_cb_mask: field("local_cb_mask")?,
+            noc: field("brisc_noc_id")?,
+            noc_mode: field("brisc_noc_mode")?,
+            min_remote_cb: field("min_remote_cb_start_index")?,
+            host_assigned_id: field("host_assigned_id")?,
+            enables: field("enables")?,
+            watcher_ids: field("watcher_kernel_ids[0]")?,
+            origin_x: field("sub_device_origin_x")?,
+            origin_y: field("sub_device_origin_y")?,
+            preload: field("preload")?,
+        })
     }
-});
+
+    pub(super) fn read(&self, memory: &dyn Memory, index: u32) -> Slot {
+        let mut bytes = vec![0; self.stride as usize];
+        fill(memory, self.first + index * self.stride, &mut bytes);
+        Slot { index, bytes, at: *self }
+    }
+}
 
 /// What one core runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -175,7 +192,8 @@ pub struct Launch {
 /// The bytes of a slot.
 pub(super) struct Slot {
     index: u32,
-    bytes: [u8; SLOT_BYTES],
+    bytes: Vec<u8>,
+    at: Slots,
 }
 
 impl Launch {
@@ -187,13 +205,6 @@ impl Launch {
 }
 
 impl Slot {
-    pub(super) fn read(memory: &dyn Memory, index: u32) -> Self {
-        let start = at("launch[0].kernel_config_base[0]");
-        let stride = FIELDS.iter().find(|field| field.name == "launch[].mode");
-        let stride = stride.and_then(|field| field.dims.first()).map_or(0, |dim: &Dim| dim.stride);
-        Self { index, bytes: bytes(memory, start + index * stride) }
-    }
-
     fn take<const N: usize>(&self, offset: usize) -> [u8; N] {
         let mut found = [0; N];
         if let Some(from) = self.bytes.get(offset..offset + N) {
@@ -215,17 +226,17 @@ impl Slot {
     }
 
     pub(super) fn preload(&self) -> bool {
-        self.byte(OFFSETS.preload) & 0x80 != 0 && self.base().is_some()
+        self.byte(self.at.preload) & 0x80 != 0 && self.base().is_some()
     }
 
     pub(super) fn enables(&self) -> u32 {
-        self.word(OFFSETS.enables)
+        self.word(self.at.enables)
     }
 
     /// Who launched; `None` when the slot holds no message: no configuration address in L1.
     pub(super) fn dispatch(&self) -> Option<Dispatch> {
         self.base()?;
-        match self.byte(OFFSETS.mode) {
+        match self.byte(self.at.mode) {
             0 => Some(Dispatch::Device),
             1 => Some(Dispatch::Host),
             _ => None,
@@ -233,28 +244,28 @@ impl Slot {
     }
 
     fn base(&self) -> Option<u32> {
-        let base = self.word(OFFSETS.config_base);
+        let base = self.word(self.at.config_base);
         (base != 0 && base.is_multiple_of(4) && in_l1(base, 4)).then_some(base)
     }
 
     pub(super) fn launch(&self, memory: &dyn Memory, phase: Phase) -> Option<Launch> {
         let (base, dispatch) = (self.base()?, self.dispatch()?);
-        let sem_offset = self.half(OFFSETS.sem_offset);
+        let sem_offset = self.half(self.at.sem_offset);
         Some(Launch {
             slot: self.index,
             phase,
             dispatch,
             enables: self.enables(),
             config_base: base,
-            host_assigned_id: self.word(OFFSETS.host_assigned_id),
-            brisc_noc: self.byte(OFFSETS.noc),
-            noc_mode: self.byte(OFFSETS.noc_mode),
-            origin: (self.byte(OFFSETS.origin_x), self.byte(OFFSETS.origin_y)),
+            host_assigned_id: self.word(self.at.host_assigned_id),
+            brisc_noc: self.byte(self.at.noc),
+            noc_mode: self.byte(self.at.noc_mode),
+            origin: (self.byte(self.at.origin_x), self.byte(self.at.origin_y)),
             semaphores: base.wrapping_add(sem_offset.into()),
             semaphore_count: self.semaphore_count(sem_offset.into()),
             cores: CoreId::ALL.map(|core| self.core(core, base)),
             buffer_configs: (self.buffer_mask() != 0).then(|| self.buffer_configs(base)),
-            remote_configs: base.wrapping_add(self.half(OFFSETS.remote_cb_offset).into()),
+            remote_configs: base.wrapping_add(self.half(self.at.remote_cb_offset).into()),
             buffers: self.buffers(memory, base),
             remote_buffers: self.remote_buffers(memory, base),
         })
@@ -268,30 +279,30 @@ impl Slot {
         };
         CoreLaunch {
             enabled: self.enables() >> i.min(2) & 1 == 1,
-            text: base.wrapping_add(self.word(OFFSETS.text_offset + 4 * i)),
-            text_bytes: self.word(OFFSETS.text_size + 4 * i),
-            watcher_id: self.half(OFFSETS.watcher_ids + 2 * i),
-            arguments: address(OFFSETS.rta),
-            common_arguments: address(OFFSETS.crta),
+            text: base.wrapping_add(self.word(self.at.text_offset + 4 * i)),
+            text_bytes: self.at.text_size.map_or(0, |at| self.word(at + 4 * i)),
+            watcher_id: self.half(self.at.watcher_ids + 2 * i),
+            arguments: address(self.at.rta),
+            common_arguments: address(self.at.crta),
         }
     }
 
     /// Semaphores lie between the arguments and the circular buffers' configurations: up to the
     /// next thing that has an offset.
     fn semaphore_count(&self, start: u32) -> u32 {
-        let halves = [OFFSETS.local_cb_offset, OFFSETS.remote_cb_offset];
-        let texts = (0..5).map(|i| self.word(OFFSETS.text_offset + 4 * i));
+        let halves = [self.at.local_cb_offset, self.at.remote_cb_offset];
+        let texts = (0..5).map(|i| self.word(self.at.text_offset + 4 * i));
         let others = halves.into_iter().map(|at| u32::from(self.half(at))).chain(texts);
         let end = others.filter(|other| *other >= start && *other != 0).min();
         end.map_or(SEMAPHORES, |end| ((end - start) / SEMAPHORE_STRIDE).min(SEMAPHORES))
     }
 
     fn buffer_mask(&self) -> u64 {
-        u64::from_le_bytes(self.take(OFFSETS.local_cb_mask))
+        u64::from_le_bytes(self.take(self.at.local_cb_mask))
     }
 
     fn buffer_configs(&self, base: u32) -> u32 {
-        base.wrapping_add(self.half(OFFSETS.local_cb_offset).into())
+        base.wrapping_add(self.half(self.at.local_cb_offset).into())
     }
 
     fn buffers(&self, memory: &dyn Memory, base: u32) -> Vec<CircularBuffer> {
@@ -308,8 +319,8 @@ impl Slot {
     }
 
     fn remote_buffers(&self, memory: &dyn Memory, base: u32) -> Vec<RemoteBuffer> {
-        let first = u32::from(self.byte(OFFSETS.min_remote_cb));
-        let configs = base.wrapping_add(self.half(OFFSETS.remote_cb_offset).into());
+        let first = u32::from(self.byte(self.at.min_remote_cb));
+        let configs = base.wrapping_add(self.half(self.at.remote_cb_offset).into());
         let downward = (first..BUFFERS).rev().zip(0_u32..);
         let found = downward.filter_map(|(index, n)| {
             let at = configs.wrapping_add(REMOTE_CONFIG_BYTES * n);

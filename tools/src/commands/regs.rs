@@ -340,7 +340,7 @@ fn mailbox_fields(name: &str, out: &mut dyn Write) -> Result<bool> {
     let mut found = false;
     for field in FIELDS.iter().filter(|f| f.name.to_ascii_lowercase().starts_with(&wanted)) {
         write!(out, "{:08x}  {}  {} bytes", MAILBOX_BASE + field.offset, field.name, field.bytes)?;
-        for dim in field.dims {
+        for dim in &*field.dims {
             write!(out, ", {} x {:#x}", dim.count, dim.stride)?;
         }
         writeln!(out, "{}{}", if field.doc.is_empty() { "" } else { "  " }, field.doc)?;

@@ -229,7 +229,7 @@ pub fn l1(layout: &Layout) -> String {
             .collect();
         let _ = writeln!(
             out,
-            "    Field {{ name: {:?}, offset: {:#x}, bytes: {}, dims: &[{}], doc: {:?} }},",
+            "    Field {{ name: Cow::Borrowed({:?}), offset: {:#x}, bytes: {}, dims: Cow::Borrowed(&[{}]), doc: {:?} }},",
             f.name,
             f.offset,
             f.bytes,

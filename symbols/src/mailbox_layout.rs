@@ -1,15 +1,13 @@
-//! Names inside the firmware's mailbox block: `0x4f3` is `go_messages[0].signal`.
+//! Where a firmware keeps what in its mailbox block: `0x4f3` is `go_messages[0].signal`, in ttnn 0.81.1.
 //!
-//! The names come from the debug information of the firmware that runs (type `mailboxes_t`), so
-//! that they are right for any firmware version; without it they come from the built-in table of
-//! the `memory-map` crate. Names of values are `observe`'s.
+//! It is read from the debug information of the firmware (type `mailboxes_t`), so that it is right for any version.
 //!
 //! Sources: DWARF 5; `[spec: boot-and-sync 1.4, 1.5]`, `[hdr: hw/inc/hostdev/dev_msgs.h]`.
 
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, EndianArcSlice, LittleEndian, Unit};
 use gimli::{UnitOffset, constants as dw};
 
-use memory_map::mailbox::{self, MAILBOX_BASE};
+use memory_map::mailbox::{Dim, Field, Layout};
 
 use crate::dwarf::load_dwarf;
 use crate::image::Image;
@@ -25,15 +23,31 @@ const MAX_NODES: u32 = 20_000;
 /// Parts of the compiler's names and what people call them, so that names are the same with and
 /// without debug information: the table of `memory-map` leaves out what says nothing
 /// `[spec: boot-and-sync 1.4]`.
-const FRIENDLY: [(&str, &str); 5] = [
-    ("subordinate_sync.map[0]", "subordinate_sync.dm1"),
-    ("subordinate_sync.map[1]", "subordinate_sync.trisc0"),
-    ("subordinate_sync.map[2]", "subordinate_sync.trisc1"),
-    ("subordinate_sync.map[3]", "subordinate_sync.trisc2"),
-    ("].kernel_config.", "]."),
-];
+const FRIENDLY: [(&str, &str); 1] = [("].kernel_config.", "].")];
 /// The same for the ends of names.
 const FRIENDLY_END: [(&str, &str); 2] = [("].rta_offset", "].rta"), ("].crta_offset", "].crta")];
+/// An array whose elements have names of their own.
+const NAMED: (&str, [&str; 4]) = (
+    "subordinate_sync.map[]",
+    [
+        "subordinate_sync.dm1",
+        "subordinate_sync.trisc0",
+        "subordinate_sync.trisc1",
+        "subordinate_sync.trisc2",
+    ],
+);
+/// What has to lie where the built-in layout has it, if that is to be taken: it knows better names for the rest.
+const DECISIVE: [&str; 9] = [
+    "subordinate_sync.dm1",
+    "launch_msg_rd_ptr",
+    "launch[7].kernel_config_base[0]",
+    "launch[7].preload",
+    "go_messages[8].signal",
+    "go_message_index",
+    "watcher.pause_status.flags[0]",
+    "aerisc_run_flag",
+    "core_info.core_magic_number",
+];
 
 /// A type, as far as naming needs it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -70,129 +84,127 @@ impl Shape {
         }
     }
 
-    /// The scalar at a byte offset.
-    fn field(&self, mut offset: u32) -> Option<Field> {
-        let mut shape = self;
-        let mut name = String::new();
-        loop {
-            match shape {
-                Shape::Scalar { bytes } => {
-                    return (offset < *bytes).then_some(Field {
-                        name,
-                        byte: offset,
-                        bytes: *bytes,
-                    });
+    /// Its scalars, each array as one of them; `at` says where it lies and what it is called.
+    fn rows(&self, at: &At, rows: &mut Vec<Field>) {
+        match self {
+            Self::Scalar { bytes } => rows.extend(at.rows(*bytes)),
+            Self::Array { count, element } => {
+                let dim = Dim { count: *count, stride: element.bytes() };
+                if dim.stride != 0 {
+                    element.rows(&at.element(dim), rows);
                 }
-                Shape::Array { count, element } => {
-                    let index = offset.checked_div(element.bytes())?;
-                    if index >= *count {
-                        return None;
-                    }
-                    offset -= index * element.bytes();
-                    name += &format!("[{index}]");
-                    shape = element;
-                }
-                Shape::Struct { members, .. } => {
-                    let covers = |member: &&Member| {
-                        offset
-                            .checked_sub(member.offset)
-                            .is_some_and(|at| at < member.shape.bytes())
-                    };
-                    // In a union several cover it: named parts say most, then many parts.
-                    let says = |member: &&Member| {
-                        let named = matches!(member.shape, Shape::Struct { .. });
-                        (named, member.shape.leaves())
-                    };
-                    let best = members.iter().filter(covers).max_by_key(says)?;
-                    offset -= best.offset;
-                    if !best.name.is_empty() {
-                        let dot = if name.is_empty() { "" } else { "." };
-                        name += &format!("{dot}{}", best.name);
-                    }
-                    shape = &best.shape;
+            }
+            Self::Struct { members, .. } => {
+                for member in told(members) {
+                    member.shape.rows(&at.member(member), rows);
                 }
             }
         }
     }
 }
 
-/// A scalar field at an address.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Field {
-    /// Path from the start of the block, e.g. `launch[2].kernel_config.enables`.
-    pub name: String,
-    /// Byte inside the field.
-    pub byte: u32,
-    /// Bytes of the field.
-    pub bytes: u32,
-}
-
-/// The names of one firmware's mailbox block.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MailboxNames {
-    /// `None`: the built-in table.
-    shape: Option<Shape>,
-}
-
-impl MailboxNames {
-    /// The names of the built-in table (ttnn 0.81.1).
-    #[must_use]
-    pub const fn built_in() -> Self {
-        Self { shape: None }
-    }
-
-    /// The names of a firmware image, or the built-in ones when it has no debug information.
-    #[must_use]
-    pub fn for_firmware(image: Option<&Image>) -> Self {
-        image.and_then(Self::from_image).unwrap_or(const { Self::built_in() })
-    }
-
-    /// Reads the type `mailboxes_t` of a firmware image; `None` without usable debug information.
-    #[must_use]
-    pub fn from_image(image: &Image) -> Option<Self> {
-        let dwarf = load_dwarf(image.file.as_ref()?);
-        let mut units = dwarf.units();
-        while let Ok(Some(header)) = units.next() {
-            let Ok(unit) = dwarf.unit(header) else { continue };
-            let mut walk = Walk { dwarf: &dwarf, unit: &unit, nodes: 0 };
-            if let Some(shape) = walk.find("mailboxes_t") {
-                return Some(Self { shape: Some(shape) });
-            }
+/// The members to be named, by their places. Of those of a union that lie on each other one is: named parts say most,
+/// then many parts.
+fn told(members: &[Member]) -> Vec<&Member> {
+    let says = |member: &&Member| {
+        let named = matches!(member.shape, Shape::Struct { .. });
+        std::cmp::Reverse((named, member.shape.leaves()))
+    };
+    let mut ranked: Vec<_> = members.iter().filter(|member| member.shape.bytes() != 0).collect();
+    ranked.sort_by_key(says);
+    let mut told: Vec<&Member> = Vec::new();
+    for member in ranked {
+        let is_apart =
+            |other: &&Member| member.end() <= other.offset || other.end() <= member.offset;
+        if told.iter().all(is_apart) {
+            told.push(member);
         }
-        None
+    }
+    told.sort_by_key(|member| member.offset);
+    told
+}
+
+impl Member {
+    fn end(&self) -> u32 {
+        self.offset.saturating_add(self.shape.bytes())
+    }
+}
+
+/// Where a part lies and what it is called.
+#[derive(Clone, Default)]
+struct At {
+    name: String,
+    offset: u32,
+    dims: Vec<Dim>,
+}
+
+impl At {
+    fn member(&self, member: &Member) -> Self {
+        let dot = if self.name.is_empty() || member.name.is_empty() { "" } else { "." };
+        Self {
+            name: format!("{}{dot}{}", self.name, member.name),
+            offset: self.offset.saturating_add(member.offset),
+            dims: self.dims.clone(),
+        }
     }
 
-    /// Bytes of the block.
-    #[must_use]
-    pub fn size_bytes(&self) -> u32 {
-        self.shape.as_ref().map_or(mailbox::MAILBOX_BYTES, Shape::bytes)
+    fn element(&self, dim: Dim) -> Self {
+        let mut dims = self.dims.clone();
+        dims.push(dim);
+        Self { name: format!("{}[]", self.name), offset: self.offset, dims }
     }
 
-    /// The field that covers an L1 address; `None` outside the block and in padding.
-    #[must_use]
-    pub fn field(&self, address: u32) -> Option<Field> {
-        let Some(shape) = &self.shape else {
-            let place = mailbox::place(address)?;
-            return Some(Field { name: place.name, byte: place.byte, bytes: place.bytes });
+    /// The rows of a scalar: one, but for elements with names of their own.
+    fn rows(&self, bytes: u32) -> Vec<Field> {
+        let row = |name: String, offset: u32, dims: Vec<Dim>| Field {
+            name: name.into(),
+            offset,
+            bytes,
+            dims: dims.into(),
+            doc: "",
         };
-        let mut field = shape.field(address.checked_sub(MAILBOX_BASE)?)?;
+        if self.name == NAMED.0 {
+            let stride = self.dims.first().map_or(bytes, |dim| dim.stride);
+            let offsets = (0..).map(|index: u32| self.offset.saturating_add(index * stride));
+            let named = NAMED.1.into_iter().zip(offsets);
+            return named.map(|(name, offset)| row(name.into(), offset, Vec::new())).collect();
+        }
+        let mut name = self.name.clone();
         for (raw, friendly) in FRIENDLY {
-            field.name = field.name.replace(raw, friendly);
+            name = name.replace(raw, friendly);
         }
         for (raw, friendly) in FRIENDLY_END {
-            if let Some(start) = field.name.strip_suffix(raw) {
-                field.name = format!("{start}{friendly}");
+            if let Some(start) = name.strip_suffix(raw) {
+                name = format!("{start}{friendly}");
             }
         }
-        Some(field)
+        vec![row(name, self.offset, self.dims.clone())]
     }
+}
 
-    /// Name of an L1 address, `field+n` inside a longer field.
-    #[must_use]
-    pub fn name(&self, address: u32) -> Option<String> {
-        let field = self.field(address)?;
-        Some(if field.byte == 0 { field.name } else { format!("{}+{}", field.name, field.byte) })
+/// The layout of a firmware image by its type `mailboxes_t`, [`None`] without usable debug information. It is the
+/// built-in one if what matters lies where that has it.
+#[must_use]
+pub fn of_firmware(image: &Image) -> Option<Layout> {
+    let read = as_compiled(image)?;
+    Some(if read.agrees(&DECISIVE) { Layout::built_in().clone() } else { read })
+}
+
+/// As [`of_firmware`], with all names as the compiler has them.
+#[must_use]
+pub fn as_compiled(image: &Image) -> Option<Layout> {
+    let dwarf = load_dwarf(image.file.as_ref()?);
+    let mut units = dwarf.units();
+    while let Ok(Some(header)) = units.next() {
+        let Ok(unit) = dwarf.unit(header) else { continue };
+        let mut walk = Walk { dwarf: &dwarf, unit: &unit, nodes: 0 };
+        if let Some(shape) = walk.find("mailboxes_t") {
+            let mut rows = Vec::new();
+            shape.rows(&At::default(), &mut rows);
+            return Some(Layout::new(shape.bytes(), rows));
+        }
     }
+    None
 }
 
 /// Reads types out of one compilation unit.
