@@ -8,6 +8,7 @@
 use sim_core::CoreId;
 
 use super::info::bank_words;
+use super::version::lowered;
 use super::{FirmwareError, FirmwareInfo, FirmwareSet, identify};
 use crate::layout::{
     BANK_TABLES, COLUMN_TABLE, JAL_REACH, LOCAL_RAM_BASE, MAILBOX_BASE, MAILBOX_BYTES, ROW_TABLE,
@@ -104,18 +105,19 @@ impl BootImage {
     /// # Errors
     /// [`FirmwareError::Boot`] when an image does not fit the boot protocol: code outside L1 or in
     /// the way of the mailbox, data that does not fit its staging slot, an entry point that a `jal`
-    /// at address 0 cannot reach, two images on top of each other, or no initial data where the
-    /// image's own symbols say that there must be some.
+    /// at address 0 cannot reach, two images on top of each other, no initial data where the
+    /// image's own symbols say that there must be some, or firmware of a version or chip that is booted otherwise.
     pub fn stage(set: &FirmwareSet, options: &BootOptions) -> Result<Self, FirmwareError> {
         let info = identify(set)?;
         let brisc = set.image(CoreId::Brisc);
+        let lowered = lowered(brisc).map_err(|reason| FirmwareError::boot(brisc, reason))?;
         let tables = options.tables.clone().unwrap_or_else(|| BankTables::zeroed(&info));
         check_tables(brisc, &tables, &info)?;
         let mut staged: Vec<Staged<'_>> = Vec::new();
         for (core, image) in set.images() {
             check_data_image(image)?;
             for segment in image.loadable() {
-                let address = place(core, image, segment)?;
+                let address = place(core, image, segment, lowered)?;
                 staged.push(Staged {
                     image,
                     what: &image.name,
@@ -127,9 +129,9 @@ impl BootImage {
         let fixed = [
             ("the boot jump", 0, jal(brisc)?.to_le_bytes().to_vec()),
             ("the mailbox", MAILBOX_BASE, mailbox(options.logical)),
-            ("the bank tables", BANK_TABLES, tables.encode()),
-            ("the column table", COLUMN_TABLE, tables.column_x),
-            ("the row table", ROW_TABLE, tables.row_y),
+            ("the bank tables", BANK_TABLES - lowered, tables.encode()),
+            ("the column table", COLUMN_TABLE - lowered, tables.column_x),
+            ("the row table", ROW_TABLE - lowered, tables.row_y),
         ];
         for (what, address, bytes) in fixed {
             if !bytes.is_empty() {
@@ -142,8 +144,13 @@ impl BootImage {
     }
 }
 
-/// Where a segment goes: code to its own address, initial data to the core's staging slot.
-fn place(core: CoreId, image: &Image, segment: &Segment) -> Result<u32, FirmwareError> {
+/// Where a segment goes: code to its own address, initial data to the core's staging slot, which lies so much lower.
+fn place(
+    core: CoreId,
+    image: &Image,
+    segment: &Segment,
+    lowered: u32,
+) -> Result<u32, FirmwareError> {
     let size = u32::try_from(segment.bytes.len()).unwrap_or(u32::MAX);
     if in_l1(segment.addr, size) {
         return Ok(segment.addr);
@@ -158,7 +165,7 @@ fn place(core: CoreId, image: &Image, segment: &Segment) -> Result<u32, Firmware
         );
         return Err(FirmwareError::boot(image, reason));
     }
-    Ok(data_image(core) + offset)
+    Ok(data_image(core) - lowered + offset)
 }
 
 /// Firmware copies `__ldm_data_start..__ldm_data_end` from its staging slot; an image without

@@ -8,6 +8,7 @@
 
 mod boot;
 mod info;
+mod version;
 
 use std::path::{Path, PathBuf};
 
