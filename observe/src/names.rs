@@ -180,6 +180,12 @@ pub trait Names {
         memory_map::mailbox::address(field)
     }
 
+    /// How much further up the vendor's firmware lies in L1 than the table says, with all behind its mailbox block; less
+    /// than 0 if it lies lower. Built in: 0.
+    fn firmware_offset(&self) -> i32 {
+        0
+    }
+
     /// What `value` in the whole field `field` (a path as [`Names::l1`] gives it) means.
     /// Built in: [`signal_name`], enables, waypoints.
     fn l1_value(&self, field: &str, value: u32) -> Option<String> {
@@ -262,6 +268,10 @@ where
 
     fn mailbox_address(&self, field: &str) -> Option<u32> {
         (**self).mailbox_address(field)
+    }
+
+    fn firmware_offset(&self) -> i32 {
+        (**self).firmware_offset()
     }
 
     fn l1_value(&self, field: &str, value: u32) -> Option<String> {

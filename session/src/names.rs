@@ -147,6 +147,10 @@ impl Names for CodeNames {
             None => memory_map::mailbox::address(field),
         }
     }
+
+    fn firmware_offset(&self) -> i32 {
+        self.0.mailbox().map_or(0, |mailbox| mailbox.firmware_offset())
+    }
 }
 
 /// The names in force.
@@ -268,6 +272,10 @@ impl Names for LiveNames {
             Some(names) => names.mailbox_address(field),
             None => memory_map::mailbox::address(field),
         }
+    }
+
+    fn firmware_offset(&self) -> i32 {
+        self.now.lock().names.as_ref().map_or(0, Names::firmware_offset)
     }
 
     fn endpoint(&self, number: u16) -> Option<String> {

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use memory_map::mailbox::MAILBOX_BASE;
 use memory_map::{NocControl, layout};
 use sim_core::observer::SemaphoreOp;
 use sim_core::{AgentId, CoreId, Event, Observer, Stamp, ThreadId};
@@ -55,7 +56,7 @@ pub struct Checks<N> {
     report: Report<N>,
     regions: Regions,
     requests: Requests,
-    /// Where firmware has its code.
+    /// Where firmware has its code as the table says.
     firmware: Range<u32>,
     leftovers: Leftovers,
     buffers: Buffers,
@@ -212,7 +213,7 @@ impl<N: Names> Checks<N> {
         };
         let kernel = self.report.names.is_kernel(core, stamp.pc);
         let answer = matches!(stamp.agent, AgentId::Noc(_)) && NOC_WORDS.contains(&addr);
-        if kernel && addr < self.firmware.end && !answer && !self.kernel_may_write(addr) {
+        if kernel && addr < self.firmware().end && !answer && !self.kernel_may_write(addr) {
             let place =
                 self.report.names.l1(addr).map_or_else(String::new, |p| format!(" ({})", p.name));
             let text = format!("kernel stores {value:#x} to {addr:#x}{place}");
@@ -272,9 +273,17 @@ impl<N: Names> Checks<N> {
         }
     }
 
+    /// Where firmware has its code.
+    fn firmware(&self) -> Range<u32> {
+        let (table, offset) = (&self.firmware, self.report.names.firmware_offset());
+        table.start.saturating_add_signed(offset)..table.end.saturating_add_signed(offset)
+    }
+
     /// Debug structures in the mailbox belong to kernels too, as does what their library keeps in front of firmware.
     fn kernel_may_write(&self, addr: u32) -> bool {
-        if layout::area(addr).is_some_and(|area| KERNEL_AREAS.contains(&area.name)) {
+        let offset = if addr < MAILBOX_BASE { 0 } else { self.report.names.firmware_offset() };
+        let of_table = addr.saturating_add_signed(-offset);
+        if layout::area(of_table).is_some_and(|area| KERNEL_AREAS.contains(&area.name)) {
             return true;
         }
         let Some(place) = self.report.names.l1(addr) else { return false };
@@ -304,7 +313,8 @@ impl<N: Names> Checks<N> {
         if self.regions.own.contains(&coordinate) {
             self.transfer(stamp, addr, bytes);
         } else if writes {
-            let all = (&self.report, &self.regions, &self.firmware);
+            let firmware = self.firmware();
+            let all = (&self.report, &self.regions, &firmware);
             self.add(written_elsewhere(all, stamp, addr, bytes, (control, coordinate)));
         }
         if let Some(own) = own {
@@ -523,15 +533,45 @@ mod tests {
         }
     }
 
+    /// The same of a version whose firmware lies 0x200 bytes lower.
+    #[derive(Clone, Copy)]
+    struct Lower;
+
+    impl Names for Lower {
+        fn is_kernel(&self, _: CoreId, _: u32) -> bool {
+            true
+        }
+
+        fn firmware_offset(&self) -> i32 {
+            -0x200
+        }
+    }
+
+    /// What is said of a kernel that stores to that address.
+    fn stores(names: impl Names + 'static, addr: u32) -> Vec<&'static str> {
+        let mut checks = Checks::new(names, Regions::default(), Vec::new());
+        let agent = AgentId::Core(CoreId::Brisc);
+        let store = Event::L1Store { addr, value: 7, width: sim_core::Width::Word };
+        checks.event(Stamp { cycle: Cycle(1), agent, pc: 0xA000 }, &store);
+        checks.findings().iter().map(|one| one.hazard.id).collect()
+    }
+
+    #[test]
+    fn firmware_of_another_version_lies_elsewhere() {
+        let (end, debug) =
+            (firmware_code().end, layout::area_base("llk_debug").expect("it is there"));
+        assert_eq!((stores(Kernels, end - 4), stores(Kernels, end)), (vec!["C8"], vec![]));
+        assert_eq!((stores(Lower, end - 0x204), stores(Lower, end - 0x200)), (vec!["C8"], vec![]));
+        assert_eq!(stores(Lower, debug - 0x200), [""; 0]);
+        assert_eq!(
+            stores(Lower, layout::area_base("inline_write_staging").expect("so is it")),
+            [""; 0]
+        );
+    }
+
     #[test]
     fn library_of_kernels_has_areas_in_front_of_firmware() {
-        let found = |addr: u32| {
-            let mut checks = Checks::new(Kernels, Regions::default(), Vec::new());
-            let agent = AgentId::Core(CoreId::Brisc);
-            let store = Event::L1Store { addr, value: 7, width: sim_core::Width::Word };
-            checks.event(Stamp { cycle: Cycle(1), agent, pc: 0xA000 }, &store);
-            checks.findings().iter().map(|one| one.hazard.id).collect::<Vec<_>>()
-        };
+        let found = |addr: u32| stores(Kernels, addr);
         for name in KERNEL_AREAS {
             let base = layout::area_base(name).expect("the layout has it");
             assert_eq!(found(base), [""; 0], "{name}");

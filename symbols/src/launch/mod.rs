@@ -184,6 +184,14 @@ impl Mailbox {
         self.entry.map_or_else(|| is_built_in(entry), |own| own == entry)
     }
 
+    /// How much further up firmware lies than the built-in table says, with all behind the block.
+    #[must_use]
+    pub fn firmware_offset(&self) -> i32 {
+        let built_in = memory_map::layout::area_base("brisc_firmware");
+        // Both lie in L1.
+        self.entry.zip(built_in).map_or(0, |(own, built_in)| own.wrapping_sub(built_in) as i32)
+    }
+
     /// The names and addresses of its fields.
     #[must_use]
     pub const fn layout(&self) -> &Layout {
