@@ -127,6 +127,7 @@ fn launch_of_another_versions_firmware_is_known_when_its_layout_is() {
     const APART: u32 = 0x40;
     let moved = |field: &Field| Field { offset: field.offset + APART, ..field.clone() };
     let layout = Layout::new(MAILBOX_BYTES + APART, FIELDS.iter().map(moved).collect());
+    let layout = layout.expect("a size that can be");
     let mut chip = chip();
     let at = |name| u64::from(layout.address(name).expect("a field"));
     write(&mut chip, FIRST.0, at("core_info.core_magic_number"), &0x50EC_09A3_u32.to_le_bytes());

@@ -77,6 +77,14 @@ impl Field {
         (distance < self.bytes).then_some(distance)
     }
 
+    /// Offset of the first byte behind its last element; [`None`] of one without a size that can be.
+    fn end(&self) -> Option<u32> {
+        self.dims.iter().try_fold(self.offset.checked_add(self.bytes)?, |end, dim| {
+            let last = dim.count.checked_sub(1)?;
+            (dim.stride != 0).then(|| end.checked_add(last.checked_mul(dim.stride)?))?
+        })
+    }
+
     fn place(&self, distance: u32) -> Option<Place> {
         let mut indices = Vec::with_capacity(self.dims.len());
         let byte = self.byte(distance, |index| indices.push(index))?;
@@ -105,6 +113,9 @@ pub struct Layout {
     fields: Cow<'static, [Field]>,
 }
 
+/// More than any version has.
+const MAX_BYTES: u32 = 1 << 16;
+
 static BUILT_IN: Layout = Layout { bytes: MAILBOX_BYTES, fields: Cow::Borrowed(FIELDS) };
 
 impl Layout {
@@ -114,10 +125,12 @@ impl Layout {
         &BUILT_IN
     }
 
-    /// The layout of another version: bytes of the structure, and its fields.
+    /// The layout of another version: bytes of the structure, and its fields. What does not lie in it is left out.
+    /// [`None`] of a structure that is too large to be one.
     #[must_use]
-    pub const fn new(bytes: u32, fields: Vec<Field>) -> Self {
-        Self { bytes, fields: Cow::Owned(fields) }
+    pub fn new(bytes: u32, mut fields: Vec<Field>) -> Option<Self> {
+        fields.retain(|field| field.end().is_some_and(|end| end <= bytes));
+        (bytes <= MAX_BYTES).then_some(Self { bytes, fields: Cow::Owned(fields) })
     }
 
     /// Bytes of the structure.

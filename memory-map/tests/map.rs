@@ -130,3 +130,35 @@ fn a_word_is_of_the_mailbox_where_a_field_has_a_name_for_it() {
     assert!(!named.is_empty() && named.len() < 0x8000);
     assert_eq!(covered, named);
 }
+
+/// A layout may come out of a file that is damaged.
+#[test]
+fn fields_outside_the_structure_are_left_out() {
+    use mailbox::{Dim, Field, Layout, MAILBOX_BASE};
+    const PAIR: &[Dim] = &[Dim { count: 2, stride: 8 }];
+    let field = |name: &'static str, offset, bytes, dims: &'static [Dim]| Field {
+        name: name.into(),
+        offset,
+        bytes,
+        dims: dims.into(),
+        doc: "",
+    };
+    let fields = vec![
+        field("first", 0, 4, &[]),
+        field("pair[]", 4, 4, PAIR),
+        field("beyond[]", 8, 4, PAIR),
+        field("behind", 13, 4, &[]),
+        field("far", u32::MAX - 1, 4, &[]),
+        field("many[]", 0, 1, &[Dim { count: u32::MAX, stride: 1 << 31 }]),
+        field("still[]", 0, 1, &[Dim { count: 2, stride: 0 }]),
+        field("none[]", 0, 1, &[Dim { count: 0, stride: 1 }]),
+    ];
+    let layout = Layout::new(16, fields.clone()).expect("a size that can be");
+    let found = |name| layout.address(name).map(|addr| addr - MAILBOX_BASE);
+    assert_eq!((found("first"), found("pair[1]"), found("pair[2]")), (Some(0), Some(12), None));
+    for name in ["beyond[0]", "behind", "far", "many[0]", "still[0]", "none[0]"] {
+        assert_eq!(found(name), None, "{name}");
+    }
+    assert_eq!(layout.place(MAILBOX_BASE + 13).expect("a field").into_name(), "pair[1]+1");
+    assert!(Layout::new(u32::MAX, fields).is_none());
+}

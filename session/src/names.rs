@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use chip::Chip;
-use memory_map::mailbox::{Layout, Place};
+use memory_map::mailbox::{Layout, MAILBOX_BASE, Place};
 use observe::{CodeName, Excerpt, FrameName, Held, Names};
 use sim_core::sync::Mutex;
 use sim_core::{CoreId, L1, Observer, Width};
@@ -336,8 +336,11 @@ pub fn read_names<O: Observer>(tile: &Tile<O>, catalog: &Catalog) -> Arc<TileNam
     Arc::new(TileNames::read(&memory(tile), catalog))
 }
 
-/// Finds out once where the firmware of a session keeps what in its mailbox block, for what is said of the chip:
-/// of another version than the built-in table's by its file.
+/// The mailbox block of any version lies below.
+const MAILBOX_END: u32 = 0x8000;
+
+/// Finds out where the firmware of a session keeps what in its mailbox block, for what is said of the chip: of another
+/// version than the built-in table's by its file, for which is looked once.
 pub fn learn_mailbox<O: Observer + Send + 'static, C: Borrow<Catalog>>(
     chip: &mut Chip<O>,
     catalog: impl FnOnce() -> C,
@@ -346,21 +349,26 @@ pub fn learn_mailbox<O: Observer + Send + 'static, C: Borrow<Catalog>>(
         return;
     }
     let standing = chip.standing();
-    let numbers = standing.tiles.iter().map(|tile| tile.number);
-    let booted = |chip: &mut Chip<O>, number| {
-        chip.inspect(number, |tile| launch::entry(&memory(tile))).map(|entry| (number, entry))
+    let mut numbers = standing.tiles.iter().map(|tile| tile.number);
+    let is_booted = |number: &u16| {
+        let entry = |tile: &Tile<O>| launch::entry(&memory(tile));
+        chip.inspect(*number, entry).is_some()
     };
-    let Some((number, entry)) = numbers.into_iter().find_map(|number| booted(chip, number)) else {
-        return;
+    let Some(number) = numbers.find(is_booted) else { return };
+    let is_other = chip.inspect(number, |tile| {
+        let entry = launch::entry(&memory(tile));
+        let is_worker = |addr| tile.l1_value(addr, Width::Word) == launch::WORKER;
+        entry != memory_map::layout::area_base("brisc_firmware")
+            && (MAILBOX_BASE..MAILBOX_END).step_by(4).any(is_worker)
+    });
+    let own = if is_other {
+        let catalog = catalog();
+        chip.inspect(number, |tile| catalog.borrow().mailbox(&memory(tile)))
+    } else {
+        None
     };
-    if Some(entry) == memory_map::layout::area_base("brisc_firmware") {
-        return chip.set_mailbox(Arc::new(Layout::built_in().clone()));
-    }
-    let catalog = catalog();
-    let mailbox = chip.inspect(number, |tile| catalog.borrow().mailbox(&memory(tile)));
-    if let Some(mailbox) = mailbox {
-        chip.set_mailbox(Arc::new(mailbox.layout().clone()));
-    }
+    let layout = own.map_or_else(|| Layout::built_in().clone(), |own| own.layout().clone());
+    chip.set_mailbox(Arc::new(layout));
 }
 
 /// The operation that a tile runs, with the host's number of its program.

@@ -36,6 +36,8 @@ const NAMED: (&str, [&str; 4]) = (
         "subordinate_sync.trisc2",
     ],
 );
+/// An array of characters that is one value: a waypoint.
+const VALUE: &str = ".waypoint[]";
 /// What has to lie where the built-in layout has it, if that is to be taken: it knows better names for the rest.
 const DECISIVE: [&str; 9] = [
     "subordinate_sync.dm1",
@@ -169,6 +171,10 @@ impl At {
             let named = NAMED.1.into_iter().zip(offsets);
             return named.map(|(name, offset)| row(name.into(), offset, Vec::new())).collect();
         }
+        if let (Some(name), [dims @ .., last]) = (self.name.strip_suffix(VALUE), &self.dims[..]) {
+            let bytes = last.count.saturating_mul(bytes);
+            return vec![Field { bytes, ..row(name.into(), self.offset, dims.to_vec()) }];
+        }
         let mut name = self.name.clone();
         for (raw, friendly) in FRIENDLY {
             name = name.replace(raw, friendly);
@@ -201,7 +207,7 @@ pub fn as_compiled(image: &Image) -> Option<Layout> {
         if let Some(shape) = walk.find("mailboxes_t") {
             let mut rows = Vec::new();
             shape.rows(&At::default(), &mut rows);
-            return Some(Layout::new(shape.bytes(), rows));
+            return Layout::new(shape.bytes(), rows);
         }
     }
     None

@@ -420,6 +420,9 @@ fn launch_of_another_versions_firmware_is_read_where_that_has_it() {
     assert_eq!(layout.place(0x60 + 915).expect("a field").name, "go_messages[0].signal");
     assert_eq!(layout.place(slot + 88).expect("a field").name, "launch[2].enables");
     assert_eq!(layout.address("launch[0].kernel_text_size[0]"), None, "it has none");
+    let waypoint = layout.address("watcher.debug_waypoint[1]").expect("a value");
+    let place = layout.place(waypoint + 2).expect("a field");
+    assert_eq!((&*place.name, place.byte, place.bytes), ("watcher.debug_waypoint[1]", 2, 4));
     let launched = names.launched().expect("the block is there");
     assert_eq!((launched.read_pointer, launched.go.signal), (2, 0x80));
     let launch = launched.launch.as_ref().expect("it runs");

@@ -19,8 +19,8 @@ pub use slot::{CircularBuffer, CoreLaunch, Launch, RemoteBuffer, message_index};
 
 use slot::{Slot, Slots};
 
-/// `core_info.core_magic_number` of a worker tile.
-const WORKER: u32 = 0x50EC_09A3;
+/// `core_info.core_magic_number` of a worker tile `[hdr: hw/inc/hostdev/dev_msgs.h]`.
+pub const WORKER: u32 = 0x50EC_09A3;
 /// Bytes from one semaphore to the next: `L1_ALIGNMENT` of Blackhole
 /// `[hdr: hw/inc/api/dataflow/dataflow_api.h]` (`get_semaphore`).
 pub const SEMAPHORE_STRIDE: u32 = 16;

@@ -47,7 +47,13 @@ struct mailboxes_t {
     struct go_msg_t go_messages[9];
     uint32_t go_message_index;
     struct {
-        uint32_t room[500];
+        uint32_t enable;
+        struct {
+            uint8_t waypoint[4];
+        } debug_waypoint[5];
+    } watcher;
+    struct {
+        uint32_t room[494];
         uint32_t core_magic_number;
     } core_info;
 };
