@@ -392,7 +392,7 @@ fn names_may_go_to_other_threads() {
 /// Other versions of the firmware have their fields elsewhere. The file of the one that stands in L1 says where.
 #[test]
 fn launch_of_another_versions_firmware_is_read_where_that_has_it() {
-    let path = programs().join("bare/older/brisc.elf");
+    let path = programs().join("versions/older.elf");
     let mut l1 = L1(vec![0; 0x18_0000]);
     // `jal x0, 0x38e0`, assembled by the GNU assembler.
     l1.word(0, 0x0E10_306F);

@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn firmware_with_another_mailbox_block_is_refused_in_a_line() {
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware-tests/programs");
-        let older = Image::read_elf(&programs.join("bare/older/brisc.elf")).expect("a good file");
+        let older = Image::read_elf(&programs.join("versions/older.elf")).expect("a good file");
         let error = lowered(&older).expect_err("another mailbox block");
         assert!(error.contains("another version") && !error.contains('\n'), "{error}");
         assert!(error.contains("ttnn 0.79 to 0.81"), "{error}");
