@@ -147,8 +147,14 @@ impl<S: Sink + 'static> Observer for Eye<S> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::path::Path;
+
+    use isa::asm::j;
     use sim_core::{AgentId, Width};
+    use symbols::catalog::{Item, ItemKind};
+    use symbols::image::Image;
+
+    use super::*;
 
     /// Notes which slot of the launch ring each launch was read from, and which of them were announced.
     #[derive(Debug, Default)]
@@ -211,6 +217,33 @@ mod tests {
         eye.look(&L1::new());
         let expected = [(100, Some(1), true), (101, Some(2), true), (200, None, false)];
         assert_eq!(eye.sink().0, expected);
+    }
+
+    /// Firmware of another version has its go messages elsewhere: it is known when BRISC leaves reset.
+    #[test]
+    fn go_signals_are_those_of_the_firmware_that_was_loaded() {
+        const GO: u32 = 0x60 + 912;
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../firmware-tests/programs/versions/older.elf");
+        let bytes = std::fs::read(&path).expect("it is there").as_slice().into();
+        let item = Item { kind: ItemKind::Elf, path: "brisc/brisc.elf".into(), bytes };
+        let mut eye = Eye::new(Slots::default(), Arc::new(Catalog::from_items([item])));
+        let covers = |(first, end): &(u32, u32)| (*first..*end).contains(&GO);
+        assert!(eye.observed_l1().iter().any(covers), "before it is known");
+        let l1 = L1::new();
+        for segment in Image::read_elf(&path).expect("a good file").loadable() {
+            l1.write_bytes(segment.addr, &segment.bytes);
+        }
+        l1.write(0, j(0x38E0), Width::Word);
+        let launch = Event::HostWrite { addr: GO, value: 0x8000_0000, bytes: 4 };
+        eye.event(stamp(100), &launch);
+        assert!(!eye.wants_look(), "it means nothing yet");
+        let released = Event::Reset { core: CoreId::Brisc, asserted: false, pc: 0 };
+        eye.event(stamp(200), &released);
+        eye.look(&l1);
+        eye.event(stamp(300), &launch);
+        eye.look(&l1);
+        assert_eq!(eye.sink().0, [(200, Some(0), false), (300, Some(0), true)]);
     }
 
     /// The launch in force is announced once, when its kernels are started without a go signal: as soon as its message

@@ -398,3 +398,71 @@ impl TileView {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use chip::ChipConfig;
+    use isa::asm::j;
+    use symbols::catalog::{Item, ItemKind};
+    use symbols::image::Image;
+
+    use super::*;
+
+    /// The file of firmware of another version, whose BRISC begins there `[hdr: hw/inc/hostdev/dev_msgs.h]` of 0.71.2.
+    const OLDER: &str = "../firmware-tests/programs/versions/older.elf";
+    const ENTRY: i32 = 0x38E0;
+    const MAGIC: u64 = 0x60 + 2952;
+    const GO: u32 = 0x60 + 912;
+
+    /// A chip of whose first tile address 0 jumps to `entry`, where that file's program lies, and whether it is a worker.
+    fn chip(entry: i32, is_worker: bool) -> Chip {
+        let mut chip = Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+        let mut write = |addr: u64, bytes: &[u8]| {
+            chip.tile_write(1, 2, addr, bytes).expect("L1");
+        };
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(OLDER);
+        let image = Image::read_elf(&path).expect("a good file");
+        for segment in image.loadable() {
+            write(segment.addr.into(), &segment.bytes);
+        }
+        write(0, &j(entry).to_le_bytes());
+        if is_worker {
+            write(MAGIC, &launch::WORKER.to_le_bytes());
+        }
+        chip
+    }
+
+    fn catalog() -> Catalog {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(OLDER);
+        let bytes = fs::read(path).expect("it is there").as_slice().into();
+        Catalog::from_items([Item { kind: ItemKind::Elf, path: "brisc/brisc.elf".into(), bytes }])
+    }
+
+    #[test]
+    fn mailbox_of_another_version_is_learnt_from_its_file_once() {
+        let mut chip = chip(ENTRY, true);
+        learn_mailbox(&mut chip, catalog);
+        assert_eq!(chip.mailbox_layout().address("go_messages[0].signal"), Some(GO + 3));
+        learn_mailbox(&mut chip, || -> Catalog { unreachable!("it is known") });
+    }
+
+    #[test]
+    fn files_are_not_asked_of_the_built_in_version_and_of_other_programs() {
+        let built_in = memory_map::layout::area_base("brisc_firmware").expect("the table has it");
+        for (entry, is_worker) in [(built_in.cast_signed(), true), (ENTRY, false)] {
+            let mut chip = chip(entry, is_worker);
+            learn_mailbox(&mut chip, || -> Catalog { unreachable!("nothing is to be learnt") });
+            assert_eq!(chip.mailbox_layout(), Layout::built_in());
+        }
+    }
+
+    #[test]
+    fn tile_without_a_program_may_be_given_one_later() {
+        let mut chip = Chip::new(ChipConfig { threads: 1, ..ChipConfig::default() });
+        learn_mailbox(&mut chip, || -> Catalog { unreachable!("nothing runs") });
+        assert!(!chip.knows_mailbox());
+    }
+}
