@@ -113,8 +113,8 @@ pub struct Layout {
     fields: Cow<'static, [Field]>,
 }
 
-/// More than any version has.
-const MAX_BYTES: u32 = 1 << 16;
+/// More bytes than the structure of any version has.
+pub const MAX_BYTES: u32 = 1 << 16;
 
 static BUILT_IN: Layout = Layout { bytes: MAILBOX_BYTES, fields: Cow::Borrowed(FIELDS) };
 

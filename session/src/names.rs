@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use chip::Chip;
-use memory_map::mailbox::{Layout, MAILBOX_BASE, Place};
+use memory_map::mailbox::{Layout, MAILBOX_BASE, MAX_BYTES, Place};
 use observe::{CodeName, Excerpt, FrameName, Held, Names};
 use sim_core::sync::Mutex;
 use sim_core::{CoreId, L1, Observer, Width};
@@ -336,9 +336,6 @@ pub fn read_names<O: Observer>(tile: &Tile<O>, catalog: &Catalog) -> Arc<TileNam
     Arc::new(TileNames::read(&memory(tile), catalog))
 }
 
-/// The mailbox block of any version lies below.
-const MAILBOX_END: u32 = 0x8000;
-
 /// Finds out where the firmware of a session keeps what in its mailbox block, for what is said of the chip: of another
 /// version than the built-in table's by its file, for which is looked once.
 pub fn learn_mailbox<O: Observer + Send + 'static, C: Borrow<Catalog>>(
@@ -359,7 +356,7 @@ pub fn learn_mailbox<O: Observer + Send + 'static, C: Borrow<Catalog>>(
         let entry = launch::entry(&memory(tile));
         let is_worker = |addr| tile.l1_value(addr, Width::Word) == launch::WORKER;
         entry != memory_map::layout::area_base("brisc_firmware")
-            && (MAILBOX_BASE..MAILBOX_END).step_by(4).any(is_worker)
+            && (MAILBOX_BASE..MAILBOX_BASE + MAX_BYTES).step_by(4).any(is_worker)
     });
     let own = if is_other {
         let catalog = catalog();
