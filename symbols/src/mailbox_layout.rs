@@ -113,7 +113,7 @@ fn told(members: &[Member]) -> Vec<&Member> {
         std::cmp::Reverse((named, member.shape.leaves()))
     };
     let mut ranked: Vec<_> = members.iter().filter(|member| member.shape.bytes() != 0).collect();
-    ranked.sort_by_key(says);
+    ranked.sort_by_cached_key(says);
     let mut told: Vec<&Member> = Vec::new();
     for member in ranked {
         let is_apart =
@@ -167,7 +167,8 @@ impl At {
         };
         if self.name == NAMED.0 {
             let stride = self.dims.first().map_or(bytes, |dim| dim.stride);
-            let offsets = (0..).map(|index: u32| self.offset.saturating_add(index * stride));
+            let at = |index: u32| self.offset.saturating_add(index.saturating_mul(stride));
+            let offsets = (0..).map(at);
             let named = NAMED.1.into_iter().zip(offsets);
             return named.map(|(name, offset)| row(name.into(), offset, Vec::new())).collect();
         }
@@ -316,5 +317,45 @@ fn target(entry: &Entry) -> Option<UnitOffset> {
     match entry.attr_value(dw::DW_AT_type)? {
         AttributeValue::UnitRef(offset) => Some(offset),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file may say anything.
+    #[test]
+    fn part_that_is_too_large_to_be_there_is_left_out() {
+        let part = |name: &str, offset, shape| Member { name: name.into(), offset, shape };
+        let map = Shape::Array { count: 4, element: Box::new(Shape::Scalar { bytes: 1 << 31 }) };
+        let sync = Shape::Struct { bytes: u32::MAX, members: vec![part("map", 8, map)] };
+        let pointer = part("launch_msg_rd_ptr", 12, Shape::Scalar { bytes: 4 });
+        let block =
+            Shape::Struct { bytes: 64, members: vec![part("subordinate_sync", 0, sync), pointer] };
+        let mut rows = Vec::new();
+        block.rows(&At::default(), &mut rows);
+        let layout = Layout::new(block.bytes(), rows).expect("a size that can be");
+        assert_eq!(layout.address("subordinate_sync.trisc2"), None);
+    }
+
+    /// Of a union the member with names of its own is told, wherever the others stand.
+    #[test]
+    fn member_of_a_union_that_says_most_is_named() {
+        let byte = |name: &str, offset| Member {
+            name: name.into(),
+            offset,
+            shape: Shape::Scalar { bytes: 1 },
+        };
+        let all = Member { name: "all".into(), offset: 0, shape: Shape::Scalar { bytes: 4 } };
+        let members = vec![byte("x", 0), byte("y", 1), byte("unused", 2), byte("signal", 3)];
+        let parts =
+            Member { name: String::new(), offset: 0, shape: Shape::Struct { bytes: 4, members } };
+        for members in [vec![all.clone(), parts.clone()], vec![parts, all]] {
+            let mut rows = Vec::new();
+            Shape::Struct { bytes: 4, members }.rows(&At::default(), &mut rows);
+            let names: Vec<_> = rows.iter().map(|row| (&*row.name, row.offset)).collect();
+            assert_eq!(names, [("x", 0), ("y", 1), ("unused", 2), ("signal", 3)]);
+        }
     }
 }
