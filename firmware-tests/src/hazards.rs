@@ -313,7 +313,7 @@ not reported of buffers into which nobody writes in the launch: a tensor that li
 reported of a core that has polled something else than a buffer of its tile since, which may have told it. C22 is about pages into which nobody has
 written since the launch, and that were popped once, as a tensor is pushed where it lies; and about those into which nobody has ever written; of both,
 only if nor has anybody into one that was pushed with them: what fills a block up may hold anything. And it is about the second half of a page, or all but its first quarter, and
-about those of a core that has waited for reads over a NoC and sent none. C9 of a host's program goes by what lies behind the arguments in the
+about those of a core that has waited for reads over a NoC and sent none, if they are read, or stay there and nobody has ever written into them. C9 of a host's program goes by what lies behind the arguments in the
 launch's configuration: how many there are it does not say, nor whose the first are if nobody has any behind them. C25 is about buffers from which something was popped, but not about
 what only fills up a push of which the rest was read and popped; and about those from which nothing was popped and whose reader has never gone on from what
 was pushed first: what else is kept to the end is kept on purpose. C28 is about buffers that are popped in more than one step, or by a core that waits for its

@@ -15,6 +15,7 @@ use sim_core::{AgentId, CoreId, Cycle, Stamp};
 use super::buffer::{CircularBuffer, buffer_at, pages};
 use super::circular::Violation;
 use super::hazards as h;
+use super::touched::Touched;
 use crate::describe::{core_of, view_of};
 use crate::resource::{CREDIT_MASK, RECEIVED};
 
@@ -92,16 +93,28 @@ impl Mover {
 }
 
 impl Use {
-    /// Says of a buffer that its producer waits for reads of which it has sent none, and nobody else has written to it.
-    fn unfilled(&self, index: u8, movers: &[Mover; CoreId::COUNT]) -> Option<Violation> {
+    /// Says of a buffer that its producer waits for reads of which it has sent none, and nobody else has written to it. It is
+    /// read, or stays: tokens are popped one by one, and a tensor that lies there has been written once.
+    fn unfilled(
+        &self,
+        buffer: &CircularBuffer,
+        movers: &[Mover; CoreId::COUNT],
+        written: &Touched,
+    ) -> Option<Violation> {
         let push = self.pushed.at?;
         let AgentId::Core(core) = push.agent else { return None };
         let waited = movers[core.index()].reads_in_vain()?;
-        let is_empty = !self.written && self.read.is_some() && waited < push.cycle;
+        let (since, taken) = match self.read {
+            Some(_) => ("written since the launch", "; data have been taken from them"),
+            None => ("ever written", ""),
+        };
+        let stays = || self.popped.steps <= 1 && !written.any(buffer.address, buffer.size);
+        let is_meant = self.read.is_some() || stays();
+        let is_empty = !self.written && waited < push.cycle && is_meant;
         let text = format!(
-            "pushes {} of CB {index} in all, into which nobody has written since the launch, and has waited for reads and sent \
-             none; data have been taken from them",
-            pages(self.pushed.pages)
+            "pushes {} of CB {} in all, into which nobody has {since}, and has waited for reads and sent none{taken}",
+            pages(self.pushed.pages),
+            buffer.index
         );
         is_empty.then_some((push, h::C22, text))
     }
@@ -370,7 +383,7 @@ impl Pages {
     }
 
     /// The kernels are done: what was wrong.
-    pub(super) fn ended(&mut self) -> Vec<Violation> {
+    pub(super) fn ended(&mut self, written: &Touched) -> Vec<Violation> {
         let circular = std::mem::take(&mut self.circular);
         let done = std::mem::replace(self, Self { circular, ..Self::default() });
         let found = done.uses.iter().filter_map(|(index, used)| {
@@ -379,7 +392,7 @@ impl Pages {
                 buffer_at(&self.circular, (buffer.address, buffer.size)).is_some()
             };
             let unfilled =
-                buffer.filter(lies_alone).and_then(|_| used.unfilled(*index, &done.movers));
+                buffer.filter(lies_alone).and_then(|own| used.unfilled(own, &done.movers, written));
             unfilled.or_else(|| used.untaken((*index, buffer), &done.movers))
         });
         found.collect()
@@ -418,6 +431,17 @@ mod tests {
     use Act::{Ask, Look, Near, Pop, Push, Read, Send, Write};
 
     fn said_of(circular: &[CircularBuffer], acts: &[Act]) -> Option<(&'static str, String)> {
+        let mut before = Touched::new(4);
+        before.set(CB.address, CB.size, true);
+        said_behind(&before, circular, acts)
+    }
+
+    /// As [`said_of`], where no more than this has been written before the launch.
+    fn said_behind(
+        before: &Touched,
+        circular: &[CircularBuffer],
+        acts: &[Act],
+    ) -> Option<(&'static str, String)> {
         let (mut pages, mut counts) = (Pages::default(), [0; 2]);
         pages.launched(circular);
         for (cycle, act) in (1..).zip(acts) {
@@ -438,8 +462,8 @@ mod tests {
                 Ask => pages.asked(at(cycle)),
             }
         }
-        let found = pages.ended();
-        assert!(pages.ended().is_empty(), "said once");
+        let found = pages.ended(before);
+        assert!(pages.ended(before).is_empty(), "said once");
         found.into_iter().next().map(|(_, hazard, text)| (hazard.id, text))
     }
 
@@ -483,6 +507,26 @@ mod tests {
         assert_eq!(said(&[&[Write(1)], &acts[..]].concat()), None);
         assert_eq!(said(&[Look(DONE), Look(DONE), Push(2), Pop(2)]), None, "a token");
         assert_eq!(said(&[Look(ACKS), Look(ACKS), Push(2), Read(0), Pop(2)]), None);
+    }
+
+    #[test]
+    fn what_stays_in_its_buffer_has_been_written_by_somebody() {
+        const DONE: u32 = noc_niu::NIU_MST_RD_RESP_RECEIVED;
+        let text = "pushes 4 pages of CB 3 in all, into which nobody has ever written, and has waited for reads and sent none";
+        let acts = [Look(DONE), Look(DONE), Push(4)];
+        let mut before = Touched::new(4);
+        before.set(CB.address - 16, 16, true);
+        before.set(CB.end(), 16, true);
+        assert_eq!(said_behind(&before, &[CB], &acts), Some(("C22", text.to_owned())));
+        assert_eq!(said_behind(&before, &[CB], &acts[1..]), None);
+        assert_eq!(said_behind(&before, &[CB], &[&[Ask], &acts[..]].concat()), None);
+        let whole = [&acts[..], &[Pop(4)]].concat();
+        assert_eq!(said_behind(&before, &[CB], &whole), Some(("C22", text.to_owned())));
+        let tokens = [&acts[..], &[Pop(2), Pop(2)]].concat();
+        assert_eq!(said_behind(&before, &[CB], &tokens), None);
+        assert_eq!(said_behind(&before, &[], &acts), None);
+        before.set(CB.end() - 4, 4, true);
+        assert_eq!(said_behind(&before, &[CB], &acts), None, "a tensor that lies there");
     }
 
     #[test]
@@ -542,7 +586,7 @@ mod tests {
                     }
                 }
             }
-            let found = pages.ended().into_iter().map(|(at, found, _)| (at.cycle.0, found.id));
+            let found = pages.ended(&Touched::new(4)).into_iter().map(|(at, found, _)| (at.cycle.0, found.id));
             found.collect::<Vec<_>>()
         };
         assert_eq!(said([true, true], true), []);
@@ -570,7 +614,7 @@ mod tests {
                 pages.read(at(4), bytes);
                 pages.step(at(5), (changed.index, ACKED), (round, round + 1));
             }
-            pages.ended().into_iter().map(|(_, found, _)| found.id).collect::<Vec<_>>()
+            pages.ended(&Touched::new(4)).into_iter().map(|(_, found, _)| found.id).collect::<Vec<_>>()
         };
         assert_eq!(said(true), [""; 0]);
         assert_eq!(said(false), ["C28"]);
@@ -592,6 +636,6 @@ mod tests {
                 pages.step(at(4), (index, ACKED), (round, round + 1));
             }
         }
-        assert!(pages.ended().is_empty());
+        assert!(pages.ended(&Touched::new(4)).is_empty());
     }
 }
