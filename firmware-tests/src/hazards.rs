@@ -307,7 +307,8 @@ public), B4, B9 and B13. B5, B6, B14 and B15 are about what hardware does not wa
 was in this run. Of B5 a WRCFG right behind a SETDMAREG is left out, which kernels of the vendor have in many places. A16 is about a
 core that has turned its data cache on, which firmware turns off; the simulated cores have none, so that what it names is right here. B11 is
 reported where the data of a NoC write have not left in the simulated time, which has no congestion, and of a pop if something is pushed into
-that buffer later in the launch: kernels leave pages where they are that they pop last. B12 is reported of a core
+that buffer later in the launch: kernels leave pages where they are that they pop last. B10 and C17 of a page that its producer changes behind the push are
+reported once another core takes something from that buffer: a page that nobody ever takes is scratch memory. B12 is reported of a core
 that sends both itself, to the same place. C20 needs the header that a host writes for a compute kernel, which no kernel below has. C18 is
 not reported of buffers into which nobody writes in the launch: a tensor that lies there is read beside who pushes and pops it. C21 is not
 reported of a core that has polled something else than a buffer of its tile since, which may have told it. C22 is about pages into which nobody has
@@ -329,7 +330,7 @@ upsampled unpacks are not looked at, nor are reads of SrcA, SrcB, LReg 0 to 7 an
 math, or unpack, has written anything to one since it was taken, where the vector unit loads from it or pack takes it; and, where pack clears what it
 gives back, about their tiles, but not in sections in which math clears rows itself. C23 and C24 go by the names of
 the vendor's library in debug information and their template arguments, not by what an operation is given when it is set up. Of what an operation leaves behind C24 knows what changes
-the unpackers' and the packer's settings, and a reduction's edge masks. C26 is about sections as a whole, and
+the unpackers' and the packer's settings, and a reduction's edge masks; of those nothing behind a section of Dst that pack has not given back. C26 is about sections as a whole, and
 about tiles that math copies there and of which neither the vector unit nor pack reads a row, where math moves nothing back from Dst: which results are packed is not looked at. C27
 is about the formats that unpackers, matrix unit and packer go by, about GPRs and the replay buffer; what firmware has set once counts as set, but for
 GPRs that it clears.

@@ -59,6 +59,9 @@ struct Use {
     /// A pop before anybody had pushed: of a buffer that lies on a tensor nobody ever does, and popping it only
     /// moves the place where is read.
     early: Option<Violation>,
+    /// A page that was changed behind its push, before anybody else has taken anything: who pushes pages that nobody
+    /// takes has them as scratch memory.
+    changed: Option<Violation>,
     /// Pages to which anybody has written.
     written: BTreeSet<u32>,
     /// How many pages had been pushed after each push, from the one on behind which a pop stands.
@@ -176,24 +179,27 @@ impl Buffers {
             }
             return Some(violation);
         }
-        if register == RECEIVED { used.early.take() } else { None }
+        if register == RECEIVED { used.early.take() } else { used.changed.take() }
     }
 
     /// Takes a read of `bytes` bytes at `addr` by `core`, which takes pages out of the buffers.
     pub(super) fn taken(
-        &self,
+        &mut self,
         buffers: &[CircularBuffer],
         (stamp, core): (Stamp, CoreId),
         (addr, bytes): (u32, u32),
     ) -> Option<Violation> {
         let buffer = buffer_at(buffers, (addr, bytes))?;
-        let used = self.uses.get(&buffer.index)?;
+        let used = self.uses.get_mut(&buffer.index)?;
         let (pages, index) = (u64::from(buffer.pages), buffer.index);
         let page = u64::from(addr.saturating_sub(buffer.address) / buffer.page_bytes);
         // A buffer that nobody pushes into lies on a tensor; one who fills it himself may read it before.
         let producer = used.pushed.only()?;
         if page >= pages || producer == core {
             return None;
+        }
+        if let Some(changed) = used.changed.take() {
+            return Some(changed);
         }
         if used.holds(page, pages) {
             let at = |page: u64| buffer.address.saturating_add(page as u32 * buffer.page_bytes);
@@ -293,7 +299,11 @@ impl Buffers {
             let text = format!(
                 "{how} page {page} of CB {index} at {addr:#x}, which {core} has pushed already"
             );
-            return Some((stamp, hazard, text));
+            if !used.popped.sides.is_empty() {
+                return Some((stamp, hazard, text));
+            }
+            used.changed.get_or_insert((stamp, hazard, text));
+            return None;
         }
         let consumer = used.popped.only()?;
         (consumer != core).then(|| {
@@ -336,7 +346,9 @@ mod tests {
         assert_eq!(store(&mut buffers, CoreId::Trisc2), None);
         let mut others = Buffers::default();
         others.step(&CB, by(CoreId::Ncrisc), RECEIVED, (0, 1));
-        assert_eq!(store(&mut others, CoreId::Ncrisc), Some("C17"));
+        assert_eq!(store(&mut others, CoreId::Ncrisc), None, "nobody may ever take it");
+        let popped = others.step(&CB, by(CoreId::Brisc), ACKED, (0, 1));
+        assert_eq!(popped.map(|(_, hazard, _)| hazard.id), Some("C17"));
         // A consumer of another kernel may have read it.
         buffers.step(&CB, by(CoreId::Trisc2), RECEIVED, (1, 3));
         buffers.step(&CB, by(CoreId::Brisc), ACKED, (0, 1));
@@ -349,27 +361,27 @@ mod tests {
     #[test]
     fn data_of_pages_that_are_not_there_are_named_with_what_is() {
         let mut buffers = Buffers::default();
-        let taken = |buffers: &Buffers, core, page| {
+        let taken = |buffers: &mut Buffers, core, page| {
             let at = CB.address + page * CB.page_bytes;
             buffers.taken(&[CB], by(core), (at, 4)).map(|(_, hazard, text)| (hazard.id, text))
         };
-        assert_eq!(taken(&buffers, B, 0), None, "a buffer that lies on a tensor");
+        assert_eq!(taken(&mut buffers, B, 0), None, "a buffer that lies on a tensor");
         buffers.stored(&[CB], stores(NC), (CB.address, CB.size));
         buffers.step(&CB, by(NC), RECEIVED, (0, 3));
         buffers.step(&CB, by(B), ACKED, (0, 1));
-        let wrong = [0, 1, 2, 3].map(|page| taken(&buffers, B, page).map(|(id, _)| id));
+        let wrong = [0, 1, 2, 3].map(|page| taken(&mut buffers, B, page).map(|(id, _)| id));
         assert_eq!(wrong, [Some("C18"), None, None, Some("C18")]);
-        let (_, text) = taken(&buffers, B, 3).expect("page 3");
+        let (_, text) = taken(&mut buffers, B, 3).expect("page 3");
         assert!(
             text.ends_with("from page 3 of CB 3 at 0x20c00, which holds pages 1 to 2 only"),
             "{text}"
         );
-        assert_eq!(taken(&buffers, NC, 3), None, "who fills it may read it before");
+        assert_eq!(taken(&mut buffers, NC, 3), None, "who fills it may read it before");
         let mut resident = Buffers::default();
         resident.touched.set(CB.address, CB.size, true);
         resident.step(&CB, by(NC), RECEIVED, (0, 3));
         resident.step(&CB, by(NC), ACKED, (0, 1));
-        assert_eq!(taken(&resident, B, 0), None, "a tensor, which is there before and after");
+        assert_eq!(taken(&mut resident, B, 0), None, "a tensor, which is there before and after");
         let shared = CircularBuffer { index: 9, ..CB };
         let two = buffers.taken(&[CB, shared], by(B), (CB.address, 4));
         assert_eq!(two.map(|(_, hazard, _)| hazard.id), None, "two share it on purpose");
@@ -432,11 +444,23 @@ mod tests {
         };
         assert_eq!(store(&mut buffers, NC, 0x2_0000), None);
         buffers.step(&CB, by(NC), RECEIVED, (0, 2));
-        assert_eq!(store(&mut buffers, NC, 0x2_0400), Some("C17"));
+        assert_eq!(
+            store(&mut buffers, NC, 0x2_0400),
+            None,
+            "scratch memory, as long as nobody takes it"
+        );
         assert_eq!(store(&mut buffers, NC, 0x2_0800), None);
+        let mut read = buffers.clone();
+        let taken = |read: &mut Buffers, core| {
+            read.taken(&[CB], by(core), (0x2_0000, 4)).map(|(_, hazard, _)| hazard.id)
+        };
+        assert_eq!(taken(&mut read, NC), None);
+        assert_eq!([(); 2].map(|()| taken(&mut read, B)), [Some("C17"), None]);
         // Nobody is known to be the consumer yet.
         assert_eq!(store(&mut buffers, B, 0x2_0400), None);
-        buffers.step(&CB, by(B), ACKED, (0, 1));
+        let popped = buffers.step(&CB, by(B), ACKED, (0, 1));
+        assert_eq!(popped.map(|(_, hazard, _)| hazard.id), Some("C17"));
+        assert_eq!(store(&mut buffers, NC, 0x2_0400), Some("C17"));
         assert_eq!(store(&mut buffers, B, 0x2_0400), None);
         assert_eq!(store(&mut buffers, NC, 0x2_0000), None);
         assert_eq!(store(&mut buffers, CoreId::Trisc1, 0x2_0400), Some("C17"));
@@ -568,7 +592,10 @@ mod tests {
         let mut buffers = Buffers::default();
         buffers.step(&CB, by(NC), RECEIVED, (0, 1));
         let stamp = Stamp { cycle: Cycle(9), agent: AgentId::Noc(0), pc: 0x80 };
-        let said = buffers.stored(&[CB], (stamp, Some(NC)), (0x2_0010, 16)).expect("too late");
-        assert_eq!(said.1.id, "B10");
+        assert!(buffers.stored(&[CB], (stamp, Some(NC)), (0x2_0010, 16)).is_none());
+        let said = buffers.taken(&[CB], by(B), (0x2_0000, 4)).expect("somebody takes it");
+        assert_eq!((said.0, said.1.id), (stamp, "B10"));
+        let said = buffers.stored(&[CB], (stamp, Some(NC)), (0x2_0010, 16));
+        assert!(said.is_none(), "once for each taker");
     }
 }

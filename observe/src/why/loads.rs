@@ -142,7 +142,9 @@ impl<N: Names + Clone> Loads<N> {
                     && kernel.is_none();
                 if by_firmware && self.is_end(addr, width.bytes()) {
                     let blank = self.blank.ended(&self.written);
-                    for (stamp, hazard, text) in self.pages.ended(&self.written).into_iter().chain(blank) {
+                    for (stamp, hazard, text) in
+                        self.pages.ended(&self.written).into_iter().chain(blank)
+                    {
                         self.report.add(stamp, hazard, text);
                     }
                 }

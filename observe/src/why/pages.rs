@@ -586,7 +586,10 @@ mod tests {
                     }
                 }
             }
-            let found = pages.ended(&Touched::new(4)).into_iter().map(|(at, found, _)| (at.cycle.0, found.id));
+            let found = pages
+                .ended(&Touched::new(4))
+                .into_iter()
+                .map(|(at, found, _)| (at.cycle.0, found.id));
             found.collect::<Vec<_>>()
         };
         assert_eq!(said([true, true], true), []);
@@ -614,7 +617,11 @@ mod tests {
                 pages.read(at(4), bytes);
                 pages.step(at(5), (changed.index, ACKED), (round, round + 1));
             }
-            pages.ended(&Touched::new(4)).into_iter().map(|(_, found, _)| found.id).collect::<Vec<_>>()
+            pages
+                .ended(&Touched::new(4))
+                .into_iter()
+                .map(|(_, found, _)| found.id)
+                .collect::<Vec<_>>()
         };
         assert_eq!(said(true), [""; 0]);
         assert_eq!(said(false), ["C28"]);
