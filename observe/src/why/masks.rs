@@ -9,12 +9,13 @@ use std::collections::VecDeque;
 use isa::config::field;
 use isa::names::SEMAPHORES;
 use isa::op::{Opcode, Unit};
-use isa::operands::{Semget, Sempost};
+use isa::operands::{Semget, Sempost, Semwait};
 use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
 
 use super::circular::Violation;
 use super::hazards as h;
 use super::operations::{called, operation};
+use super::sections::WHILE_ZERO;
 use crate::names::Names;
 
 /// A mask that lets all datums of a row pass.
@@ -64,6 +65,10 @@ pub(super) struct Masks {
     set: Option<u32>,
     math: Section,
     given: VecDeque<Section>,
+    /// Pack has packed something of the first of them, or has kept one that it should have given back: from then on it
+    /// packs others than math means.
+    packed: bool,
+    kept: bool,
 }
 
 impl Default for Masks {
@@ -74,6 +79,8 @@ impl Default for Masks {
             set: None,
             math: Section::default(),
             given: VecDeque::new(),
+            packed: false,
+            kept: false,
         }
     }
 }
@@ -137,10 +144,18 @@ impl Masks {
         match Opcode::from_word(word)? {
             Opcode::Semget if Semget::of(word).sem_sel & self.bit != 0 => {
                 self.given.pop_front();
+                self.packed = false;
+                None
+            }
+            Opcode::Semwait => {
+                let wait = Semwait::of(word);
+                let is_next = wait.wait_sem_cond & WHILE_ZERO != 0 && wait.sem_sel & self.bit != 0;
+                self.kept |= is_next && self.packed;
                 None
             }
             Opcode::Pacr => {
-                let place = self.set?;
+                self.packed = true;
+                let place = self.set.filter(|_| !self.kept)?;
                 let (math, pack) = (CoreId::Trisc1, CoreId::Trisc2);
                 let section = self.given.front_mut()?;
                 let Some(other) = section.no_reduction(names) else {
@@ -160,5 +175,100 @@ impl Masks {
             }
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use isa::encode;
+    use sim_core::observer::Slot;
+
+    use super::*;
+    use crate::names::CodeName;
+    use crate::testing::at;
+
+    const BIT: u32 = 1 << 1;
+    /// Places of a reduction, and of an addition.
+    const REDUCTION: u32 = 0x100;
+    const ADDITION: u32 = 0x200;
+
+    #[derive(Clone, Copy)]
+    struct Library;
+
+    impl Names for Library {
+        fn code(&self, core: CoreId, pc: u32) -> Option<CodeName> {
+            let unit = if core == CoreId::Trisc2 { "pack" } else { "math" };
+            let name = if pc == REDUCTION { "reduce" } else { "add" };
+            Some(CodeName { function: format!("_llk_{unit}_{name}_"), file: None, line: None })
+        }
+    }
+
+    /// What either side does.
+    #[derive(Clone, Copy)]
+    enum Act {
+        /// Math computes there and gives its section to pack.
+        Give(u32),
+        /// Masks of a reduction are set.
+        Set,
+        Wait,
+        Pack,
+        Return,
+    }
+    use Act::{Give, Pack, Return, Set, Wait};
+
+    fn word(opcode: Opcode) -> u32 {
+        u32::from(opcode as u8) << 24
+    }
+
+    /// The ids of what is said.
+    fn said(acts: &[Act]) -> Vec<&'static str> {
+        let mut masks = Masks::default();
+        let mut found = Vec::new();
+        for act in acts {
+            let issue = |thread, pc, word| {
+                (
+                    at(1, AgentId::Thread(thread), pc),
+                    Event::Issue { thread, word, slot: Slot::default() },
+                )
+            };
+            let (math, pack) = (ThreadId::T1, ThreadId::T2);
+            let index = field::PCK_EDGE_OFFSET_SEC0_mask.addr32 as u16;
+            let events = match *act {
+                Give(pc) => vec![
+                    issue(math, pc, word(Opcode::Elwadd)),
+                    issue(math, pc, encode::sempost(BIT)),
+                ],
+                Set => {
+                    let config = Event::Config { state: 0, index, before: ALL, after: 1 };
+                    vec![(at(1, AgentId::Thread(pack), REDUCTION), config)]
+                }
+                Wait => vec![issue(pack, ADDITION, encode::semwait(WHILE_ZERO, BIT, 0))],
+                Pack => vec![issue(pack, ADDITION, word(Opcode::Pacr))],
+                Return => vec![issue(pack, ADDITION, encode::semget(BIT))],
+            };
+            let told =
+                events.iter().filter_map(|(stamp, event)| masks.event(&Library, *stamp, event));
+            found.extend(told.map(|(_, hazard, _)| hazard.id));
+        }
+        found
+    }
+
+    #[test]
+    fn other_results_that_are_packed_with_the_masks_of_a_reduction_are_told() {
+        let none: [&str; 0] = [];
+        assert_eq!(said(&[Give(ADDITION), Wait, Pack, Return]), none);
+        assert_eq!(said(&[Set, Give(REDUCTION), Wait, Pack, Return]), none);
+        assert_eq!(said(&[Set, Give(ADDITION), Wait, Pack, Pack, Return]), ["C24"]);
+        let next = [Set, Give(REDUCTION), Wait, Pack, Return, Give(ADDITION), Wait, Pack];
+        assert_eq!(said(&next), ["C24"]);
+    }
+
+    #[test]
+    fn which_section_is_packed_is_not_known_once_one_was_not_given_back() {
+        let none: [&str; 0] = [];
+        let kept = [Give(ADDITION), Wait, Pack, Set, Give(REDUCTION), Wait, Pack, Return];
+        assert_eq!(said(&kept), none);
+        let given_back = [Give(ADDITION), Wait, Pack, Return, Set, Give(ADDITION), Wait, Pack];
+        assert_eq!(said(&given_back), ["C24"]);
     }
 }

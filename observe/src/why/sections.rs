@@ -25,7 +25,7 @@ use crate::describe::core_of;
 const ROWS: u32 = 1024;
 const HALF_TILES: u32 = ROWS / 2 / TILE_ROWS;
 /// SEMWAIT waits while a semaphore is zero, or at its maximum `[isa-bh: TensixCoprocessor/SEMWAIT.md]`.
-const WHILE_ZERO: u32 = 1;
+pub(super) const WHILE_ZERO: u32 = 1;
 const WHILE_MAX: u32 = 2;
 /// ZEROACC clears all of Dst `[isa-bh: TensixCoprocessor/ZEROACC.md]`.
 const CLEAR_ALL: u32 = 3;
