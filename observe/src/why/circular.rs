@@ -85,6 +85,18 @@ impl Use {
         let first = self.popped.total % pages;
         (page + pages - first) % pages < held
     }
+
+    /// The pages of so many that hold what was pushed and not yet popped, in words.
+    fn held(&self, pages: u64) -> String {
+        let held = self.pushed.total.saturating_sub(self.popped.total).min(pages);
+        let (first, last) =
+            (self.popped.total % pages, (self.popped.total + held.max(1) - 1) % pages);
+        match held {
+            0 => "no page".to_owned(),
+            1 => format!("page {first} only"),
+            _ => format!("pages {first} to {last} only"),
+        }
+    }
 }
 
 /// Bytes of a line: pages of buffers are so many of them `[spec: boot-and-sync 7.1]`.
@@ -241,14 +253,7 @@ impl Buffers {
         if used.written.is_empty() {
             return None;
         }
-        let held = used.pushed.total.saturating_sub(used.popped.total).min(pages);
-        let (first, last) =
-            (used.popped.total % pages, (used.popped.total + held.max(1) - 1) % pages);
-        let holds = match held {
-            0 => "no page".to_owned(),
-            1 => format!("page {first} only"),
-            _ => format!("pages {first} to {last} only"),
-        };
+        let holds = used.held(pages);
         let text = format!(
             "{core} takes data from page {page} of CB {index} at {addr:#x}, which holds {holds}"
         );
