@@ -79,22 +79,24 @@ impl Use {
         (start..end.unwrap_or(number + 1)).map(move |number| number % pages)
     }
 
-    /// Whether a page holds what was pushed and not yet popped.
-    fn holds(&self, page: u64, pages: u64) -> bool {
+    /// The first page that holds what was pushed and not yet popped, and how many of so many pages do.
+    fn holding(&self, pages: u64) -> (u64, u64) {
         let held = self.pushed.total.saturating_sub(self.popped.total).min(pages);
-        let first = self.popped.total % pages;
+        (self.popped.total % pages, held)
+    }
+
+    /// Whether a page is one of those.
+    fn holds(&self, page: u64, pages: u64) -> bool {
+        let (first, held) = self.holding(pages);
         (page + pages - first) % pages < held
     }
 
-    /// The pages of so many that hold what was pushed and not yet popped, in words.
+    /// Those pages in words.
     fn held(&self, pages: u64) -> String {
-        let held = self.pushed.total.saturating_sub(self.popped.total).min(pages);
-        let (first, last) =
-            (self.popped.total % pages, (self.popped.total + held.max(1) - 1) % pages);
-        match held {
-            0 => "no page".to_owned(),
-            1 => format!("page {first} only"),
-            _ => format!("pages {first} to {last} only"),
+        match self.holding(pages) {
+            (_, 0) => "no page".to_owned(),
+            (first, 1) => format!("page {first} only"),
+            (first, held) => format!("pages {first} to {} only", (first + held - 1) % pages),
         }
     }
 }
@@ -601,6 +603,6 @@ mod tests {
         let said = buffers.taken(&[CB], by(B), (0x2_0000, 4)).expect("somebody takes it");
         assert_eq!((said.0, said.1.id), (stamp, "B10"));
         let said = buffers.stored(&[CB], (stamp, Some(NC)), (0x2_0010, 16));
-        assert!(said.is_none(), "once for each taker");
+        assert!(said.is_none(), "until somebody takes it again");
     }
 }
