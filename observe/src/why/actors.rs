@@ -7,12 +7,10 @@ use tile::AgentWait;
 
 use super::ahead;
 use super::scene::Scene;
+use super::sections::MATH_PACK;
 use super::users::{Site, users};
 use crate::polls::credit_way;
 use crate::resource::{Resource, Way};
-
-/// Semaphore of the destination registers `[llk: common/inc/ckernel_structs.h]`.
-const MATH_PACK: u8 = 1;
 
 /// Who could end a wait.
 pub(super) struct Actors {

@@ -7,7 +7,6 @@
 use std::collections::VecDeque;
 
 use isa::config::field;
-use isa::names::SEMAPHORES;
 use isa::op::{Opcode, Unit};
 use isa::operands::{Semget, Sempost, Semwait};
 use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
@@ -15,7 +14,7 @@ use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
 use super::circular::Violation;
 use super::hazards as h;
 use super::operations::{called, operation};
-use super::sections::WHILE_ZERO;
+use super::sections::{BIT, WHILE_ZERO};
 use crate::names::Names;
 
 /// A mask that lets all datums of a row pass.
@@ -57,10 +56,8 @@ fn reduces(name: &str) -> bool {
 }
 
 /// Masks, and the sections that math has given to pack.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Masks {
-    /// The bit of MATH_PACK in the masks of instructions.
-    bit: u32,
     /// The pc where masks in force were set, if a reduction has set them.
     set: Option<u32>,
     math: Section,
@@ -69,20 +66,6 @@ pub(super) struct Masks {
     /// packs others than math means.
     packed: bool,
     kept: bool,
-}
-
-impl Default for Masks {
-    fn default() -> Self {
-        let own = SEMAPHORES.iter().find(|row| row.name == "MATH_PACK");
-        Self {
-            bit: own.map_or(0, |row| 1 << row.number),
-            set: None,
-            math: Section::default(),
-            given: VecDeque::new(),
-            packed: false,
-            kept: false,
-        }
-    }
 }
 
 impl Masks {
@@ -132,7 +115,7 @@ impl Masks {
 
     fn math(&mut self, pc: u32, word: u32) {
         let Some(opcode) = Opcode::from_word(word) else { return };
-        if opcode == Opcode::Sempost && Sempost::of(word).sem_sel & self.bit != 0 {
+        if opcode == Opcode::Sempost && Sempost::of(word).sem_sel & BIT != 0 {
             self.given.push_back(std::mem::take(&mut self.math));
         }
         if opcode.unit() == Unit::Matrix {
@@ -142,14 +125,14 @@ impl Masks {
 
     fn pack(&mut self, names: &impl Names, stamp: Stamp, word: u32) -> Option<Violation> {
         match Opcode::from_word(word)? {
-            Opcode::Semget if Semget::of(word).sem_sel & self.bit != 0 => {
+            Opcode::Semget if Semget::of(word).sem_sel & BIT != 0 => {
                 self.given.pop_front();
                 self.packed = false;
                 None
             }
             Opcode::Semwait => {
                 let wait = Semwait::of(word);
-                let is_next = wait.wait_sem_cond & WHILE_ZERO != 0 && wait.sem_sel & self.bit != 0;
+                let is_next = wait.wait_sem_cond & WHILE_ZERO != 0 && wait.sem_sel & BIT != 0;
                 self.kept |= is_next && self.packed;
                 None
             }
@@ -187,7 +170,6 @@ mod tests {
     use crate::names::CodeName;
     use crate::testing::at;
 
-    const BIT: u32 = 1 << 1;
     /// Places of a reduction, and of an addition.
     const REDUCTION: u32 = 0x100;
     const ADDITION: u32 = 0x200;

@@ -21,6 +21,12 @@ use super::hazards as h;
 use super::tile_reads::{TILE_ROWS, TileReads};
 use crate::describe::core_of;
 
+/// The semaphore that counts the sections which math has given to pack `[llk: common/inc/ckernel_structs.h]`.
+pub(super) const MATH_PACK: u8 = 1;
+/// Its bit in the masks of instructions.
+pub(super) const BIT: u32 = 1 << MATH_PACK;
+/// The semaphore by which unpack says that it has written to Dst itself `[llk: common/inc/ckernel_structs.h]`.
+const UNPACK_TO_DEST: u8 = 2;
 /// Rows of Dst of 16 bits, of which an address is a remainder `[hdr: tensix_types.h]`.
 const ROWS: u32 = 1024;
 const HALF_TILES: u32 = ROWS / 2 / TILE_ROWS;
@@ -67,10 +73,6 @@ struct Section {
 /// Sections of Dst since the launch.
 #[derive(Clone, Debug)]
 pub(super) struct Sections {
-    /// The bit of MATH_PACK in the masks of instructions, and that of the semaphore by which unpack says that it has
-    /// written to Dst itself.
-    bit: u32,
-    unpacked: u32,
     math: Side,
     pack: Side,
     /// Sections that math has given to pack.
@@ -102,13 +104,7 @@ pub(super) struct Sections {
 
 impl Default for Sections {
     fn default() -> Self {
-        let bit = |name: &str| {
-            let own = isa::names::SEMAPHORES.iter().find(|row| row.name == name);
-            own.map_or(0, |row| 1 << row.number)
-        };
         Self {
-            bit: bit("MATH_PACK"),
-            unpacked: bit("UNPACK_TO_DEST"),
             math: Side::default(),
             pack: Side::default(),
             given: 0,
@@ -136,18 +132,16 @@ impl Sections {
         match *event {
             Event::Issue { thread: ThreadId::T1, word, .. } => self.math(stamp, word),
             Event::Issue { thread: ThreadId::T2, word, .. } => self.pack(stamp, word),
-            Event::Semaphore { index, op: SemaphoreOp::Init, max, .. }
-                if 1 << index == self.bit =>
-            {
+            Event::Semaphore { index, op: SemaphoreOp::Init, max, .. } if index == MATH_PACK => {
                 self.max = Some(max);
                 (self.base, self.held) = (0, 0);
                 None
             }
             Event::Semaphore { index, op: SemaphoreOp::Post | SemaphoreOp::Get, after, .. } => {
-                if 1 << index == self.bit {
+                if index == MATH_PACK {
                     self.held = after;
                 }
-                self.own.has_data |= 1 << index == self.unpacked;
+                self.own.has_data |= index == UNPACK_TO_DEST;
                 self.has_told |= core_of(stamp.agent).is_some_and(is_side);
                 None
             }
@@ -216,11 +210,10 @@ impl Sections {
         match opcode {
             Opcode::Semwait => {
                 let wait = Semwait::of(word);
-                self.math.waited |=
-                    wait.sem_sel & self.bit != 0 && wait.wait_sem_cond & WHILE_MAX != 0;
+                self.math.waited |= wait.sem_sel & BIT != 0 && wait.wait_sem_cond & WHILE_MAX != 0;
                 None
             }
-            Opcode::Sempost if Sempost::of(word).sem_sel & self.bit != 0 => {
+            Opcode::Sempost if Sempost::of(word).sem_sel & BIT != 0 => {
                 self.given += 1;
                 self.copies.gives();
                 self.unreturned.push_back(std::mem::take(&mut self.own));
@@ -288,12 +281,12 @@ impl Sections {
             Opcode::Semwait => {
                 let wait = Semwait::of(word);
                 let waits = wait.wait_sem_cond & WHILE_ZERO != 0;
-                let is_next = waits && wait.sem_sel & self.bit != 0 && self.pack.waited;
+                let is_next = waits && wait.sem_sel & BIT != 0 && self.pack.waited;
                 self.pack.waited |= waits;
                 let text = "waits for the next section of Dst and has not given back the one that it has packed";
                 (is_next && self.packed).then(|| (stamp, h::C26, text.to_owned()))
             }
-            Opcode::Semget if Semget::of(word).sem_sel & self.bit != 0 => self.gives_back(stamp),
+            Opcode::Semget if Semget::of(word).sem_sel & BIT != 0 => self.gives_back(stamp),
             Opcode::Setadc => {
                 let set = Setadc::of(word);
                 let is_own = set.cnt_set_mask & PACKER != 0 && set.thread_override == 0;
@@ -407,8 +400,13 @@ mod tests {
     use super::*;
     use crate::testing::at;
 
-    const MATH_PACK: u8 = 1;
-    const BIT: u32 = 1 << MATH_PACK;
+    /// Numbers of semaphores are those of the table.
+    #[test]
+    fn semaphores_have_the_names_of_the_table() {
+        let name = |index: u8| isa::names::semaphore(index.into());
+        assert_eq!(name(MATH_PACK), Some("MATH_PACK"));
+        assert_eq!(name(UNPACK_TO_DEST), Some("UNPACK_TO_DEST"));
+    }
 
     /// What a side does, as instructions.
     fn wait_math() -> u32 {

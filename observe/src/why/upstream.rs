@@ -5,14 +5,16 @@
 //! written, explain a hang; a wrong number does not. A wait that carries its own proof needs no other
 //! explanation.
 
-use sim_core::AgentId;
+use sim_core::{AgentId, ThreadId};
 
 use super::finding::Finding;
 use super::graph::{Graph, Standing};
 use super::hazards as h;
+use super::needs::Need;
 use super::scene::Scene;
+use super::sections::MATH_PACK;
 use super::{Explanation, Kind};
-use crate::resource::Resource;
+use crate::resource::{Resource, Way};
 
 /// Classes that a hang may follow from whatever it waits for: code, counters, arguments, data or what the units do are
 /// not what their owner left.
@@ -38,6 +40,16 @@ fn is_stale(finding: &Finding, explanation: &Explanation) -> bool {
             .any(|one| one.launch.is_some() && (one.agent, one.pc) == (finding.agent, finding.pc))
 }
 
+/// Whether the circle of the root goes through a wait of math for a section of Dst: had pack given back one that it has
+/// kept, math would have gone on.
+fn lacks_section(graph: &Graph<'_>, root: usize) -> bool {
+    let waits = |&index: &usize| {
+        let Need { resource, way, .. } = graph.nodes[index].need;
+        (resource, way) == (Some(Resource::Semaphore(MATH_PACK)), Way::Take)
+    };
+    graph.circle(root).is_some_and(|circle| circle.iter().any(waits))
+}
+
 /// Puts the first mistake that explains the hang in front of it.
 pub(super) fn lead(
     scene: &Scene<'_>,
@@ -59,10 +71,16 @@ pub(super) fn lead(
         return;
     }
     let hazard = graph.nodes[root].hazard.map(|hazard| hazard.id);
+    let lacks_section = lacks_section(graph, root);
+    let is_kept = |finding: &Finding| {
+        finding.hazard.id == h::C26.id && finding.agent == AgentId::Thread(ThreadId::T2)
+    };
     let before = |finding: &&Finding| {
         scene.closed.is_none_or(|closed| finding.cycle <= closed)
             && finding.hazard.id != h::C13.id
-            && (explains(finding, need.resource, hazard) || is_stale(finding, explanation))
+            && (explains(finding, need.resource, hazard)
+                || is_stale(finding, explanation)
+                || lacks_section && is_kept(finding))
     };
     let findings = || scene.findings.iter().enumerate().filter(|(_, finding)| before(finding));
     let Some(earliest) = findings().min_by_key(|(_, found)| found.cycle) else { return };
