@@ -1,5 +1,7 @@
 //! Circular buffers as a launch lays them out.
 
+use std::ops::RangeInclusive;
+
 /// A circular buffer of the launch, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct CircularBuffer {
@@ -20,6 +22,13 @@ impl CircularBuffer {
     #[must_use]
     pub const fn end(&self) -> u32 {
         self.address.saturating_add(self.size)
+    }
+
+    /// Its pages in which any of so many bytes at an address lie.
+    pub(super) fn pages_at(&self, (addr, bytes): (u32, u32)) -> RangeInclusive<u32> {
+        let page = |addr: u32| addr.saturating_sub(self.address) / self.page_bytes.max(1);
+        let end = addr.saturating_add(bytes.max(1)).min(self.end());
+        page(addr)..=page(end.saturating_sub(1))
     }
 }
 

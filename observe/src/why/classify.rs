@@ -187,8 +187,9 @@ fn circular(scene: &Scene<'_>, graph: &Graph<'_>, index: usize, buffer: u8) -> H
     let several = circle.iter().any(|at| buffer_of(*at) != Some(buffer));
     let in_history = history.map_or(0, |history| history.given.wrapping_sub(history.taken));
     match node.need.way {
+        _ if node.need.beyond.is_some() => h::A2,
         _ if in_circle && several || by_self(Way::Give) && by_self(Way::Take) => h::A3,
-        // Both sides of one buffer wait: more room is asked for than there can be.
+        // Both sides of one buffer wait.
         _ if in_circle => h::A2,
         Way::Take if by_self(Way::Give) && in_history == 0 => h::A2,
         Way::Give => h::A1,

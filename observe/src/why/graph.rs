@@ -196,8 +196,12 @@ impl<'a> Graph<'a> {
         None
     }
 
-    /// The circle of known needs through a node, beginning and ending with it.
+    /// The circle of known needs through a node, beginning and ending with it. Who asks for more than there can be waits by
+    /// himself, whoever else waits for him.
     pub(super) fn circle(&self, index: usize) -> Option<Vec<usize>> {
+        if self.nodes[index].need.beyond.is_some() {
+            return None;
+        }
         self.path_over(index, |at| self.nodes[at].need.known, |at| at == index)
     }
 

@@ -35,8 +35,8 @@ hazards! {
         "a consumer waits for pages that its producer never pushes",
         "compare the producer's loop count with the consumer's: pages pushed and popped must agree";
     A2 = "cb-full",
-        "a producer waits for room that its consumer never frees, or asks for more than the buffer has",
-        "look for a missing cb_pop_front, and compare the reserved pages with num_pages of the buffer";
+        "a producer waits for room that its consumer never frees, or one of both asks for more than the buffer has",
+        "look for a missing cb_pop_front, and compare the pages that are reserved or waited for with num_pages of the buffer";
     A3 = "cb-self-cycle",
         "circular buffers wait for each other in a circle, or one kernel both fills and drains one",
         "break the circle: give the buffer room for everything that is pushed before the first pop";
@@ -197,8 +197,8 @@ hazards! {
         "a kernel went by a format, a GPR or recorded instructions that it had not set: by what another program had left there, or zero",
         "call hw_configure, or the init of the operation, in front of it: compute_kernel_hw_startup, pack_dest_init, transpose_dest_init and so on";
     C28 = "cb-page-not-read",
-        "pages of a circular buffer were filled and popped, and nobody has read anything of any of them",
-        "look for what should take the data in front of the pop: noc_async_write, an unpack, a load";
+        "pages of a circular buffer were filled and popped, and nobody has read anything of any of them, or of the same ones each time",
+        "look for what should take the data in front of the pop, noc_async_write, an unpack, a load; for a loop that ends too early, or an index that is not counted on";
     D1 = "signal-astray",
         "a count or a flag for one tile went to another one",
         "compare the coordinate of the sender with the waiting tile's; on NoC 1 the corners of a rectangle change places";

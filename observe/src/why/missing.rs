@@ -6,7 +6,7 @@ use tile::AgentWait;
 use super::graph::Graph;
 use super::polled::LostUpdate;
 use super::scene::Scene;
-use super::{classify, flow, graph, hazards, needs, users};
+use super::{buffer, classify, flow, graph, hazards, needs, users};
 use crate::resource::{Resource, Way};
 
 /// The nearest missing action and why it cannot come.
@@ -29,6 +29,9 @@ pub(super) fn missing(scene: &Scene<'_>, graph: &Graph<'_>, root: usize) -> Opti
              from there",
             there.cycle
         ));
+    }
+    if let Some(room) = room(scene, &node.need) {
+        return Some(room);
     }
     let action = needs::action(resource, node.need.way);
     let mut reasons = Vec::new();
@@ -73,6 +76,17 @@ pub(super) fn missing(scene: &Scene<'_>, graph: &Graph<'_>, root: usize) -> Opti
     let because =
         if reasons.is_empty() { "nobody is left to do it".to_owned() } else { reasons.join("; ") };
     Some(format!("{action}: {because}{last}"))
+}
+
+/// Of who asks for more pages than a buffer has.
+fn room(scene: &Scene<'_>, need: &needs::Need) -> Option<String> {
+    let (Some(Resource::Circular(index)), Some(wanted)) = (need.resource, need.beyond) else {
+        return None;
+    };
+    let (has, wanted) = (scene.buffer(index)?.pages, buffer::pages(wanted.into()));
+    Some(format!(
+        "room for {wanted} in CB {index}: num_pages is {has} in this launch, so that no push and no pop ends this wait"
+    ))
 }
 
 /// Where somebody who waits would do it behind that wait, by the code of the kernel.

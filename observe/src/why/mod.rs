@@ -53,6 +53,7 @@ mod scene;
 mod sections;
 mod sends;
 mod show;
+mod skipped;
 mod stack;
 mod stale;
 mod suppose;

@@ -1,5 +1,5 @@
 //! What has become of the pages of circular buffers when the kernels are done: those that nobody has popped, and those of
-//! which nobody has read anything.
+//! which nobody has read anything, all of a buffer or the same ones of each block.
 //!
 //! Who takes data out of a page reads it: an unpacker, a core, a NoC request of this tile or of another one. Nobody reads
 //! a token, but nobody writes to it either; what only fills up a block is neither read nor popped. What is to stay in its
@@ -15,6 +15,7 @@ use sim_core::{AgentId, CoreId, Cycle, Stamp};
 use super::buffer::{CircularBuffer, buffer_at, pages};
 use super::circular::Violation;
 use super::hazards as h;
+use super::skipped::Skipped;
 use super::touched::Touched;
 use crate::describe::{core_of, view_of};
 use crate::resource::{CREDIT_MASK, RECEIVED};
@@ -57,6 +58,8 @@ struct Use {
     open: bool,
     /// Which fill of shared bytes its pages hold, by page.
     fills: BTreeMap<u32, u64>,
+    /// Its blocks, if it shares no bytes.
+    skipped: Skipped,
 }
 
 /// Counters by which kernels wait for their reads, and for their writes `[isa-bh: NoC/Counters.md]`.
@@ -224,7 +227,9 @@ impl Pages {
     /// Somebody has written so many bytes at an address, for the kernel of a core if for any of this tile.
     pub(super) fn wrote(&mut self, core: Option<CoreId>, bytes: (u32, u32)) {
         if let Some(buffer) = buffer_at(&self.circular, bytes) {
-            self.uses.entry(buffer.index).or_default().written = true;
+            let used = self.uses.entry(buffer.index).or_default();
+            used.written = true;
+            used.skipped.wrote(buffer.pages_at(bytes));
             return;
         }
         for index in self.indices_at(bytes) {
@@ -315,6 +320,8 @@ impl Pages {
         };
         if let Some(buffer) = buffer_at(&self.circular, (addr, bytes.max(1))) {
             note(&mut self.uses, &buffer);
+            let used = self.uses.entry(buffer.index).or_default();
+            used.skipped.read(buffer.pages_at((addr, bytes)));
             return;
         }
         for index in self.indices_at((addr, bytes)) {
@@ -377,9 +384,16 @@ impl Pages {
         if register == RECEIVED {
             self.filled(stream, pushed..pushed + pages);
         }
+        let buffer = self.only(stream).copied();
         let used = self.uses.entry(stream).or_default();
-        let counter = if register == RECEIVED { &mut used.pushed } else { &mut used.popped };
-        counter.add(stamp, pages);
+        if register == RECEIVED {
+            used.pushed.add(stamp, pages);
+            return;
+        }
+        used.popped.add(stamp, pages);
+        if let Some(buffer) = buffer {
+            used.skipped.popped(pages as u32, &buffer);
+        }
     }
 
     /// The kernels are done: what was wrong.
@@ -393,7 +407,8 @@ impl Pages {
             };
             let unfilled =
                 buffer.filter(lies_alone).and_then(|own| used.unfilled(own, &done.movers, written));
-            unfilled.or_else(|| used.untaken((*index, buffer), &done.movers))
+            let untaken = || used.untaken((*index, buffer), &done.movers);
+            unfilled.or_else(untaken).or_else(|| used.skipped.ended(*index, used.last_read))
         });
         found.collect()
     }

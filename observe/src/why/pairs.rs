@@ -176,8 +176,12 @@ pub(super) fn ledgered(
         .collect();
     let mut divergent = crossed(scene, history);
     if divergent.is_none() && is_paired {
-        let verb = if waiter.3 == Way::Give { resource.give() } else { resource.take() };
-        divergent = Some((open, format!("no {verb} number {open} ever comes")));
+        // Some of what is waited for may be there.
+        let (verb, next) = match waiter.3 {
+            Way::Give => (resource.give(), given + 1),
+            _ => (resource.take(), taken + 1),
+        };
+        divergent = Some((open, format!("no {verb} number {next} ever comes")));
     }
     let ignored = history.ignored.iter().take(4);
     let name = match resource {
