@@ -319,7 +319,7 @@ launch's configuration: how many there are it does not say, nor whose the first 
 what only fills up a push of which the rest was read and popped; and about those from which nothing was popped and whose reader has never gone on from what
 was pushed first: what else is kept to the end is kept on purpose. C28 is about buffers that are popped in more than one step, or by a core that waits for its
 writes and has sent none: a tensor that stays where it lies may be popped at once, as may a constant that is not needed, and reads of the host are not seen. Of the same
-pages of each block it says so only of buffers that share no bytes, behind two blocks of as many pages. Of buffers that
+pages of each block it says so only of buffers that share no bytes and that an unpacker reads, behind two blocks of as many pages. Of buffers that
 share bytes, as results and partial ones do, it is the one that was pushed there last whose data are read. C5 is about
 words of L1: loads of cores, and what NoC transfers, unpackers, the mover and the scalar unit take of which a part was never written.
 A transfer of nothing but unwritten words is taken for a copy: what is loaded from its destination is reported. An unpack of nothing but

@@ -1,11 +1,12 @@
 //! Pages of a block of which nobody reads anything: a loop over them that is too short, or takes the same one again.
 //!
 //! A block is what is popped at once. Who pops the same number of pages each time takes the same ones of each, and
-//! what only fills a block up has no data.
+//! what only fills a block up has no data. Unpackers take all that there is; a core that takes rows of a tensor out of a
+//! block leaves those that pad it.
 
 use std::collections::BTreeSet;
 
-use sim_core::Stamp;
+use sim_core::{AgentId, Stamp};
 
 use super::buffer::{CircularBuffer, pages};
 use super::circular::Violation;
@@ -64,8 +65,9 @@ impl Skipped {
         self.size = self.size.filter(|size| *size == count && is_read);
     }
 
-    /// The kernels are done. Says it where somebody has read from the buffer last.
+    /// The kernels are done. Says it where an unpacker has read from the buffer last.
     pub(super) fn ended(&self, index: u8, last_read: Option<Stamp>) -> Option<Violation> {
+        let by_unpacker = last_read.filter(|read| matches!(read.agent, AgentId::Thread(_)));
         let size = self.size.filter(|_| self.blocks >= BLOCKS)?;
         let idle = match self.places.iter().collect::<Vec<_>>()[..] {
             [] => return None,
@@ -78,21 +80,25 @@ impl Skipped {
             pages(u64::from(size)),
             self.blocks
         );
-        last_read.map(|last| (last, h::C28, text))
+        by_unpacker.map(|last| (last, h::C28, text))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use sim_core::{AgentId, CoreId, Cycle};
+    use sim_core::{CoreId, Cycle, ThreadId};
 
     use super::*;
 
     const CB: CircularBuffer =
         CircularBuffer { index: 3, address: 0x2_0000, size: 0x1000, pages: 4, page_bytes: 0x400 };
 
+    fn by(agent: AgentId) -> Stamp {
+        Stamp { cycle: Cycle(1), agent, pc: 0x80 }
+    }
+
     fn at() -> Stamp {
-        Stamp { cycle: Cycle(1), agent: AgentId::Core(CoreId::Trisc0), pc: 0x80 }
+        by(AgentId::Thread(ThreadId::T0))
     }
 
     /// What is said of blocks that are popped one after the other: for each page whether it is written and whether it is
@@ -165,6 +171,18 @@ mod tests {
             None,
             "the second block has not been written"
         );
+    }
+
+    #[test]
+    fn rows_that_a_core_leaves_may_pad_a_tensor() {
+        let mut skipped = Skipped::default();
+        for first in [0, 2] {
+            skipped.wrote(first..first + 2);
+            skipped.read(first..first + 1);
+            skipped.popped(2, &CB);
+        }
+        assert!(skipped.ended(CB.index, Some(at())).is_some());
+        assert!(skipped.ended(CB.index, Some(by(AgentId::Core(CoreId::Brisc)))).is_none());
     }
 
     #[test]
