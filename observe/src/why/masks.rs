@@ -14,7 +14,7 @@ use sim_core::{AgentId, CoreId, Event, Stamp, ThreadId};
 use super::circular::Violation;
 use super::hazards as h;
 use super::operations::{called, operation};
-use super::sections::{BIT, WHILE_ZERO};
+use super::sections::{MATH_PACK_BIT, WHILE_ZERO};
 use crate::names::Names;
 
 /// A mask that lets all datums of a row pass.
@@ -115,7 +115,7 @@ impl Masks {
 
     fn math(&mut self, pc: u32, word: u32) {
         let Some(opcode) = Opcode::from_word(word) else { return };
-        if opcode == Opcode::Sempost && Sempost::of(word).sem_sel & BIT != 0 {
+        if opcode == Opcode::Sempost && Sempost::of(word).sem_sel & MATH_PACK_BIT != 0 {
             self.given.push_back(std::mem::take(&mut self.math));
         }
         if opcode.unit() == Unit::Matrix {
@@ -125,14 +125,15 @@ impl Masks {
 
     fn pack(&mut self, names: &impl Names, stamp: Stamp, word: u32) -> Option<Violation> {
         match Opcode::from_word(word)? {
-            Opcode::Semget if Semget::of(word).sem_sel & BIT != 0 => {
+            Opcode::Semget if Semget::of(word).sem_sel & MATH_PACK_BIT != 0 => {
                 self.given.pop_front();
                 self.packed = false;
                 None
             }
             Opcode::Semwait => {
                 let wait = Semwait::of(word);
-                let is_next = wait.wait_sem_cond & WHILE_ZERO != 0 && wait.sem_sel & BIT != 0;
+                let is_next =
+                    wait.wait_sem_cond & WHILE_ZERO != 0 && wait.sem_sel & MATH_PACK_BIT != 0;
                 self.kept |= is_next && self.packed;
                 None
             }
@@ -218,15 +219,15 @@ mod tests {
             let events = match *act {
                 Give(pc) => vec![
                     issue(math, pc, word(Opcode::Elwadd)),
-                    issue(math, pc, encode::sempost(BIT)),
+                    issue(math, pc, encode::sempost(MATH_PACK_BIT)),
                 ],
                 Set => {
                     let config = Event::Config { state: 0, index, before: ALL, after: 1 };
                     vec![(at(1, AgentId::Thread(pack), REDUCTION), config)]
                 }
-                Wait => vec![issue(pack, ADDITION, encode::semwait(WHILE_ZERO, BIT, 0))],
+                Wait => vec![issue(pack, ADDITION, encode::semwait(WHILE_ZERO, MATH_PACK_BIT, 0))],
                 Pack => vec![issue(pack, ADDITION, word(Opcode::Pacr))],
-                Return => vec![issue(pack, ADDITION, encode::semget(BIT))],
+                Return => vec![issue(pack, ADDITION, encode::semget(MATH_PACK_BIT))],
             };
             let told =
                 events.iter().filter_map(|(stamp, event)| masks.event(&Library, *stamp, event));

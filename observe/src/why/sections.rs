@@ -24,7 +24,7 @@ use crate::describe::core_of;
 /// The semaphore that counts the sections which math has given to pack `[llk: common/inc/ckernel_structs.h]`.
 pub(super) const MATH_PACK: u8 = 1;
 /// Its bit in the masks of instructions.
-pub(super) const BIT: u32 = 1 << MATH_PACK;
+pub(super) const MATH_PACK_BIT: u32 = 1 << MATH_PACK;
 /// The semaphore by which unpack says that it has written to Dst itself `[llk: common/inc/ckernel_structs.h]`.
 const UNPACK_TO_DEST: u8 = 2;
 /// Rows of Dst of 16 bits, of which an address is a remainder `[hdr: tensix_types.h]`.
@@ -210,10 +210,11 @@ impl Sections {
         match opcode {
             Opcode::Semwait => {
                 let wait = Semwait::of(word);
-                self.math.waited |= wait.sem_sel & BIT != 0 && wait.wait_sem_cond & WHILE_MAX != 0;
+                self.math.waited |=
+                    wait.sem_sel & MATH_PACK_BIT != 0 && wait.wait_sem_cond & WHILE_MAX != 0;
                 None
             }
-            Opcode::Sempost if Sempost::of(word).sem_sel & BIT != 0 => {
+            Opcode::Sempost if Sempost::of(word).sem_sel & MATH_PACK_BIT != 0 => {
                 self.given += 1;
                 self.copies.gives();
                 self.unreturned.push_back(std::mem::take(&mut self.own));
@@ -281,12 +282,14 @@ impl Sections {
             Opcode::Semwait => {
                 let wait = Semwait::of(word);
                 let waits = wait.wait_sem_cond & WHILE_ZERO != 0;
-                let is_next = waits && wait.sem_sel & BIT != 0 && self.pack.waited;
+                let is_next = waits && wait.sem_sel & MATH_PACK_BIT != 0 && self.pack.waited;
                 self.pack.waited |= waits;
                 let text = "waits for the next section of Dst and has not given back the one that it has packed";
                 (is_next && self.packed).then(|| (stamp, h::C26, text.to_owned()))
             }
-            Opcode::Semget if Semget::of(word).sem_sel & BIT != 0 => self.gives_back(stamp),
+            Opcode::Semget if Semget::of(word).sem_sel & MATH_PACK_BIT != 0 => {
+                self.gives_back(stamp)
+            }
             Opcode::Setadc => {
                 let set = Setadc::of(word);
                 let is_own = set.cnt_set_mask & PACKER != 0 && set.thread_override == 0;
@@ -410,11 +413,11 @@ mod tests {
 
     /// What a side does, as instructions.
     fn wait_math() -> u32 {
-        encode::semwait(WHILE_MAX, BIT, 0)
+        encode::semwait(WHILE_MAX, MATH_PACK_BIT, 0)
     }
 
     fn wait_pack() -> u32 {
-        encode::semwait(WHILE_ZERO, BIT, 0)
+        encode::semwait(WHILE_ZERO, MATH_PACK_BIT, 0)
     }
 
     fn tile(row: u32) -> u32 {
@@ -436,11 +439,11 @@ mod tests {
     const PACR: Opcode = Opcode::Pacr;
 
     fn post() -> u32 {
-        encode::sempost(BIT)
+        encode::sempost(MATH_PACK_BIT)
     }
 
     fn get() -> u32 {
-        encode::semget(BIT)
+        encode::semget(MATH_PACK_BIT)
     }
 
     /// Sections that begin as those of a kernel that has set the semaphore to that maximum.

@@ -67,7 +67,7 @@ impl Skipped {
 
     /// The kernels are done. Says it where an unpacker has read from the buffer last.
     pub(super) fn ended(&self, index: u8, last_read: Option<Stamp>) -> Option<Violation> {
-        let by_unpacker = last_read.filter(|read| matches!(read.agent, AgentId::Thread(_)));
+        let last = last_read.filter(|read| matches!(read.agent, AgentId::Thread(_)))?;
         let size = self.size.filter(|_| self.blocks >= BLOCKS)?;
         let idle = match self.places.iter().collect::<Vec<_>>()[..] {
             [] => return None,
@@ -80,7 +80,7 @@ impl Skipped {
             pages(u64::from(size)),
             self.blocks
         );
-        by_unpacker.map(|last| (last, h::C28, text))
+        Some((last, h::C28, text))
     }
 }
 
