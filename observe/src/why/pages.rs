@@ -311,24 +311,31 @@ impl Pages {
 
     /// Somebody has read so many bytes at an address.
     pub(super) fn read(&mut self, stamp: Stamp, (addr, bytes): (u32, u32)) {
-        let end = addr.saturating_add(bytes.max(1));
-        let note = |uses: &mut BTreeMap<u8, Use>, buffer: &CircularBuffer| {
-            let last = (end - 1).saturating_sub(buffer.address) / buffer.page_bytes;
-            let used = uses.entry(buffer.index).or_default();
-            used.read = used.read.max(Some(last));
-            used.last_read = Some(stamp);
-        };
         if let Some(buffer) = buffer_at(&self.circular, (addr, bytes.max(1))) {
-            note(&mut self.uses, &buffer);
-            let used = self.uses.entry(buffer.index).or_default();
+            let used = self.note(stamp, &buffer, (addr, bytes));
             used.skipped.read(buffer.pages_at((addr, bytes)));
             return;
         }
         for index in self.indices_at((addr, bytes)) {
             if let Some(&buffer) = self.only(index).filter(|_| !self.is_of_another(index, addr)) {
-                note(&mut self.uses, &buffer);
+                self.note(stamp, &buffer, (addr, bytes));
             }
         }
+    }
+
+    /// Somebody has read so many bytes of a buffer.
+    fn note(
+        &mut self,
+        stamp: Stamp,
+        buffer: &CircularBuffer,
+        (addr, bytes): (u32, u32),
+    ) -> &mut Use {
+        let end = addr.saturating_add(bytes.max(1));
+        let last = (end - 1).saturating_sub(buffer.address) / buffer.page_bytes;
+        let used = self.uses.entry(buffer.index).or_default();
+        used.read = used.read.max(Some(last));
+        used.last_read = Some(stamp);
+        used
     }
 
     /// A core has sent a write or an atomic, with so many bytes at an address if it takes them from there.

@@ -27,6 +27,9 @@ pub(super) const MATH_PACK: u8 = 1;
 pub(super) const MATH_PACK_BIT: u32 = 1 << MATH_PACK;
 /// The semaphore by which unpack says that it has written to Dst itself `[llk: common/inc/ckernel_structs.h]`.
 const UNPACK_TO_DEST: u8 = 2;
+/// What is said of pack that keeps a section: math has one less from then on.
+pub(super) const KEPT: &str =
+    "waits for the next section of Dst and has not given back the one that it has packed";
 /// Rows of Dst of 16 bits, of which an address is a remainder `[hdr: tensix_types.h]`.
 const ROWS: u32 = 1024;
 const HALF_TILES: u32 = ROWS / 2 / TILE_ROWS;
@@ -284,8 +287,7 @@ impl Sections {
                 let waits = wait.wait_sem_cond & WHILE_ZERO != 0;
                 let is_next = waits && wait.sem_sel & MATH_PACK_BIT != 0 && self.pack.waited;
                 self.pack.waited |= waits;
-                let text = "waits for the next section of Dst and has not given back the one that it has packed";
-                (is_next && self.packed).then(|| (stamp, h::C26, text.to_owned()))
+                (is_next && self.packed).then(|| (stamp, h::C26, KEPT.to_owned()))
             }
             Opcode::Semget if Semget::of(word).sem_sel & MATH_PACK_BIT != 0 => {
                 self.gives_back(stamp)

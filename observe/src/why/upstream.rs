@@ -5,14 +5,14 @@
 //! written, explain a hang; a wrong number does not. A wait that carries its own proof needs no other
 //! explanation.
 
-use sim_core::{AgentId, ThreadId};
+use sim_core::AgentId;
 
 use super::finding::Finding;
 use super::graph::{Graph, Standing};
 use super::hazards as h;
 use super::needs::Need;
 use super::scene::Scene;
-use super::sections::MATH_PACK;
+use super::sections::{KEPT, MATH_PACK};
 use super::{Explanation, Kind};
 use crate::resource::{Resource, Way};
 
@@ -72,15 +72,12 @@ pub(super) fn lead(
     }
     let hazard = graph.nodes[root].hazard.map(|hazard| hazard.id);
     let lacks_section = lacks_section(graph, root);
-    let is_kept = |finding: &Finding| {
-        finding.hazard.id == h::C26.id && finding.agent == AgentId::Thread(ThreadId::T2)
-    };
     let before = |finding: &&Finding| {
         scene.closed.is_none_or(|closed| finding.cycle <= closed)
             && finding.hazard.id != h::C13.id
             && (explains(finding, need.resource, hazard)
                 || is_stale(finding, explanation)
-                || lacks_section && is_kept(finding))
+                || lacks_section && finding.text == KEPT)
     };
     let findings = || scene.findings.iter().enumerate().filter(|(_, finding)| before(finding));
     let Some(earliest) = findings().min_by_key(|(_, found)| found.cycle) else { return };
