@@ -123,7 +123,7 @@ fn suppliers(
     // One of several may be enough; all of them are needed if so many are missing.
     let link = &all[at].links()[wait];
     let value = all[at].hung.waits[wait].reads.iter().find(|load| load.addr == addr);
-    let missing = link.target.zip(value).map(|(target, load)| target.wrapping_sub(load.value));
+    let missing = link.target.zip(value).and_then(|(target, load)| target.checked_sub(load.value));
     let needs_all = missing.is_some_and(|missing| missing as usize >= edges.len());
     if edges.len() > 1 && !needs_all {
         edges.iter_mut().for_each(|edge| edge.known = false);

@@ -1,6 +1,7 @@
 //! Contract violations of a tile that is launched again and again.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use observe::why::{
@@ -205,9 +206,15 @@ impl Sink for LaunchChecks {
 pub struct Warning {
     /// What was seen, on the first of them.
     pub finding: Finding,
+    /// What else the same check says of the same line there, as of the other input of an operation.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
     /// The tiles, as the vendor's runtime counts workers.
     pub tiles: Vec<(u8, u8)>,
 }
+
+/// Further texts of one place that are kept.
+const ALSO: usize = 3;
 
 /// The findings of several tiles, each once per place in the source.
 #[must_use]
@@ -216,8 +223,17 @@ pub fn merge(findings: impl IntoIterator<Item = ((u8, u8), Vec<Finding>)>) -> Ve
     for (tile, list) in findings {
         for finding in list {
             let key = (finding.hazard.id, finding.agent.to_string(), finding.place.clone());
-            let warning = all.entry(key).or_insert_with(|| Warning { finding, tiles: Vec::new() });
-            if !warning.tiles.contains(&tile) {
+            let warning = match all.entry(key) {
+                Entry::Vacant(new) => {
+                    new.insert(Warning { finding, also: Vec::new(), tiles: vec![tile] });
+                    continue;
+                }
+                Entry::Occupied(old) => old.into_mut(),
+            };
+            // What other tiles say differs by their values.
+            if warning.tiles == [tile] {
+                warning.add(finding.text);
+            } else if !warning.tiles.contains(&tile) {
                 warning.tiles.push(tile);
             }
         }
@@ -225,6 +241,15 @@ pub fn merge(findings: impl IntoIterator<Item = ((u8, u8), Vec<Finding>)>) -> Ve
     let mut list: Vec<_> = all.into_values().collect();
     list.sort_by_key(|warning| warning.finding.cycle);
     list
+}
+
+impl Warning {
+    fn add(&mut self, text: String) {
+        let is_new = text != self.finding.text && !self.also.contains(&text);
+        if is_new && self.also.len() < ALSO {
+            self.also.push(text);
+        }
+    }
 }
 
 impl std::fmt::Display for Warning {
@@ -242,7 +267,8 @@ impl std::fmt::Display for Warning {
         if finding.count > 1 {
             write!(f, ", {} times", finding.count)?;
         }
-        writeln!(f)
+        writeln!(f)?;
+        self.also.iter().try_for_each(|text| writeln!(f, "  also there: {text}"))
     }
 }
 
@@ -293,6 +319,34 @@ mod tests {
         let one = joined(None, Some(&third)).expect("one is known");
         assert_eq!((&one.unpack[..], &one.pack[..]), (&[][..], &[7][..]));
         assert!(joined(None, None).is_none());
+    }
+
+    /// Both inputs of an operation are taken in one line. Other tiles say the same with other values.
+    #[test]
+    fn texts_of_one_place_are_kept_beside_each_other() {
+        let of = |pc: u32, text: &str| Finding {
+            hazard: observe::why::hazards::C28,
+            cycle: 5,
+            agent: sim_core::AgentId::Core(CoreId::Trisc0),
+            pc,
+            place: "kernel.cpp:7".to_owned(),
+            code: None,
+            source: None,
+            callers: Vec::new(),
+            text: text.to_owned(),
+            count: 1,
+        };
+        let first = vec![of(0, "CB 0"), of(4, "CB 1"), of(8, "CB 1"), of(12, "CB 0")];
+        let list = merge([((0, 0), first), ((1, 0), vec![of(0, "CB 2"), of(4, "CB 1")])]);
+        let [warning] = &list[..] else { panic!("{list:?}") };
+        assert_eq!(
+            (&warning.finding.text[..], &warning.also[..]),
+            ("CB 0", &["CB 1".to_owned()][..])
+        );
+        assert_eq!(warning.tiles, [(0, 0), (1, 0)]);
+        assert!(warning.to_string().ends_with("  also there: CB 1\n"), "{warning}");
+        let many = (0..9).map(|at| of(at, &format!("CB {at}"))).collect();
+        assert_eq!(merge([((0, 0), many)])[0].also.len(), ALSO);
     }
 
     /// What is said of a core's load from the configuration, of which nobody has written anything.

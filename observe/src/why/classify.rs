@@ -229,8 +229,8 @@ pub(super) fn gone_on(history: &History, target: u32) -> Option<&Entry> {
         let before = std::mem::replace(&mut value, entry.operation.after);
         entry.operation.way == Way::Give && value > before
     };
-    let is_passed = target > 0 && history.value > target;
-    (is_passed && history.recent.iter().skip(there + 1).all(rises)).then(|| &history.recent[there])
+    (history.value > target && history.recent.iter().skip(there + 1).all(rises))
+        .then(|| &history.recent[there])
 }
 
 /// Whether a value was there and gone before the waiting core looked.

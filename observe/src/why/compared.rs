@@ -55,8 +55,8 @@ impl Values<'_, '_> {
     }
 }
 
-/// The value that the round behind the load at `pc` compares what it loaded with; `None` if that is
-/// nothing to tell, as with a test for zero.
+/// The value that the round behind the load at `pc` compares what it loaded with: 0 for a loop that goes on for as long
+/// as what it loads is anything else. `None` if that is nothing to tell, as for one that goes on while it loads 0.
 pub(super) fn compared(scene: &Scene<'_>, core: CoreId, pc: u32) -> Option<u32> {
     let log: Vec<_> = scene.loops.log(core).collect();
     let load = log.iter().rposition(|retire| retire.pc == pc)?;
@@ -72,6 +72,8 @@ pub(super) fn compared(scene: &Scene<'_>, core: CoreId, pc: u32) -> Option<u32> 
 fn behind(scene: &Scene<'_>, core: CoreId, log: &[&Retire], start: usize) -> Option<Option<u32>> {
     let values = Values { scene, core, log };
     let mut derived = 1_u32 << log[start].rd & !1;
+    // Those that hold what was loaded, and not what was made of it.
+    let mut copies = derived;
     let mut candidate = None;
     for (at, retire) in log.iter().enumerate().skip(start + 1) {
         let fields = Fields::of(retire.word);
@@ -83,8 +85,15 @@ fn behind(scene: &Scene<'_>, core: CoreId, log: &[&Retire], start: usize) -> Opt
         let other = if left { fields.right } else { fields.left };
         let reads = match fields.opcode {
             BRANCH if left != right => {
-                let value = values.before(at, other);
-                return Some(if other == 0 { candidate } else { Some(value) });
+                let own = if left { fields.left } else { fields.right };
+                let ends_at_zero = matches!(fields.function, 0 | 1)
+                    && copies >> own & 1 == 1
+                    && values.before(at, own) != 0;
+                return Some(match other {
+                    0 if ends_at_zero => candidate.or(Some(0)),
+                    0 => candidate,
+                    _ => Some(values.before(at, other)),
+                });
             }
             // sub, slt, sltu, xor.
             OP if left != right && compares(&fields) => {
@@ -101,7 +110,9 @@ fn behind(scene: &Scene<'_>, core: CoreId, log: &[&Retire], start: usize) -> Opt
             _ => false,
         };
         if retire.rd != 0 {
+            let is_copy = copies >> fields.left & 1 == 1 && is_move(&fields);
             derived = derived & !(1 << retire.rd) | u32::from(reads) << retire.rd;
+            copies = copies & !(1 << retire.rd) | u32::from(is_copy) << retire.rd;
         }
     }
     None
@@ -203,6 +214,11 @@ fn until(l: u32, r: u32, left: bool, less: bool) -> Option<Count> {
         (false, false) => Some(Count { is: r, wanted: l.wrapping_add(1) }),
         _ => None,
     }
+}
+
+/// `mv`.
+const fn is_move(fields: &Fields) -> bool {
+    fields.opcode == OP_IMM && fields.function == 0 && fields.immediate == 0
 }
 
 const fn compares(fields: &Fields) -> bool {
