@@ -14,7 +14,7 @@ use tile::{AgentWait, Departure, HostWait, Inputs, Quiescence};
 
 use crate::asked::Asked;
 use crate::config::{ChipConfig, ClockStep};
-use crate::endpoint::{Endpoints, HostMemory};
+use crate::endpoint::{Endpoints, HostMemory, Loss};
 use crate::error::HostError;
 use crate::field::Field;
 use crate::grid::{Grid, Other, Place, TensixTile};
@@ -260,6 +260,16 @@ impl<O: Observer + Send + 'static> Chip<O> {
     /// What happened since last asked that its host should know, and that is no mistake.
     pub fn take_notes(&mut self) -> Vec<Mistake> {
         self.reports.take_notes()
+    }
+
+    /// Keeps books from now on of data in DRAM that are written over before anybody has read them.
+    pub fn watch_losses(&mut self) {
+        self.endpoints.lost = Some(Box::default());
+    }
+
+    /// What was lost so since last asked; nothing without [`Chip::watch_losses`].
+    pub fn take_losses(&mut self) -> Vec<Loss> {
+        self.endpoints.lost.as_mut().map(|lost| lost.take()).unwrap_or_default()
     }
 
     /// How often tiles were ahead of the others and had to come back because of a message.

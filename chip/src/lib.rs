@@ -23,7 +23,7 @@ mod time;
 
 pub use chip::{Chip, LOOKAHEAD};
 pub use config::{ChipConfig, ClockStep};
-pub use endpoint::HostMemory;
+pub use endpoint::{Deed, HostMemory, Loss};
 pub use error::HostError;
 pub use grid::{Grid, Harvest, Other, Place, Product, TensixTile};
 pub use hang::{Hang, HostPoll, HungTile, Likeness, Moving, Pulse, Role, Stance, Witness};

@@ -56,6 +56,7 @@ impl<O: Observer + Send + 'static> NocPort for Port<'_, O> {
                 result.map_err(|error| refused(at, &error))
             }
             Place::Endpoint(other) => {
+                self.endpoints.host_was_at(other, addr, bytes.len() as u64);
                 let memory = self.endpoints.get_mut(other);
                 let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
                 if !memory.holds(addr, length) {
@@ -89,6 +90,7 @@ impl<O: Observer + Send + 'static> NocPort for Port<'_, O> {
                 result.map_err(|error| refused(at, &error))
             }
             Place::Endpoint(other) => {
+                self.endpoints.host_was_at(other, addr, bytes.len() as u64);
                 let result = self.endpoints.get_mut(other).write(addr, bytes);
                 result.map_err(|fault| refused(at, &fault))
             }

@@ -7,6 +7,7 @@ use tile::{Arrival, Departure, Message, Receivers, Refused};
 
 use crate::asked::Asked;
 use crate::chip::{Chip, LOOKAHEAD};
+use crate::endpoint::Deed;
 use crate::grid::Place;
 use crate::post::{EndpointPort, Letter, travel};
 use crate::report::Read;
@@ -177,6 +178,12 @@ impl<O: Observer + Send + 'static> Chip<O> {
     fn serve(&mut self) {
         while let Some((cycle, letter)) = self.post.pop_before(self.now) {
             let Letter { source, ticket, endpoint, packet, mut data, issuer } = letter;
+            self.endpoints.comes(
+                endpoint,
+                &packet,
+                &data,
+                Deed { tile: source, by: issuer, cycle },
+            );
             let memory = self.endpoints.get_mut(endpoint);
             if let Some(to) = packet.read_to() {
                 let (addr, bytes) = (packet.address(), packet.bytes());

@@ -28,6 +28,7 @@ pub mod heed;
 pub mod host;
 mod lacks;
 pub mod lens;
+mod losses;
 pub mod mistakes;
 pub mod names;
 pub mod pack;

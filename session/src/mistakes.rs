@@ -2,7 +2,7 @@
 
 use chip::{Chip, Mistake};
 use serde_json::{Value, json};
-use sim_core::Observer;
+use sim_core::{CoreId, Observer};
 use symbols::catalog::Catalog;
 
 use crate::calls::{RETURN_ADDRESS, call, caller};
@@ -47,8 +47,21 @@ fn told<O: Observer + Send + 'static>(
     mistake: Mistake,
     catalog: &Catalog,
 ) -> String {
-    let Some((core, pc)) = mistake.at else { return mistake.to_string() };
-    let place = chip.inspect(mistake.tile, |tile| {
+    let text = match mistake.at {
+        Some(at) => format!("{}{}", mistake.text, placed(chip, mistake.tile, at, catalog)),
+        None => mistake.text,
+    };
+    Mistake { text, ..mistake }.to_string()
+}
+
+/// Where a core of a tile is, or was in the launch in force, as the end of a sentence.
+pub(crate) fn placed<O: Observer + Send + 'static>(
+    chip: &mut Chip<O>,
+    tile: u16,
+    (core, pc): (CoreId, u32),
+    catalog: &Catalog,
+) -> String {
+    let place = chip.inspect(tile, |tile| {
         let view = TileView::new(&read_names(tile, catalog));
         let Some(code) = view.names.code(core, pc) else {
             let caller = caller(&*view.names, core, tile.core(core).register(RETURN_ADDRESS))?;
@@ -63,8 +76,7 @@ fn told<O: Observer + Send + 'static>(
         let kernel = kernel.map(|(_, kernel)| format!(" [{kernel}]")).unwrap_or_default();
         Some(format!(" in {place}{kernel}"))
     });
-    let text = format!("{}{}", mistake.text, place.unwrap_or_default());
-    Mistake { text, ..mistake }.to_string()
+    place.unwrap_or_default()
 }
 
 /// Mistakes in the forms that programs and browsers read, with the hang that was found besides.

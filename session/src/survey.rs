@@ -3,7 +3,7 @@
 //!
 //! A host may open the device several times; each time is a session of its own, with cycles from 0.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ use symbols::tile_names::TileNames;
 
 use crate::eye::{Eye, Sink};
 use crate::host::{Host, SessionError, Stage};
+use crate::losses::{LAUNCHES, Losses};
 use crate::mistakes;
 use crate::names::title;
 use crate::second::{Answer, First, Found, first_run};
@@ -112,6 +113,8 @@ impl Survey {
 #[derive(Clone, Default, Debug)]
 struct Doings {
     launches: u64,
+    /// When the last ones were.
+    launched: VecDeque<Cycle>,
     /// A core has left reset.
     runs: bool,
     titles: Vec<String>,
@@ -150,10 +153,14 @@ impl Observer for Scout {
 }
 
 impl Sink for Scout {
-    fn launched(&mut self, _: Cycle, names: &Arc<TileNames>, is_launch: bool) {
+    fn launched(&mut self, cycle: Cycle, names: &Arc<TileNames>, is_launch: bool) {
         let mut book = self.book.lock();
         let doings = book.entry(self.number).or_default();
         doings.launches += u64::from(is_launch);
+        if is_launch {
+            doings.launched.truncate(LAUNCHES - 1);
+            doings.launched.push_front(cycle);
+        }
         let is_told = is_launch || names.launched().is_none();
         if let Some(title) = title(names).filter(|_| is_told)
             && doings.titles.len() < TITLES
@@ -179,15 +186,26 @@ struct Ended {
 struct Said {
     errors: Vec<String>,
     notes: Vec<String>,
+    losses: Losses,
 }
 
 impl Said {
     /// Takes what is new. At once: the next launch has other names.
-    fn hear<O: Observer + Send + 'static>(&mut self, chip: &mut Chip<O>, catalog: &Arc<Catalog>) {
-        let Self { errors, notes } = self;
+    fn hear<O: Observer + Send + 'static>(
+        &mut self,
+        chip: &mut Chip<O>,
+        catalog: &Arc<Catalog>,
+        book: &Book,
+    ) {
+        let Self { errors, notes, losses } = self;
         errors.extend(mistakes::take(chip, || Arc::clone(catalog)));
         errors.truncate(ERRORS);
         notes.extend(mistakes::notes(chip, || Arc::clone(catalog)));
+        let launched = |tile: u16| {
+            let book = book.lock();
+            book.get(&tile).map(|doings| doings.launched.clone()).unwrap_or_default()
+        };
+        notes.extend(losses.take(chip, catalog, launched));
         notes.truncate(ERRORS);
     }
 }
@@ -275,16 +293,18 @@ pub fn look<H: Host>(
         move || {
             let (book, numbers) = (Arc::clone(&book), Arc::clone(&numbers));
             let catalog = Arc::clone(&catalog);
-            Chip::watched(config, move |tile: TensixTile| {
+            let mut chip = Chip::watched(config, move |tile: TensixTile| {
                 let number = numbers.get(&tile.worker()).copied().unwrap_or(u16::MAX);
                 Eye::new(Scout { number, book: Arc::clone(&book) }, Arc::clone(&catalog))
-            })
+            });
+            chip.watch_losses();
+            chip
         }
     };
     let mut stage = Stage::new(host.play(), make);
     let (mut opened, mut sessions, mut said) = (0_usize, Vec::new(), Said::default());
     let First { found, given_up, answer } = first_run(&mut stage, catalog, |chip, played| {
-        said.hear(chip, catalog);
+        said.hear(chip, catalog, &book);
         match played.what {
             What::Init => opened += 1,
             What::Exit => {

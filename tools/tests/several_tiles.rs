@@ -365,3 +365,42 @@ fn what_only_a_lone_tile_has_says_so() {
         assert!(error.contains("plan") && error.trim().lines().count() == 1, "{error}");
     }
 }
+
+/// A kernel that writes 64 bytes to DRAM, on two tiles with other data, in one launch and in two.
+#[test]
+fn note_tells_what_is_written_over_unread_in_one_launch() {
+    let elf = plan("demos/two-tiles").with_file_name("ncrisc.elf");
+    let kernel = format!(
+        "semaphores = [1]\nkernel.ncrisc = {{ elf = '{}', args = ['dram(5)', 0x2000, 'sem(0)'] }}\n",
+        elf.display()
+    );
+    let input = "[[launch.input]]\ntile = [1, 0]\naddress = 0x30000\nwords = [1, 2, 3]\n";
+    let together =
+        format!("[[launch]]\nname = 'both'\ntiles = [[[0, 0], [1, 0]]]\n{kernel}{input}");
+    let apart = format!(
+        "[[launch]]\nname = 'first'\ntiles = [[0, 0]]\n{kernel}\n\
+         [[launch]]\nname = 'second'\ntiles = [[1, 0]]\n{kernel}{input}"
+    );
+    for (text, is_lost) in [(together, true), (apart, false)] {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::write(dir.path().join("case.toml"), text).expect("written");
+        let name = dir.path().display().to_string();
+        let output = tilescope("why", &name, &["--embedded"]);
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        let notes: Vec<_> = text.lines().filter(|line| line.starts_with("note: ")).collect();
+        assert_eq!(notes.len(), usize::from(is_lost), "{text}");
+        for part in [
+            "note: tile (1, 0) [NoC (2, 2)]: [dram-overwritten]: write of other data at 0x2000 of DRAM bank 5",
+            "over those of tile (0, 0) [NoC (1, 2)], NCRISC",
+            "from the same line",
+            "two-tiles.c:24",
+        ] {
+            assert_eq!(text.contains(part), is_lost, "{part}:\n{text}");
+        }
+        let output = tilescope("why", &name, &["--embedded", "--json"]);
+        let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let notes = value["notes"].as_array().map(Vec::len);
+        assert_eq!(notes, Some(usize::from(is_lost)), "{value}");
+    }
+}

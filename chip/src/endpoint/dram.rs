@@ -13,16 +13,55 @@ use super::memory::{Endpoint, unmapped};
 const CHANNEL_BYTES: u64 = 4 << 30;
 const PAGE_BYTES: usize = 64 << 10;
 
-/// A page is written by blocks, as many as a word has bits.
-const BLOCK_BYTES: usize = PAGE_BYTES / u32::BITS as usize;
+/// Bytes of a line, in which buffers begin on Blackhole: what has been written is known by lines.
+const LINE_BYTES: usize = 64;
+const WORD_LINES: usize = u64::BITS as usize;
+const WORDS: usize = PAGE_BYTES / LINE_BYTES / WORD_LINES;
+
+/// Bytes of a block, of which an access is looked at in each: a page of a buffer is padded by less.
+const BLOCK_BYTES: usize = 2 << 10;
 
 /// A page that somebody has written to.
 #[derive(Clone, Debug, Default)]
 struct Page {
     /// Nothing while only zeroes have been written.
     bytes: Option<Arc<[u8]>>,
-    /// A bit for each block of which anything was ever written.
-    written: u32,
+    written: Written,
+}
+
+/// A bit for each line of a page of which anything was ever written.
+#[derive(Clone, Copy, Debug, Default)]
+struct Written([u64; WORDS]);
+
+impl Written {
+    /// Notes `count` bytes from `inside` a page, at least one.
+    fn set(&mut self, inside: usize, count: usize) {
+        let (first, last) = (inside / LINE_BYTES, (inside + count - 1) / LINE_BYTES);
+        for word in first / WORD_LINES..=last / WORD_LINES {
+            self.0[word] |= lines_of(word, first, last);
+        }
+    }
+
+    /// Whether anything was written in a line in which one of these bytes lies.
+    fn any(&self, inside: usize, count: usize) -> bool {
+        let (first, last) = (inside / LINE_BYTES, (inside + count - 1) / LINE_BYTES);
+        (first / WORD_LINES..=last / WORD_LINES)
+            .any(|word| self.0[word] & lines_of(word, first, last) != 0)
+    }
+
+    /// Whether that is so of each block in which some of these bytes lie.
+    fn in_each_block(&self, inside: usize, count: usize) -> bool {
+        let mut blocks = inside / BLOCK_BYTES..=(inside + count - 1) / BLOCK_BYTES;
+        blocks.all(|block| self.any(block * BLOCK_BYTES, BLOCK_BYTES))
+    }
+}
+
+/// The lines from `first` to `last` of a page as bits of a word of it.
+const fn lines_of(word: usize, first: usize, last: usize) -> u64 {
+    let begin = word * WORD_LINES;
+    let from = first.saturating_sub(begin);
+    let behind = (begin + WORD_LINES - 1).saturating_sub(last);
+    u64::MAX << from & u64::MAX >> behind
 }
 
 static ZEROES: [u8; PAGE_BYTES] = [0; PAGE_BYTES];
@@ -33,7 +72,7 @@ impl Page {
     }
 
     fn write(&mut self, inside: usize, data: &[u8]) {
-        self.written |= blocks(inside, data.len());
+        self.written.set(inside, data.len());
         if self.bytes.is_none() && are_zeroes(data) {
             return;
         }
@@ -44,13 +83,7 @@ impl Page {
 
 /// Whether all bytes are zero, looked at by lines of a host's cache.
 fn are_zeroes(data: &[u8]) -> bool {
-    data.chunks(64).all(|line| line.iter().fold(0, |bits, byte| bits | byte) == 0)
-}
-
-/// The bits of the blocks in which `count` bytes from `inside` a page lie; there is at least one.
-const fn blocks(inside: usize, count: usize) -> u32 {
-    let (first, last) = (inside / BLOCK_BYTES, (inside + count - 1) / BLOCK_BYTES);
-    u32::MAX << first & u32::MAX >> (u32::BITS as usize - 1 - last)
+    data.chunks(LINE_BYTES).all(|line| line.iter().fold(0, |bits, byte| bits | byte) == 0)
 }
 
 /// A channel's memory. A copy shares its pages until one of the two writes there.
@@ -121,12 +154,18 @@ impl Endpoint for Dram {
         64
     }
 
+    /// Pages of buffers may have ends that nobody writes: of an access something is held if any line of it is, and
+    /// something in each block.
     fn holds(&self, addr: u64, bytes: u32) -> bool {
-        let mut pieces = pieces(addr, bytes as usize);
-        pieces.all(|(page, inside, range)| {
-            let written = self.pages.get(&page).map_or(0, |page| page.written);
-            blocks(inside, range.len()) & !written == 0
-        })
+        let mut any = bytes == 0;
+        for (page, inside, range) in pieces(addr, bytes as usize) {
+            let Some(Page { written, .. }) = self.pages.get(&page) else { return false };
+            if !written.in_each_block(inside, range.len()) {
+                return false;
+            }
+            any |= written.any(inside, range.len());
+        }
+        any
     }
 }
 
@@ -151,15 +190,37 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_known_by_blocks() {
+    fn what_was_written_is_known_by_lines_and_blocks() {
         let mut dram = Dram::new();
         let block = BLOCK_BYTES as u64;
+        let line = LINE_BYTES as u64;
         assert!(dram.write(3 * block + 4, &[1; 4]).is_ok());
         assert!(dram.write(31 * block + 8, &[1; BLOCK_BYTES]).is_ok());
         let held: Vec<_> = (0..34).filter(|at| dram.holds(at * block, 2048)).collect();
         assert_eq!(held, [3, 31, 32]);
         assert!(dram.holds(31 * block, 4096) && !dram.holds(30 * block + 2047, 2));
-        assert_eq!(blocks(0, PAGE_BYTES), u32::MAX);
+        // A line is held or not as a whole, and an access if one of its lines is.
+        let held: Vec<_> = (0..64).filter(|at| dram.holds(3 * block + at * line, 8)).collect();
+        assert_eq!(held, [0]);
+        assert!(dram.holds(3 * block, 128) && !dram.holds(3 * block + 64, 128));
+        assert!(dram.holds(32 * block - 64, 128), "across pages");
+        assert!(dram.holds(32 * block + 8, 4) && !dram.holds(32 * block + 64, 64));
+    }
+
+    #[test]
+    fn bits_of_lines_are_those_from_the_first_to_the_last() {
+        for (first, last) in [(0, 1023), (0, 0), (63, 64), (5, 200), (1023, 1023), (64, 127)] {
+            let mut written = Written::default();
+            written.set(first * LINE_BYTES + 63, (last - first) * LINE_BYTES + 1);
+            for line in 0..1024 {
+                let is_set = (first..=last).contains(&line);
+                assert_eq!(
+                    written.any(line * LINE_BYTES, 1),
+                    is_set,
+                    "{line} of {first} to {last}"
+                );
+            }
+        }
     }
 
     #[test]

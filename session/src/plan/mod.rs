@@ -66,6 +66,8 @@ pub struct Answer {
     pub cycle: u64,
     /// Contract violations; of the tile with the cause they are in the report.
     pub warnings: Vec<Warning>,
+    /// What is worth saying and no mistake, each in a line.
+    pub notes: Vec<String>,
 }
 
 /// How a plan ended that was played once, with that outcome.
@@ -111,7 +113,8 @@ pub fn why_of<H: Host>(
         _ => None,
     };
     let second::Answer { report, cycle, warnings, .. } = answer;
-    Ok(Answer { end, outcome, report, positions, cycle, warnings })
+    let notes = looked.survey.notes.clone();
+    Ok(Answer { end, outcome, report, positions, cycle, warnings, notes })
 }
 
 /// Where everybody stands when the host gives up.

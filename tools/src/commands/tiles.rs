@@ -9,7 +9,7 @@ use observe::why::WrongWords;
 use serde_json::{Value, json};
 use session::heed::Heeding;
 use session::plan::{self, Answer, End, Mismatch, Outcome, PlanHost, Seen, Stage};
-use session::survey::{catalog, look};
+use session::survey::{Survey, catalog, look};
 use session::watch::play;
 
 use super::asked::{Asked, Nothing, write_files};
@@ -132,8 +132,9 @@ impl Tiles {
             End::NoProgress => Some(plan::stand(&self.asked.host)?),
             _ => None,
         };
-        let cycle = self.asked.looked.survey.cycle;
-        Ok(Answer { end, outcome, report: None, positions, cycle, warnings: Vec::new() })
+        let Survey { cycle, notes, .. } = &self.asked.looked.survey;
+        let (cycle, notes) = (*cycle, notes.clone());
+        Ok(Answer { end, outcome, report: None, positions, cycle, warnings: Vec::new(), notes })
     }
 
     /// Writes the recordings, and the explanation into the files that are asked for, of a command with an answer
@@ -244,7 +245,10 @@ fn explain(answer: &Answer, tiles: usize, views: &ViewArgs, out: &mut dyn Write)
         return Ok(writeln!(out, "{:#}", to_json(answer))?);
     }
     match (&answer.report, answer.end) {
-        (Some(report), End::Deadlock) => write!(out, "{report}")?,
+        (Some(report), End::Deadlock) => {
+            show_notes(answer, out)?;
+            write!(out, "{report}")?;
+        }
         _ => show(answer, tiles, out)?,
     }
     answer.warnings.iter().try_for_each(|warning| Ok(write!(out, "\n{warning}")?))
@@ -263,6 +267,7 @@ fn show(answer: &Answer, tiles: usize, out: &mut dyn Write) -> Result<()> {
     for fault in &outcome.faults {
         writeln!(out, "error: {fault}")?;
     }
+    show_notes(answer, out)?;
     if let Some(report) = &answer.report {
         write!(out, "\n{report}")?;
     }
@@ -270,6 +275,10 @@ fn show(answer: &Answer, tiles: usize, out: &mut dyn Write) -> Result<()> {
         write!(out, "\nthe cycle limit was reached; {positions}")?;
     }
     Ok(())
+}
+
+fn show_notes(answer: &Answer, out: &mut dyn Write) -> Result<()> {
+    answer.notes.iter().take(NOTES).try_for_each(|note| Ok(writeln!(out, "note: {note}")?))
 }
 
 fn show_stage(stage: &Stage, answer: &Answer, out: &mut dyn Write) -> Result<()> {
@@ -294,6 +303,8 @@ fn show_stage(stage: &Stage, answer: &Answer, out: &mut dyn Write) -> Result<()>
     Ok(())
 }
 
+/// Notes that are told.
+const NOTES: usize = 10;
 /// Bytes to a row.
 const ROW: usize = 16;
 
@@ -334,6 +345,7 @@ fn to_json(answer: &Answer) -> Value {
             "words": wrong.words,
         })).collect::<Vec<_>>(),
         "errors": outcome.faults,
+        "notes": answer.notes,
         "report": answer.report,
         "warnings": answer.warnings,
         "positions": answer.positions,
