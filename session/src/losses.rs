@@ -1,46 +1,76 @@
 //! What a program has written to DRAM and writes over before anybody has read it.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use chip::{Chip, Deed, Loss, Other};
 use sim_core::{CoreId, Cycle, Observer};
 use symbols::catalog::Catalog;
+use symbols::launch::Dispatch;
+use symbols::tile_names::TileNames;
 
 use crate::mistakes::placed;
 
 /// Launches of a tile that are remembered.
-pub(crate) const LAUNCHES: usize = 64;
+const LAUNCHES: usize = 64;
 
-/// Losses of a session that were told: each instruction once.
+/// The last launches of a tile.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Launches {
+    /// When they were, the last one first.
+    cycles: VecDeque<Cycle>,
+    /// Who launched the last one.
+    by: Option<Dispatch>,
+}
+
+impl Launches {
+    pub(crate) fn add(&mut self, cycle: Cycle, names: &TileNames) {
+        self.cycles.truncate(LAUNCHES - 1);
+        self.cycles.push_front(cycle);
+        self.by = names.launch().map(|launch| launch.dispatch);
+    }
+
+    /// Whether it was a dispatcher, and no host.
+    pub(crate) fn is_by_device(&self) -> bool {
+        self.by == Some(Dispatch::Device)
+    }
+}
+
+/// Losses of a session: each instruction once, apart for those with a tile that the host has launched.
 #[derive(Default, Debug)]
-pub(crate) struct Losses(BTreeSet<(CoreId, u32)>);
+pub(crate) struct Losses(BTreeMap<(CoreId, u32, bool), String>);
 
 impl Losses {
-    /// Takes those since last asked, each in a line. `launched` says when a tile was launched, the last time first.
+    /// Takes those since last asked.
     pub(crate) fn take<O: Observer + Send + 'static>(
         &mut self,
         chip: &mut Chip<O>,
         catalog: &Catalog,
-        launched: impl Fn(u16) -> VecDeque<Cycle>,
-    ) -> Vec<String> {
-        let mut texts = Vec::new();
+        launches: impl Fn(u16) -> Launches,
+    ) {
         for loss in chip.take_losses() {
-            let Some(at) = loss.second.by else { continue };
-            if !self.0.contains(&at) && is_of_one_program(&loss, &launched) {
-                self.0.insert(at);
-                texts.push(told(chip, &loss, catalog));
+            let Some((core, pc)) = loss.second.by else { continue };
+            let both = [loss.first.tile, loss.second.tile].map(&launches);
+            let key = (core, pc, both.iter().any(|tile| !tile.is_by_device()));
+            if !self.0.contains_key(&key) && is_of_one_program(&loss, &both) {
+                self.0.insert(key, told(chip, &loss, catalog));
             }
         }
-        texts
+    }
+
+    /// Those of a session that has ended, each in a line. Where a dispatcher has launched tiles, what the host has launched
+    /// is that dispatcher, which writes what the host tells it to.
+    pub(crate) fn end(self, is_by_device: bool) -> impl Iterator<Item = String> {
+        let of_kernels =
+            self.0.into_iter().filter(move |((.., by_host), _)| !(is_by_device && *by_host));
+        of_kernels.map(|(_, text)| text)
     }
 }
 
 /// Whether no tile of the two has been launched since the first one wrote: what an earlier program has left may be lost.
-fn is_of_one_program(loss: &Loss, launched: impl Fn(u16) -> VecDeque<Cycle>) -> bool {
-    let (first, second) = (loss.first, loss.second);
-    [first.tile, second.tile].into_iter().all(|tile| {
-        let last = launched(tile).into_iter().find(|cycle| *cycle <= second.cycle);
-        last.is_some_and(|cycle| cycle <= first.cycle)
+fn is_of_one_program(loss: &Loss, both: &[Launches; 2]) -> bool {
+    both.iter().all(|tile| {
+        let last = tile.cycles.iter().find(|cycle| **cycle <= loss.second.cycle);
+        last.is_some_and(|cycle| *cycle <= loss.first.cycle)
     })
 }
 
@@ -78,15 +108,26 @@ mod tests {
         let deed = |tile, cycle| Deed { tile, by: None, cycle: Cycle(cycle) };
         let loss = Loss { channel: 0, addr: 0, first: deed(0, 50), second: deed(1, 60) };
         let of = |first: &[u64], second: &[u64]| {
-            let launched = |tile: u16| {
-                let cycles = if tile == 0 { first } else { second };
-                cycles.iter().map(|cycle| Cycle(*cycle)).collect()
+            let launches = |cycles: &[u64]| Launches {
+                cycles: cycles.iter().map(|cycle| Cycle(*cycle)).collect(),
+                by: Some(Dispatch::Host),
             };
-            is_of_one_program(&loss, launched)
+            is_of_one_program(&loss, &[launches(first), launches(second)])
         };
         assert!(of(&[10], &[12, 3]));
         assert!(of(&[70, 10], &[72, 12]), "launched again since");
         assert!(!of(&[10], &[55, 3]) && !of(&[55, 10], &[3]), "in between");
         assert!(!of(&[], &[3]) && !of(&[3], &[]), "never");
+    }
+
+    #[test]
+    fn dispatcher_writes_for_the_host() {
+        let losses = || {
+            let texts = [(false, "a kernel's"), (true, "a dispatcher's")];
+            let all = texts.map(|(by_host, text)| ((CoreId::Brisc, 0, by_host), text.to_owned()));
+            Losses(all.into())
+        };
+        assert_eq!(losses().end(true).collect::<Vec<_>>(), ["a kernel's"]);
+        assert_eq!(losses().end(false).count(), 2);
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A host may open the device several times; each time is a session of its own, with cycles from 0.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use symbols::tile_names::TileNames;
 
 use crate::eye::{Eye, Sink};
 use crate::host::{Host, SessionError, Stage};
-use crate::losses::{LAUNCHES, Losses};
+use crate::losses::{Launches, Losses};
 use crate::mistakes;
 use crate::names::title;
 use crate::second::{Answer, First, Found, first_run};
@@ -113,8 +113,8 @@ impl Survey {
 #[derive(Clone, Default, Debug)]
 struct Doings {
     launches: u64,
-    /// When the last ones were.
-    launched: VecDeque<Cycle>,
+    /// The last ones.
+    last: Launches,
     /// A core has left reset.
     runs: bool,
     titles: Vec<String>,
@@ -158,8 +158,7 @@ impl Sink for Scout {
         let doings = book.entry(self.number).or_default();
         doings.launches += u64::from(is_launch);
         if is_launch {
-            doings.launched.truncate(LAUNCHES - 1);
-            doings.launched.push_front(cycle);
+            doings.last.add(cycle, names);
         }
         let is_told = is_launch || names.launched().is_none();
         if let Some(title) = title(names).filter(|_| is_told)
@@ -201,12 +200,19 @@ impl Said {
         errors.extend(mistakes::take(chip, || Arc::clone(catalog)));
         errors.truncate(ERRORS);
         notes.extend(mistakes::notes(chip, || Arc::clone(catalog)));
-        let launched = |tile: u16| {
+        let launches = |tile: u16| {
             let book = book.lock();
-            book.get(&tile).map(|doings| doings.launched.clone()).unwrap_or_default()
+            book.get(&tile).map(|doings| doings.last.clone()).unwrap_or_default()
         };
-        notes.extend(losses.take(chip, catalog, launched));
+        losses.take(chip, catalog, launches);
         notes.truncate(ERRORS);
+    }
+
+    /// All of a session that has ended.
+    fn close(mut self, book: &Book) -> Self {
+        let is_by_device = book.lock().values().any(|doings| doings.last.is_by_device());
+        self.notes.extend(std::mem::take(&mut self.losses).end(is_by_device));
+        self
     }
 }
 
@@ -308,9 +314,9 @@ pub fn look<H: Host>(
         match played.what {
             What::Init => opened += 1,
             What::Exit => {
-                let mut session = ended(chip, &book, opened.saturating_sub(1), played.index);
-                session.said = std::mem::take(&mut said);
-                sessions.push(session);
+                let said = std::mem::take(&mut said).close(&book);
+                let session = ended(chip, &book, opened.saturating_sub(1), played.index);
+                sessions.push(Ended { said, ..session });
             }
             _ => {}
         }
@@ -319,6 +325,7 @@ pub fn look<H: Host>(
     if is_open || sessions.is_empty() {
         let index = opened.saturating_sub(1);
         let call = answer.calls.saturating_sub(1);
+        let said = said.close(&book);
         sessions.push(Ended { said, ..ended(&mut stage.chip, &book, index, call) });
     }
     let at = if found.is_some() {
