@@ -183,7 +183,7 @@ impl<N: Names> Checks<N> {
             self.overlap.event(stamp, event),
             overwritten(stamp, event),
             self.operations.event(&self.report.names, stamp, event),
-            self.constants.event(stamp, event),
+            self.constants.event(&self.report.names, stamp, event),
             self.masks.event(&self.report.names, stamp, event),
             self.unset.event(stamp, event, || self.report.kernel(stamp).is_some()),
         ];

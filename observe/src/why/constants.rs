@@ -3,6 +3,13 @@
 //! LReg 12 to 14 are what `SFPCONFIG` has put there last `[isa-bh: TensixCoprocessor/LReg.md]`: of another kernel, where
 //! the `init` of an operation is left out. LReg 11 is left out here: firmware sets it to -1
 //! `[hdr: hw/inc/internal/tt-1xx/blackhole/c_tensix_core.h]`.
+//!
+//! Operations share the three registers: each has an `init` that sets those which it goes by, and an `init` in between
+//! sets others. Whether what reads a constant and what has set it belong together is told by the names of the functions
+//! that they were inlined into: `sfpu_reciprocal_init` within `recip_init` sets what `sfpu_reciprocal_iter` within
+//! `calculate_reciprocal` reads. Code whose functions have no such names says nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use isa::lregs::{known_reads, missed_reads};
 use isa::op::{Opcode, Unit};
@@ -11,6 +18,7 @@ use sim_core::{CoreId, Event, Stamp};
 
 use super::circular::Violation;
 use super::hazards as h;
+use crate::names::{FrameName, Names};
 
 /// The constants, as a mask of registers.
 const CONSTANTS: u32 = 0b111 << 12;
@@ -21,16 +29,27 @@ const ANY: u32 = 0xFFFF;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Constants {
     set: u32,
+    /// Where LReg 12 to 14 were set last.
+    setters: [Option<u32>; 3],
+    /// Places that set and read one, which have been looked at.
+    pairs: BTreeSet<(u32, u32)>,
+    /// What is computed at places of the kernel.
+    operations: BTreeMap<u32, Operation>,
 }
 
 impl Constants {
     /// All kernels are done.
     pub(super) fn ended(&mut self) {
-        self.set = 0;
+        *self = Self::default();
     }
 
     /// Takes an event.
-    pub(super) fn event(&mut self, stamp: Stamp, event: &Event) -> Option<Violation> {
+    pub(super) fn event(
+        &mut self,
+        names: &impl Names,
+        stamp: Stamp,
+        event: &Event,
+    ) -> Option<Violation> {
         // A new program begins, of which nobody says so.
         if let Event::Reset { core: CoreId::Trisc1, asserted: false, .. } = *event {
             self.ended();
@@ -38,13 +57,18 @@ impl Constants {
         let Event::Issue { word, .. } = *event else { return None };
         let opcode = Opcode::from_word(word).filter(|opcode| opcode.unit() == Unit::Vector)?;
         if opcode == Opcode::Sfpconfig {
-            self.set |= 1 << Sfpconfig::of(word).config_dest;
+            let register = Sfpconfig::of(word).config_dest;
+            self.set |= 1 << register;
+            if let Some(setter) = setter_of(&mut self.setters, register) {
+                *setter = Some(stamp.pc);
+            }
             return None;
         }
         let read = known_reads(opcode, word) | missed_reads(opcode, word);
         let missing = if read == ANY { 0 } else { read & CONSTANTS & !self.set };
         if missing == 0 {
-            return None;
+            let read = if read == ANY { 0 } else { read & CONSTANTS };
+            return self.strange(names, stamp, (opcode, read));
         }
         self.set |= missing;
         let text = format!(
@@ -53,6 +77,89 @@ impl Constants {
             missing.trailing_zeros()
         );
         Some((stamp, h::C5, text))
+    }
+
+    /// Takes a read of some constants that have been set. A violation if that was for something else.
+    fn strange(
+        &mut self,
+        names: &impl Names,
+        stamp: Stamp,
+        (opcode, mut read): (Opcode, u32),
+    ) -> Option<Violation> {
+        while read != 0 {
+            let register = read.trailing_zeros();
+            read &= read - 1;
+            let setter = setter_of(&mut self.setters, register).and_then(|setter| *setter);
+            let Some(setter) = setter.filter(|setter| self.pairs.insert((*setter, stamp.pc)))
+            else {
+                continue;
+            };
+            let mut at = |pc: u32| {
+                let operation = self.operations.entry(pc);
+                operation
+                    .or_insert_with(|| Operation::of(&names.frames(CoreId::Trisc1, pc)))
+                    .clone()
+            };
+            let (set, used) = (at(setter), at(stamp.pc));
+            if set.is_strange_to(&used) {
+                let text = format!(
+                    "{} of {} reads LReg {register}, a constant that {} has set in {}",
+                    opcode.row().name,
+                    used.name,
+                    set.name,
+                    names.site(CoreId::Trisc1, setter)?
+                );
+                return Some((stamp, h::C5, text));
+            }
+        }
+        None
+    }
+}
+
+/// The place of a register among the constants.
+fn setter_of(setters: &mut [Option<u32>; 3], register: u32) -> Option<&mut Option<u32>> {
+    setters.get_mut(register.checked_sub(12)? as usize)
+}
+
+/// Where the vendor's vector functions are `[hdr: tt-llk common/inc/sfpu]`.
+const LIBRARY: &str = "ckernel::sfpu::";
+/// Words of their names that do not say what is computed.
+const COMMON: [&str; 8] = ["body", "calculate", "impl", "init", "internal", "iter", "mode", "sfpu"];
+/// Letters by which a word is known: `exp_init` is for `calculate_exponential`.
+const LETTERS: usize = 3;
+
+/// What code of a kernel computes, as the functions say that it was inlined into.
+#[derive(Clone, Default, Debug)]
+struct Operation {
+    /// The outermost function of the library.
+    name: String,
+    /// What the names of all of them say.
+    words: BTreeSet<String>,
+}
+
+impl Operation {
+    fn of(frames: &[FrameName]) -> Self {
+        let functions = || {
+            let names = frames.iter().map(|frame| frame.code.function.as_str());
+            names.filter_map(|name| Some(name.split_once(LIBRARY)?.1))
+        };
+        let plain = |name: &str| name.split(['<', '(']).next().unwrap_or_default().to_owned();
+        let split = |name: String| name.split('_').map(str::to_owned).collect::<Vec<_>>();
+        let words = functions().map(plain).flat_map(split);
+        let says = |word: &String| word.len() >= LETTERS && !COMMON.contains(&word.as_str());
+        Self {
+            name: functions().next_back().map(plain).unwrap_or_default(),
+            words: words.filter(says).collect(),
+        }
+    }
+
+    /// Whether both say what they do, and it is not the same.
+    fn is_strange_to(&self, other: &Self) -> bool {
+        let same =
+            |one: &str| other.words.iter().any(|other| one.get(..LETTERS) == other.get(..LETTERS));
+        !self.words.is_empty()
+            && !other.words.is_empty()
+            && !self.words.iter().any(|word| same(word))
     }
 }
 
@@ -63,14 +170,21 @@ mod tests {
     use sim_core::{AgentId, Cycle, ThreadId};
 
     use super::*;
+    use crate::names::{BuiltInNames, CodeName};
+
+    const PLACE: Stamp =
+        Stamp { cycle: Cycle(1), agent: AgentId::Thread(ThreadId::T1), pc: 0xD000 };
+
+    fn issue(word: u32) -> Event {
+        Event::Issue { thread: ThreadId::T1, word, slot: Slot::default() }
+    }
 
     fn said(constants: &mut Constants, words: &[u32]) -> Vec<String> {
-        let stamp = Stamp { cycle: Cycle(1), agent: AgentId::Thread(ThreadId::T1), pc: 0xD000 };
-        let issue = |word: &u32| {
-            let event = Event::Issue { thread: ThreadId::T1, word: *word, slot: Slot::default() };
-            constants.event(stamp, &event).map(|(.., text)| text)
+        let mut found = |word: &u32| {
+            let found = constants.event(&BuiltInNames, PLACE, &issue(*word));
+            found.map(|(.., text)| text)
         };
-        words.iter().filter_map(issue).collect()
+        words.iter().filter_map(&mut found).collect()
     }
 
     #[test]
@@ -86,5 +200,55 @@ mod tests {
         let fixed = [9, 10, 11].map(|lreg| encode::sfpmad(0, 3, 2, 1, lreg));
         assert_eq!(said(&mut constants, &fixed), [""; 0]);
         assert_eq!(said(&mut Constants::default(), &[encode::sfpmad(4, 3, 2, 1, 13)]), [""; 0]);
+    }
+
+    /// Two places that set constants, and one that reads them, within these functions.
+    struct Library([&'static [&'static str]; 3]);
+
+    impl Names for Library {
+        fn frames(&self, _: CoreId, pc: u32) -> Vec<FrameName> {
+            let named = |name: &&str| FrameName {
+                code: CodeName { function: (*name).to_owned(), file: None, line: None },
+                arguments: String::new(),
+            };
+            self.0[(pc / 4) as usize].iter().map(named).collect()
+        }
+
+        fn site(&self, _: CoreId, pc: u32) -> Option<CodeName> {
+            Some(CodeName { function: format!("line {pc}"), file: None, line: None })
+        }
+    }
+
+    #[test]
+    fn constant_of_another_operation_is_strange() {
+        let exp: &[_] = &["sfpi::vFloat", "ckernel::sfpu::exp_init<true>", "exp_tile_init"];
+        let recip: &[_] = &["ckernel::sfpu::sfpu_reciprocal_init", "ckernel::sfpu::recip_init"];
+        let reads: &[_] = &[
+            "ckernel::sfpu::sfpu_reciprocal_iter(sfpi::vFloat)",
+            "ckernel::sfpu::calculate_reciprocal",
+            "kernel_main",
+        ];
+        let (set, read) = (encode::sfpconfig(0, 13, 0), encode::sfpmad(0, 3, 2, 1, 13));
+        let said = |names: &Library, order: &[u32]| -> Vec<String> {
+            let mut constants = Constants::default();
+            let mut at = |pc: &u32| {
+                let word = if *pc == 8 { read } else { set };
+                let stamp = Stamp { pc: *pc, ..PLACE };
+                constants.event(names, stamp, &issue(word)).map(|(.., text)| text)
+            };
+            order.iter().filter_map(&mut at).collect()
+        };
+        let names = Library([exp, recip, reads]);
+        assert_eq!(said(&names, &[0, 4, 8, 8]), [""; 0]);
+        let text = "SFPMAD of calculate_reciprocal reads LReg 13, a constant that exp_init has set in line 0";
+        assert_eq!(said(&names, &[4, 8, 0, 8, 8]), [text]);
+        // Who says nothing of itself, or one that is part of another.
+        for inner in
+            [&["kernel_main"][..], &["ckernel::sfpu::_init_exp_", "ckernel::sfpu::recip_init"]]
+        {
+            assert_eq!(said(&Library([inner, recip, reads]), &[0, 8]), [""; 0]);
+        }
+        let long: &[_] = &["ckernel::sfpu::_calculate_exponential_body_<true, 8>"];
+        assert_eq!(said(&Library([exp, recip, long]), &[0, 8]), [""; 0]);
     }
 }
