@@ -254,6 +254,22 @@ pub(crate) fn numbers(config: &ChipConfig) -> BTreeMap<(u8, u8), u16> {
     tiles.map(|(number, tile)| (tile.worker(), number)).collect()
 }
 
+/// A chip whose tiles note what they do in the book.
+fn scouted(
+    config: ChipConfig,
+    numbers: &Arc<BTreeMap<(u8, u8), u16>>,
+    book: &Book,
+    catalog: &Arc<Catalog>,
+) -> Chip<Eye<Scout>> {
+    let (numbers, book, catalog) = (Arc::clone(numbers), Arc::clone(book), Arc::clone(catalog));
+    let mut chip = Chip::watched(config, move |tile: TensixTile| {
+        let number = numbers.get(&tile.worker()).copied().unwrap_or(u16::MAX);
+        Eye::new(Scout { number, book: Arc::clone(&book) }, Arc::clone(&catalog))
+    });
+    chip.watch_losses();
+    chip
+}
+
 /// Plays a session and finds out what it is. Of several the one that hangs, else the last in which anything
 /// runs. `threads` of the host; `elf` are more directories with ELF files.
 ///
@@ -294,18 +310,8 @@ pub fn look<H: Host>(
     workers.sort_unstable();
     let book = Book::default();
     let make = {
-        let (book, numbers, catalog) =
-            (Arc::clone(&book), Arc::clone(&numbers), Arc::clone(catalog));
-        move || {
-            let (book, numbers) = (Arc::clone(&book), Arc::clone(&numbers));
-            let catalog = Arc::clone(&catalog);
-            let mut chip = Chip::watched(config, move |tile: TensixTile| {
-                let number = numbers.get(&tile.worker()).copied().unwrap_or(u16::MAX);
-                Eye::new(Scout { number, book: Arc::clone(&book) }, Arc::clone(&catalog))
-            });
-            chip.watch_losses();
-            chip
-        }
+        let (book, catalog) = (Arc::clone(&book), Arc::clone(catalog));
+        move || scouted(config, &numbers, &book, &catalog)
     };
     let mut stage = Stage::new(host.play(), make);
     let (mut opened, mut sessions, mut said) = (0_usize, Vec::new(), Said::default());

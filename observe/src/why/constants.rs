@@ -123,8 +123,9 @@ fn setter_of(setters: &mut [Option<u32>; 3], register: u32) -> Option<&mut Optio
 
 /// Where the vendor's vector functions are `[hdr: tt-llk common/inc/sfpu]`.
 const LIBRARY: &str = "ckernel::sfpu::";
-/// Words of their names that do not say what is computed.
-const COMMON: [&str; 8] = ["body", "calculate", "impl", "init", "internal", "iter", "mode", "sfpu"];
+/// Words of their names that do not say what is computed; which activation is a template argument.
+const COMMON: [&str; 9] =
+    ["activation", "body", "calculate", "impl", "init", "internal", "iter", "mode", "sfpu"];
 /// Letters by which a word is known: `exp_init` is for `calculate_exponential`.
 const LETTERS: usize = 3;
 
