@@ -123,9 +123,19 @@ fn setter_of(setters: &mut [Option<u32>; 3], register: u32) -> Option<&mut Optio
 
 /// Where the vendor's vector functions are `[hdr: tt-llk common/inc/sfpu]`.
 const LIBRARY: &str = "ckernel::sfpu::";
-/// Words of their names that do not say what is computed; which activation is a template argument.
-const COMMON: [&str; 9] =
-    ["activation", "body", "calculate", "impl", "init", "internal", "iter", "mode", "sfpu"];
+/// Words of their names that do not say what is computed. Which activation is applied is a template argument.
+const COMMON: [&str; 10] = [
+    "activation",
+    "apply",
+    "body",
+    "calculate",
+    "impl",
+    "init",
+    "internal",
+    "iter",
+    "mode",
+    "sfpu",
+];
 /// Letters by which a word is known: `exp_init` is for `calculate_exponential`.
 const LETTERS: usize = 3;
 
@@ -147,7 +157,11 @@ impl Operation {
         let plain = |name: &str| name.split(['<', '(']).next().unwrap_or_default().to_owned();
         let split = |name: String| name.split('_').map(str::to_owned).collect::<Vec<_>>();
         let words = functions().map(plain).flat_map(split);
-        let says = |word: &String| word.len() >= LETTERS && !COMMON.contains(&word.as_str());
+        // Words of types begin with a capital letter.
+        let says = |word: &String| {
+            let is_lower = word.starts_with(|first: char| first.is_ascii_lowercase());
+            is_lower && word.len() >= LETTERS && !COMMON.contains(&word.as_str())
+        };
         Self {
             name: functions().next_back().map(plain).unwrap_or_default(),
             words: words.filter(says).collect(),
@@ -243,6 +257,10 @@ mod tests {
         assert_eq!(said(&names, &[0, 4, 8, 8]), [""; 0]);
         let text = "SFPMAD of calculate_reciprocal reads LReg 13, a constant that exp_init has set in line 0";
         assert_eq!(said(&names, &[4, 8, 0, 8, 8]), [text]);
+        // What is said in a template argument only.
+        let any: &[_] =
+            &["ckernel::sfpu::ActivationImpl<false>::apply", "ckernel::sfpu::apply_activation"];
+        assert_eq!(said(&Library([exp, recip, any]), &[0, 8]), [""; 0]);
         // Who says nothing of itself, or one that is part of another.
         for inner in
             [&["kernel_main"][..], &["ckernel::sfpu::_init_exp_", "ckernel::sfpu::recip_init"]]
