@@ -15,6 +15,8 @@ const LINE_BYTES: u64 = 64;
 const PAGE_LINES: u64 = 1024;
 /// Most losses that are kept until they are asked for.
 const KEPT: usize = 1000;
+/// Most writes that are remembered. With one more all of them are forgotten.
+const DEEDS: usize = 1 << 22;
 
 /// A write to memory by a tile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,6 +95,9 @@ impl Lost {
         (addr, data): (u64, &[u8]),
         second: Deed,
     ) {
+        if self.deeds.len() == DEEDS {
+            self.forget_all();
+        }
         self.deeds.push(second);
         let deed = u32::try_from(self.deeds.len()).unwrap_or(0);
         let mut lost = None;
@@ -168,6 +173,16 @@ mod tests {
         assert_eq!(write(&mut lost, &mut dram, 1 << 16, &[5], deed(4, 7)), Some((1 << 16, 3)));
         lost.forget_all();
         assert_eq!(write(&mut lost, &mut dram, 1 << 16, &[6], deed(4, 8)), None);
+    }
+
+    #[test]
+    fn memory_of_writes_has_an_end() {
+        let (mut lost, mut dram) = (Lost::default(), Dram::new());
+        assert_eq!(write(&mut lost, &mut dram, 0, &[1; 64], deed(0, 1)), None);
+        lost.deeds.resize(DEEDS, deed(0, 1));
+        assert_eq!(write(&mut lost, &mut dram, 0, &[2; 64], deed(1, 2)), None);
+        assert_eq!((lost.deeds.len(), lost.pages.len()), (1, 1));
+        assert_eq!(write(&mut lost, &mut dram, 0, &[3; 64], deed(2, 3)), Some((0, 1)));
     }
 
     #[test]
