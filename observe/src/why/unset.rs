@@ -1,13 +1,15 @@
-//! What a kernel goes by and has not set: formats, GPRs, recorded instructions.
+//! What a kernel goes by and has not set: formats, GPRs, recorded instructions, address modifiers.
 //!
 //! Each of them keeps what an earlier program has left there, so a kernel in which `hw_configure` or the `init` of an operation is
 //! left out works with the settings of whoever came before, or with zeros. Firmware sets some of them once, which
 //! counts for all kernels; that it clears all GPRs `[hdr: hw/firmware/src/tt-1xx/trisc.cc]` does not.
 
+use std::sync::LazyLock;
+
 use isa::config::{ConfigField, field};
-use isa::op::{Opcode, Unit};
+use isa::op::{Arg, Opcode, Unit};
 use isa::operands::{
-    Cfgshiftmask, ConfigByte, Rdcfg, Replay, Setdmareg, Streamwrcfg, Unpacr, Wrcfg,
+    Cfgshiftmask, ConfigByte, Rdcfg, Replay, Setc16, Setdmareg, Streamwrcfg, Unpacr, Wrcfg,
 };
 use memory_map::layout::{CONFIG_WORDS, GPRS_PER_THREAD};
 use memory_map::{Target, lookup};
@@ -22,6 +24,9 @@ use crate::describe::view_of;
 /// The format of SrcA, which math sets in one word with that of SrcB.
 const SOURCES: &ConfigField = &field::ALU_FORMAT_SPEC_REG0_SrcA;
 
+/// What address modifiers do to the counter of Dst, in the configuration of a thread: the first of so many words.
+const DST_MODIFIERS: u32 = field::ADDR_MOD_DST_SEC0_DestIncr.addr32;
+const MODIFIERS: u32 = 8;
 /// Words in a set of words of Config.
 const CHUNKS: usize = (CONFIG_WORDS as usize).div_ceil(64);
 
@@ -38,6 +43,8 @@ struct Known {
     cleared: [u32; ThreadId::COUNT],
     /// Slots of the replay buffers, by thread.
     slots: [u32; ThreadId::COUNT],
+    /// Address modifiers, by thread.
+    modifiers: [u8; ThreadId::COUNT],
 }
 
 /// What an instruction sets.
@@ -47,6 +54,8 @@ enum Setting {
     Words(u32, u32),
     /// GPRs, as a mask.
     Gprs(u64),
+    /// What an address modifier does to Dst: with that it is set up.
+    Modifier(u32),
 }
 
 impl Setting {
@@ -61,6 +70,10 @@ impl Setting {
             }
             Opcode::Cfgshiftmask => Self::Words(Cfgshiftmask::of(word).cfg_reg, 1),
             Opcode::Streamwrcfg => Self::Words(Streamwrcfg::of(word).cfg_reg, 1),
+            Opcode::Setc16 => {
+                let modifier = Setc16::of(word).setc16_reg.checked_sub(DST_MODIFIERS)?;
+                return (modifier < MODIFIERS).then_some(Self::Modifier(modifier));
+            }
             Opcode::Setdmareg => Self::Gprs(1 << (Setdmareg::of(word).reg_index_16b / 2)),
             Opcode::Rdcfg => Self::Gprs(1 << Rdcfg::of(word).gpr_address),
             _ => match gprs_written(opcode, word) | gprs_loaded(opcode, word) {
@@ -92,6 +105,7 @@ impl Known {
                 self.add_words(first, count);
             }
             Setting::Gprs(gprs) => self.gprs[thread.index()] |= gprs,
+            Setting::Modifier(modifier) => self.modifiers[thread.index()] |= 1 << modifier,
         }
     }
 
@@ -124,6 +138,7 @@ enum Missing {
     /// As a mask.
     Gprs(u64),
     Slot(u32),
+    Modifier(u32),
 }
 
 impl Unset {
@@ -144,6 +159,7 @@ impl Unset {
             Event::Reset { core, asserted: false, .. } => {
                 let thread = core.thread()?.index();
                 (self.kernel.gprs[thread], self.kernel.slots[thread]) = (0, 0);
+                self.kernel.modifiers[thread] = 0;
                 match thread {
                     0 => self.kernel.config = [0; CHUNKS],
                     1 => self.kernel.math = false,
@@ -207,6 +223,12 @@ impl Unset {
         if gprs != 0 {
             return Some(Missing::Gprs(gprs));
         }
+        if let Some(modifier) = modifier(thread, word) {
+            let set = kernel.modifiers[at] | firmware.modifiers[at];
+            if set >> modifier & 1 == 0 {
+                return Some(Missing::Modifier(modifier));
+            }
+        }
         let slot = u32::from(replay).checked_sub(1)?;
         let is_recorded = (kernel.slots[at] | firmware.slots[at]) >> slot & 1 == 1;
         (!is_recorded).then_some(Missing::Slot(slot))
@@ -221,6 +243,7 @@ impl Unset {
             }
             Missing::Gprs(gprs) => self.kernel.gprs[thread.index()] |= gprs,
             Missing::Slot(_) => self.kernel.slots[thread.index()] = u32::MAX,
+            Missing::Modifier(modifier) => self.kernel.modifiers[thread.index()] |= 1 << modifier,
         }
     }
 }
@@ -235,6 +258,9 @@ impl Missing {
             Self::Gprs(gprs) => {
                 let gpr = gprs.trailing_zeros();
                 format!("{name} reads GPR {gpr}, which the kernel has not set")
+            }
+            Self::Modifier(modifier) => {
+                format!("{name} goes by ADDR_MOD_{modifier}, which the kernel has not set")
             }
             Self::Slot(slot) => format!(
                 "{name} comes from slot {slot} of the replay buffer, where the kernel has recorded nothing"
@@ -285,6 +311,19 @@ fn recorded(word: u32) -> Option<u32> {
     let Replay { load_mode: true, start_idx, len, .. } = Replay::of(word) else { return None };
     let slots = if len == 0 { u32::MAX } else { u32::MAX >> (u32::BITS - len.min(u32::BITS)) };
     Some(slots.rotate_left(start_idx))
+}
+
+/// The address modifier that an instruction of math applies to its counters. Pack clears Dst, and has no use for them.
+fn modifier(thread: ThreadId, word: u32) -> Option<u32> {
+    static FIELDS: LazyLock<[Option<&'static Arg>; 256]> = LazyLock::new(|| {
+        std::array::from_fn(|byte| {
+            let row = Opcode::from_word((byte as u32) << 24)?.row();
+            let applies = matches!(row.unit, Unit::Matrix | Unit::Vector);
+            row.args.iter().find(|arg| applies && arg.name.ends_with("addr_mode"))
+        })
+    });
+    let field = FIELDS[(word >> 24) as usize].filter(|_| thread == ThreadId::T1)?;
+    Some(field.get(word) % MODIFIERS)
 }
 
 /// The formats that an instruction goes by `[isa-wh: TensixCoprocessor/UNPACR_Regular.md, MVMUL.md, ELWADD.md]`,
@@ -441,5 +480,27 @@ mod tests {
         let wrapped = [(0, 7), (4, 30)].map(|(len, first)| slots(len, first));
         assert_eq!(wrapped, [Some(u32::MAX), Some(3 << 30 | 3)]);
         assert_eq!(recorded(encode::replay(0, 0, 4, 0)), None);
+    }
+
+    /// Pack has no use for the counters.
+    #[test]
+    fn modifier_of_a_counter_is_missing_until_math_has_set_it() {
+        let mut unset = Unset::default();
+        let mut on = |thread: ThreadId, word: u32| {
+            let event = Event::Issue { thread, word, slot: Slot::default() };
+            let found = unset.event(stamp(AgentId::Thread(thread)), &event, || true);
+            found.map(|(.., text)| text)
+        };
+        let store = |modifier| encode::sfpstore(0, modifier, 0, 0);
+        let text = "SFPSTORE goes by ADDR_MOD_6, which the kernel has not set";
+        assert_eq!(on(ThreadId::T1, encode::setc16(0, DST_MODIFIERS + 7)), None);
+        assert_eq!(on(ThreadId::T1, store(7)), None);
+        assert_eq!(on(ThreadId::T1, store(6)).as_deref(), Some(text));
+        assert_eq!(on(ThreadId::T1, store(6)), None, "said once");
+        assert_eq!(on(ThreadId::T2, store(5)), None);
+        // Of another thread, and a word behind the last modifier.
+        assert_eq!(on(ThreadId::T2, encode::setc16(0, DST_MODIFIERS + 5)), None);
+        assert_eq!(on(ThreadId::T1, encode::setc16(0, DST_MODIFIERS + 8)), None);
+        assert!(on(ThreadId::T1, store(5)).is_some());
     }
 }
