@@ -13,8 +13,9 @@ use super::memory::{Endpoint, unmapped};
 const CHANNEL_BYTES: u64 = 4 << 30;
 const PAGE_BYTES: usize = 64 << 10;
 
-/// Bytes of a line, in which buffers begin on Blackhole: what has been written is known by lines.
-const LINE_BYTES: usize = 64;
+/// Bytes of a line: what has been written is known by lines. Reads of DRAM are aligned to as many, and buffers begin
+/// there `[hdr: noc_parameters.h]`.
+pub(super) const LINE_BYTES: usize = 64;
 const WORD_LINES: usize = u64::BITS as usize;
 const WORDS: usize = PAGE_BYTES / LINE_BYTES / WORD_LINES;
 
@@ -151,7 +152,7 @@ impl Endpoint for Dram {
     }
 
     fn read_unit(&self, _: u64) -> u64 {
-        64
+        LINE_BYTES as u64
     }
 
     /// Pages of buffers may have ends that nobody writes: of an access something is held if any line of it is, and

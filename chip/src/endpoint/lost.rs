@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use sim_core::{CoreId, Cycle};
 
-use super::Endpoint;
+use super::{Endpoint, dram};
 
 /// Bytes of a line. Of each it is known who has written there last.
-const LINE_BYTES: u64 = 64;
+const LINE_BYTES: u64 = dram::LINE_BYTES as u64;
 /// Lines of a page of the book.
 const PAGE_LINES: u64 = 1024;
 /// Most losses that are kept until they are asked for.
@@ -32,9 +32,9 @@ pub struct Deed {
 /// Data that nobody had read, with others written over them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loss {
-    /// DRAM channel.
+    /// DRAM channel, 0 to 7.
     pub channel: u16,
-    /// The first byte that was lost.
+    /// The first byte that was lost: a byte address in the channel.
     pub addr: u64,
     /// Who had written it.
     pub first: Deed,

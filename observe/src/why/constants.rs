@@ -20,8 +20,11 @@ use super::circular::Violation;
 use super::hazards as h;
 use crate::names::{FrameName, Names};
 
-/// The constants, as a mask of registers.
-const CONSTANTS: u32 = 0b111 << 12;
+/// The first of the constants, and how many there are.
+const FIRST: u32 = 12;
+const COUNT: usize = 3;
+/// All of them, as a mask of registers.
+const CONSTANTS: u32 = ((1 << COUNT) - 1) << FIRST;
 /// Which registers are read depends on the data.
 const ANY: u32 = 0xFFFF;
 
@@ -29,8 +32,8 @@ const ANY: u32 = 0xFFFF;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Constants {
     set: u32,
-    /// Where LReg 12 to 14 were set last.
-    setters: [Option<u32>; 3],
+    /// Where each of them was set last.
+    setters: [Option<u32>; COUNT],
     /// Places that set and read one, which have been looked at.
     pairs: BTreeSet<(u32, u32)>,
     /// What is computed at places of the kernel.
@@ -117,8 +120,8 @@ impl Constants {
 }
 
 /// The place of a register among the constants.
-fn setter_of(setters: &mut [Option<u32>; 3], register: u32) -> Option<&mut Option<u32>> {
-    setters.get_mut(register.checked_sub(12)? as usize)
+fn setter_of(setters: &mut [Option<u32>; COUNT], register: u32) -> Option<&mut Option<u32>> {
+    setters.get_mut(register.checked_sub(FIRST)? as usize)
 }
 
 /// Where the vendor's vector functions are `[hdr: tt-llk common/inc/sfpu]`.
